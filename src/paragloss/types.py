@@ -1,0 +1,194 @@
+"""The whole vocabulary of Paragloss: the records that travel and the protocols that handle them.
+
+Knows nothing of files, models or engines. Every other module speaks in these words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Document(NamedTuple):
+    """A text in one language. `fields` holds further searchable text, `meta` what one filters by."""
+
+    id: str
+    text: str
+    lang: str
+    title: str = ""
+    fields: Mapping[str, str] = _NOTHING
+    meta: Mapping[str, Any] = _NOTHING
+
+
+class Alternative(NamedTuple):
+    """One way to say a query term in another language: a word or phrase as written, and its weight."""
+
+    text: str
+    weight: float
+
+
+class Translation(NamedTuple):
+    """What one query term may be in another language; best alternative first. Never empty."""
+
+    source: str
+    alternatives: tuple[Alternative, ...]
+
+
+class Query(NamedTuple):
+    """What a person asks. A translated query also carries its `clauses`, one per source term;
+    a searcher that can weigh alternatives uses them, any other reads `text`."""
+
+    id: str
+    text: str
+    lang: str
+    clauses: tuple[Translation, ...] = ()
+
+
+class Hit(NamedTuple):
+    """A document found, and how well it fits; comparable within one ranking only."""
+
+    id: str
+    score: float
+
+
+class Judgment(NamedTuple):
+    """What a person said of a document for a query: 0 is irrelevant, higher is better."""
+
+    query: str
+    document: str
+    grade: int
+
+
+Ranking: TypeAlias = list[Hit]
+Run: TypeAlias = dict[str, Ranking]
+Qrels: TypeAlias = dict[str, dict[str, int]]
+#: Which documents may be found: field -> allowed values. `lang` and `meta.NAME` are fields.
+Where: TypeAlias = Mapping[str, Sequence[str | int | bool]]
+
+
+class Concept(NamedTuple):
+    """Documents about one thing in any number of languages: `texts[lang]`, and `titles[lang]` where
+    a document has a title. What models learn the bridge between languages from."""
+
+    id: str
+    texts: Mapping[str, str]
+    titles: Mapping[str, str] = _NOTHING
+
+
+Aligned: TypeAlias = Sequence[Concept]
+
+
+class Span(NamedTuple):
+    """Where a term stands in the text it was cut from: text[start:end]."""
+
+    start: int
+    end: int
+    term: str
+
+
+class SparseVector(NamedTuple):
+    """Term ids (uint32, ascending, unique) and their weights (float32)."""
+
+    indices: npt.NDArray[np.uint32]
+    values: Floats
+
+
+class Record(NamedTuple):
+    """A document as a store keeps it: with one dense vector per model, one sparse vector per field."""
+
+    document: Document
+    dense: Mapping[str, Floats] = _NOTHING
+    sparse: Mapping[str, SparseVector] = _NOTHING
+
+
+class Analyzer(Protocol):
+    """Cuts text of one language into terms."""
+
+    @property
+    def lang(self) -> str: ...
+
+    def terms(self, text: str) -> list[str]: ...
+
+    def spans(self, text: str) -> list[Span]:
+        """The same terms with their places, for highlighting."""
+        ...
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Turns texts into vectors that can be compared across the languages it knows."""
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def langs(self) -> tuple[str, ...]: ...
+
+    def encode(self, texts: Sequence[str], lang: str) -> Floats:
+        """One float32 row per text. Empty or wholly unknown text gives a row of zeros."""
+        ...
+
+
+@runtime_checkable
+class Translator(Protocol):
+    """Says what each term of a query may be in another language."""
+
+    def translate(self, query: Query, to: str) -> list[Translation]: ...
+
+
+class Reranker(Protocol):
+    """Scores documents for a query by looking at both; higher is better."""
+
+    def score(self, query: Query, documents: Sequence[Document]) -> Floats: ...
+
+
+class Searcher(Protocol):
+    """Finds documents. One ranking per query, at most `k` long, best first, ties by id."""
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]: ...
+
+
+class Store(Protocol):
+    """Keeps documents with their vectors and finds them by dot product.
+
+    What `add`, `delete` and `write_blob` have returned from survives a kill.
+    """
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Insert or replace by document id."""
+        ...
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Remove documents; how many there were."""
+        ...
+
+    def get(self, ids: Sequence[str], *, vectors: bool = False) -> list[Record | None]: ...
+
+    def count(self, where: Where | None = None) -> int: ...
+
+    def scroll(
+        self, where: Where | None = None, *, batch: int = 1000, vectors: bool = False
+    ) -> Iterator[list[Record]]: ...
+
+    def search_dense(self, name: str, vectors: Floats, k: int, where: Where | None = None) -> list[Ranking]: ...
+
+    def search_sparse(
+        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
+    ) -> list[Ranking]: ...
+
+    def read_blob(self, name: str) -> bytes | None: ...
+
+    def write_blob(self, name: str, data: bytes) -> None: ...
+
+    def optimize(self) -> None:
+        """Build whatever makes searching fast; safe to call at any time."""
+        ...
+
+    def close(self) -> None: ...
