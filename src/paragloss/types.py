@@ -85,6 +85,15 @@ class Concept(NamedTuple):
 Aligned: TypeAlias = Sequence[Concept]
 
 
+class Judged(NamedTuple):
+    """Queries, documents and what was said of some pairs: what rankers learn from and are measured on.
+    A pair that is not in `qrels` is not judged; a sampler may take it as irrelevant."""
+
+    queries: Sequence[Query]
+    documents: Mapping[str, Document]
+    qrels: Qrels
+
+
 class Span(NamedTuple):
     """Where a term stands in the text it was cut from: text[start:end]."""
 

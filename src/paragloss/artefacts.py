@@ -1,0 +1,103 @@
+"""Save and load: a folder with `meta.json`, `.npy` arrays (memory-mapped on loading) and `.txt` word lists.
+
+Knows nothing of what is saved. Nothing is ever pickled or unpickled; a folder appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.errors import ModelError
+
+FORMAT = 1
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class Artefact(NamedTuple):
+    """What a folder holds. `kind` says which class can be made of it."""
+
+    kind: str
+    meta: dict[str, Any]
+    arrays: Mapping[str, npt.NDArray[Any]]
+    words: Mapping[str, list[str]]
+
+
+def save(
+    path: str | Path,
+    kind: str,
+    *,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]] | None = None,
+    words: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Write a folder beside its final place, then swap it in: a kill leaves the old one or the new one."""
+    path = Path(path)
+    arrays, words = arrays or {}, words or {}
+    for name in (*arrays, *words):
+        if not _NAME.fullmatch(name):
+            raise ModelError(f"can't save an array called {name!r}: use letters, digits, '.', '_' and '-'")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not (path / "meta.json").is_file():
+        raise ModelError(f"{path} exists and is not a saved model: choose another place or remove it")
+    fresh = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    try:
+        for name, array in arrays.items():
+            np.save(fresh / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
+        for name, entries in words.items():
+            (fresh / f"{name}.txt").write_text("".join(f"{entry}\n" for entry in entries), encoding="utf-8")
+        contents = {
+            "format": FORMAT,
+            "kind": kind,
+            "arrays": sorted(arrays),
+            "words": sorted(words),
+            "meta": dict(meta),
+        }
+        (fresh / "meta.json").write_text(json.dumps(contents, ensure_ascii=False, indent=1), encoding="utf-8")
+        os.chmod(fresh, 0o755)
+        if path.exists():
+            shutil.rmtree(path)
+        fresh.rename(path)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+
+
+def load(path: str | Path, *, kind: str | None = None) -> Artefact:
+    """Open a saved folder; arrays stay on disk until they are touched."""
+    path = Path(path)
+    try:
+        contents = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+        found, version = contents["kind"], contents["format"]
+        names, lists = contents["arrays"], contents["words"]
+    except FileNotFoundError:
+        raise ModelError(f"{path} is not a saved model: it has no meta.json") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path / 'meta.json'} is damaged ({error}): train or copy the model again") from None
+    if version != FORMAT:
+        raise ModelError(f"{path} was saved in format {version}, this version reads {FORMAT}: train it again")
+    if kind is not None and found != kind:
+        raise ModelError(f"{path} holds a {found}, not a {kind}")
+    for name in (*names, *lists):
+        if not _NAME.fullmatch(name):
+            raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")
+    try:
+        arrays = {name: np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names}
+        words = {name: (path / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1] for name in lists}
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} is damaged ({error}): train or copy the model again") from None
+    return Artefact(found, contents["meta"], arrays, words)
+
+
+def kind_of(path: str | Path) -> str:
+    """What a saved folder holds, without loading it."""
+    return load(path).kind

@@ -1,0 +1,158 @@
+"""The one encoder behind most models: a bag of words, a table per language, a few layers. Numpy only.
+
+Cr5, CL-LSI, OPCA, CCA, S2Net, BAE, XCNN, pooled word vectors and average-pooling towers are all this machine
+with different weights; each has a file with a `fit` that returns one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from paragloss import artefacts
+from paragloss.errors import LanguageError, ModelError
+from paragloss.types import Floats
+from paragloss.vocabulary import WEIGHTINGS, Vocabulary, weigh
+
+ACTIVATIONS = ("linear", "tanh", "sigmoid")
+
+
+class Layer(NamedTuple):
+    """rows -> activation(rows @ weight + bias)."""
+
+    weight: Floats  # (in, out)
+    bias: Floats  # (out,)
+    activation: str = "linear"
+
+
+class Tower(NamedTuple):
+    """One language's way from terms to a vector: activation(weights @ table + bias), then `layers`."""
+
+    vocabulary: Vocabulary
+    table: Floats  # (terms, width)
+    bias: Floats | None = None  # (width,)
+    activation: str = "linear"
+    layers: tuple[Layer, ...] = ()
+
+
+class BagEncoder:
+    """An Encoder made of one Tower per language. Rows come out ready for a dot product: divided by
+    norm + `epsilon`, so 0 gives cosine and a positive value the smooth cosine of Liu et al. (SOSL)."""
+
+    def __init__(
+        self,
+        towers: Mapping[str, Tower],
+        *,
+        weighting: str = "tfidf",
+        epsilon: float = 0.0,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        if not towers:
+            raise ModelError("a model needs at least one language")
+        if weighting not in WEIGHTINGS:
+            raise ModelError(f"weighting {weighting!r}: expected one of {', '.join(WEIGHTINGS)}")
+        self.towers = dict(towers)
+        self.weighting = weighting
+        self.epsilon = epsilon
+        #: How the model came to be (method, settings, what was measured); shown by `paragloss info`.
+        self.meta = dict(meta or {})
+        self.dim = _width(next(iter(self.towers.values())))
+        for lang, tower in self.towers.items():
+            if len(tower.table) != len(tower.vocabulary) or _width(tower) != self.dim:
+                raise ModelError(
+                    f"{lang}: table {tower.table.shape} for {len(tower.vocabulary)} terms and {self.dim} dimensions"
+                )
+
+    @property
+    def langs(self) -> tuple[str, ...]:
+        return tuple(self.towers)
+
+    def tower(self, lang: str) -> Tower:
+        if lang not in self.towers:
+            raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.towers)}")
+        return self.towers[lang]
+
+    def encode(self, texts: Sequence[str], lang: str) -> Floats:
+        vocabulary = self.tower(lang).vocabulary
+        return self.encode_counts(vocabulary.counts(texts), lang)
+
+    def encode_counts(self, counts: sp.csr_matrix, lang: str) -> Floats:
+        """Rows for term counts over this language's vocabulary; what `encode` does after counting."""
+        tower = self.tower(lang)
+        weights = weigh(counts, tower.vocabulary.idf, self.weighting)
+        rows: Floats = np.asarray(weights @ tower.table, np.float32)
+        rows = _apply(rows, tower.bias, tower.activation)
+        for layer in tower.layers:
+            rows = _apply(rows @ layer.weight, layer.bias, layer.activation)
+        rows[np.diff(counts.indptr) == 0] = 0  # nothing known was said, whatever the biases say
+        return self._ready(rows)
+
+    def words(self, lang: str) -> Floats:
+        """One ready row per term of the vocabulary: the model's word vectors."""
+        terms = len(self.tower(lang).vocabulary)
+        return self.encode_counts(sp.identity(terms, np.float32, format="csr"), lang)
+
+    def _ready(self, rows: Floats) -> Floats:
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        scale = norms + self.epsilon
+        np.divide(rows, scale, out=rows, where=scale > 0)
+        return rows
+
+    def save(self, path: str | Path) -> None:
+        arrays: dict[str, Any] = {}
+        words: dict[str, Sequence[str]] = {}
+        towers = {}
+        for lang, tower in self.towers.items():
+            words[f"{lang}.terms"] = tower.vocabulary.terms
+            arrays[f"{lang}.df"] = tower.vocabulary.df
+            arrays[f"{lang}.table"] = tower.table
+            if tower.bias is not None:
+                arrays[f"{lang}.bias"] = tower.bias
+            for i, layer in enumerate(tower.layers):
+                arrays[f"{lang}.{i}.weight"], arrays[f"{lang}.{i}.bias"] = layer.weight, layer.bias
+            towers[lang] = {
+                "vocabulary": tower.vocabulary.meta(),
+                "activation": tower.activation,
+                "layers": [layer.activation for layer in tower.layers],
+            }
+        meta = {"weighting": self.weighting, "epsilon": self.epsilon, "towers": towers, "about": self.meta}
+        artefacts.save(path, "bag", meta=meta, arrays=arrays, words=words)
+
+    @classmethod
+    def load(cls, path: str | Path) -> BagEncoder:
+        saved = artefacts.load(path, kind="bag")
+        towers = {}
+        for lang, about in saved.meta["towers"].items():
+            vocabulary = Vocabulary.restore(
+                about["vocabulary"], saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"]
+            )
+            layers = tuple(
+                Layer(saved.arrays[f"{lang}.{i}.weight"], saved.arrays[f"{lang}.{i}.bias"], activation)
+                for i, activation in enumerate(about["layers"])
+            )
+            towers[lang] = Tower(
+                vocabulary,
+                saved.arrays[f"{lang}.table"],
+                saved.arrays.get(f"{lang}.bias"),
+                about["activation"],
+                layers,
+            )
+        return cls(towers, weighting=saved.meta["weighting"], epsilon=saved.meta["epsilon"], meta=saved.meta["about"])
+
+
+def _width(tower: Tower) -> int:
+    return int(tower.layers[-1].weight.shape[1] if tower.layers else tower.table.shape[1])
+
+
+def _apply(rows: Floats, bias: Floats | None, activation: str) -> Floats:
+    if bias is not None:
+        rows = rows + bias
+    if activation == "tanh":
+        return np.tanh(rows, out=rows)
+    if activation == "sigmoid":
+        return np.asarray(1 / (1 + np.exp(-rows)), np.float32)
+    return rows

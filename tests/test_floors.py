@@ -1,0 +1,47 @@
+"""The house has floors: a module imports only from lower ones, and nothing goes round in a circle."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "src" / "paragloss"
+FLOORS = {
+    "types": 0, "errors": 0,
+    "languages": 1, "analysis": 1, "formats": 1, "artefacts": 1, "ranking": 1,
+    "vocabulary": 2, "statistics": 2, "judgments": 2,
+    "models": 3, "translation": 3, "stores": 3,
+    "search": 4, "gloss": 4, "evaluation": 4,
+    "engine": 5, "demo": 5,
+    "cli": 6, "server": 6, "web": 6,
+}  # fmt: skip
+
+
+def imports(path: Path) -> set[str]:
+    """The rooms a file imports from, at any depth of its code."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("paragloss"):
+            parts = node.module.split(".")
+            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("paragloss.")}
+    return found & FLOORS.keys()
+
+
+def room(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+FILES = [p for p in ROOT.rglob("*.py") if p.name != "__init__.py" or p.parent != ROOT]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_module_imports_only_from_lower_floors(path):
+    here = room(path)
+    assert here in FLOORS, f"{path.name} has no floor: give it one in the design and here"
+    # A folder's own files may share pieces; siblings on one floor may not.
+    wrong = {other for other in imports(path) - {here} if FLOORS[other] >= FLOORS[here]}
+    # analysis needs to know languages: the one arrow inside floor 1.
+    wrong -= {"languages"} if here == "analysis" else set()
+    assert not wrong, f"{path.relative_to(ROOT)} (floor {FLOORS[here]}) imports {sorted(wrong)}"
