@@ -1,0 +1,359 @@
+"""One training loop for every model that learns by gradients: Adam or SGD, early stopping, checkpoints that
+survive a kill. Knows nothing of texts or models: parameters, batches and a loss come from the caller. Needs torch.
+
+Adam: Kingma and Ba, ICLR 2015, in the "epsilon-hat" form at the end of their section 2. A parameter whose gradient
+is sparse (see `pool` and `take`) is stepped row by row: only rows with a gradient move, and their moments alone decay.
+That costs time with the batch and not with the vocabulary, but it is not the same optimiser as dense Adam, in which
+a row goes on moving for a while after it was last seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.errors import MissingExtraError, ModelError
+
+try:
+    import torch
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+except ImportError as missing:
+    raise MissingExtraError("training this model", "train") from missing
+
+Batch = TypeVar("Batch")
+OPTIMIZERS = ("adam", "sgd")
+_BETAS = (0.9, 0.999)
+#: Losses are looked at in groups, so that a GPU is not made to wait for the host after every step.
+_LOOK_EVERY = 50
+
+
+class Progress(NamedTuple):
+    """One finished epoch: the mean loss of its batches, and the validation measure where there is one."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    measure: float | None = None
+
+
+class History(NamedTuple):
+    """What a run of `descend` went through. The parameters are those of epoch `best`."""
+
+    epochs: list[Progress]
+    best: int
+
+
+def descend(
+    parameters: Mapping[str, torch.Tensor],
+    batches: Callable[[int, np.random.Generator], Iterable[Batch]],
+    loss: Callable[[Batch], torch.Tensor],
+    *,
+    epochs: int,
+    learning_rate: float,
+    seed: int,
+    optimizer: str = "adam",
+    epsilon: float = 1e-8,
+    decay: float = 1.0,
+    clip: float | None = None,
+    validate: Callable[[], float] | None = None,
+    patience: int | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> History:
+    """Change `parameters` in place until `loss` is small; they may live on any device.
+
+    `batches(epoch, rng)` gives the batches of one epoch. `rng` and torch's own generator (dropout) are seeded from
+    (seed, epoch), so a run is repeated bit for bit on a CPU, and one resumed from `checkpoint` is the run that was
+    never stopped. `decay` multiplies the learning rate after each epoch; `clip` bounds the norm of all gradients
+    together. With `validate` (higher is better, called after each epoch without gradients) the parameters of the
+    best epoch are kept, and training ends after `patience` epochs without a better one.
+    """
+    if optimizer not in OPTIMIZERS:
+        raise ModelError(f"optimizer {optimizer!r}: expected one of {', '.join(OPTIMIZERS)}")
+    run = _Run(parameters, optimizer=optimizer, epsilon=epsilon, seed=seed)
+    if checkpoint is not None and Path(checkpoint).exists():
+        run.restore(Path(checkpoint))
+    for epoch in range(len(run.history) + 1, epochs + 1):
+        if patience is not None and validate is not None and len(run.history) - run.best >= patience:
+            break
+        with torch.random.fork_rng(devices=_devices(parameters)):
+            torch.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1))
+            rng = np.random.default_rng([seed, epoch])
+            mean = run.epoch(batches(epoch, rng), loss, rate=learning_rate * decay ** (epoch - 1), clip=clip)
+        with torch.no_grad():
+            measure = None if validate is None else float(validate())
+        run.finished(Progress(epoch, epochs, mean, measure))
+        if checkpoint is not None:
+            run.save(Path(checkpoint))
+        if progress is not None:
+            progress(run.history[-1])
+    run.recall_best()
+    return History(run.history, run.best)
+
+
+class _Run:
+    """The state of one descent: what a checkpoint holds."""
+
+    def __init__(self, parameters: Mapping[str, torch.Tensor], *, optimizer: str, epsilon: float, seed: int) -> None:
+        self.parameters = parameters
+        self.optimizer, self.epsilon, self.seed = optimizer, epsilon, seed
+        self.moments = {
+            name: (torch.zeros_like(p), torch.zeros_like(p)) if optimizer == "adam" else ()
+            for name, p in parameters.items()
+        }
+        self.step = 0
+        self.history: list[Progress] = []
+        self.best = 0
+        self.kept: dict[str, torch.Tensor] = {}
+
+    def epoch(
+        self, batches: Iterable[Batch], loss: Callable[[Batch], torch.Tensor], *, rate: float, clip: float | None
+    ) -> float:
+        total, count = 0.0, 0
+        pending: list[torch.Tensor] = []
+        for batch in batches:
+            for p in self.parameters.values():
+                p.grad = None
+            value = loss(batch)
+            value.backward()  # type: ignore[no-untyped-call]
+            with torch.no_grad():
+                self.update(rate, clip)
+            pending.append(value.detach())
+            if len(pending) == _LOOK_EVERY:
+                total, count = total + self._sum(pending), count + len(pending)
+                pending = []
+        total, count = total + self._sum(pending), count + len(pending)
+        if count == 0:
+            raise ModelError("an epoch had no batches: there is nothing to learn from; give more training data")
+        for p in self.parameters.values():
+            p.grad = None
+        return total / count
+
+    def _sum(self, losses: list[torch.Tensor]) -> float:
+        if not losses:
+            return 0.0
+        values = torch.stack(losses).double().cpu()
+        wrong = (~torch.isfinite(values)).nonzero()
+        if len(wrong):
+            at = int(wrong[0])
+            raise ModelError(
+                f"training diverged: the loss became {float(values[at])} at step {self.step - len(losses) + at + 1}; "
+                "try a tenth of the learning rate, or bound the gradients (clip=5.0)"
+            )
+        return float(values.sum())
+
+    def update(self, rate: float, clip: float | None) -> None:
+        self.step += 1
+        gradients = {name: _coalesced(p.grad) for name, p in self.parameters.items() if p.grad is not None}
+        if clip is not None and gradients:
+            norm = torch.stack([_values(g).norm() for g in gradients.values()]).norm()
+            scale = (clip / (norm + 1e-12)).clamp(max=1.0)
+            for gradient in gradients.values():
+                _values(gradient).mul_(scale)
+        for name, gradient in gradients.items():
+            p = self.parameters[name]
+            if self.optimizer == "sgd":
+                p.add_(gradient, alpha=-rate)
+            else:
+                self._adam(p, gradient, *self.moments[name], rate=rate)
+
+    def _adam(
+        self, p: torch.Tensor, gradient: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, rate: float
+    ) -> None:
+        rate *= (1 - _BETAS[1] ** self.step) ** 0.5 / (1 - _BETAS[0] ** self.step)
+        if not gradient.is_sparse:
+            first.lerp_(gradient, 1 - _BETAS[0])
+            second.mul_(_BETAS[1]).addcmul_(gradient, gradient, value=1 - _BETAS[1])
+            p.addcdiv_(first, second.sqrt().add_(self.epsilon), value=-rate)
+            return
+        rows, values = gradient.indices()[0], gradient.values()
+        m = first.index_select(0, rows).lerp_(values, 1 - _BETAS[0])
+        v = second.index_select(0, rows).mul_(_BETAS[1]).addcmul_(values, values, value=1 - _BETAS[1])
+        first.index_copy_(0, rows, m)
+        second.index_copy_(0, rows, v)
+        p.index_add_(0, rows, m.div_(v.sqrt_().add_(self.epsilon)), alpha=-rate)
+
+    def finished(self, done: Progress) -> None:
+        self.history.append(done)
+        ahead = done.measure is None or self.best == 0 or done.measure > (self.history[self.best - 1].measure or 0.0)
+        if ahead:
+            self.best = done.epoch
+            if done.measure is not None:
+                self.kept = {name: p.detach().clone() for name, p in self.parameters.items()}
+
+    def recall_best(self) -> None:
+        with torch.no_grad():
+            for name, kept in self.kept.items():
+                self.parameters[name].copy_(kept)
+
+    def _identity(self) -> dict[str, Any]:
+        shapes = {name: list(p.shape) for name, p in self.parameters.items()}
+        return {"seed": self.seed, "optimizer": self.optimizer, "epsilon": self.epsilon, "shapes": shapes}
+
+    def save(self, path: Path) -> None:
+        """Written beside its place and moved there: a kill leaves the old checkpoint or the new one."""
+        tensors = {f"now/{name}": p.detach() for name, p in self.parameters.items()}
+        tensors |= {f"best/{name}": p for name, p in self.kept.items()}
+        for name, moments in self.moments.items():
+            tensors |= {f"moment{i}/{name}": moment for i, moment in enumerate(moments)}
+        state = {"step": self.step, "best": self.best, "history": self.history, "run": self._identity()}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f".{path.name}.fresh")
+        save_file({name: t.contiguous() for name, t in tensors.items()}, fresh, {"state": json.dumps(state)})
+        os.replace(fresh, path)
+
+    def restore(self, path: Path) -> None:
+        try:
+            with safe_open(path, framework="pt") as file:
+                state = json.loads(file.metadata()["state"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        except Exception as error:
+            raise ModelError(
+                f"{path} is not a checkpoint of a training run ({error}): remove it to start anew"
+            ) from None
+        if state["run"] != self._identity():
+            raise ModelError(
+                f"{path} belongs to another training run ({state['run']}, this one is {self._identity()}): "
+                "remove it to start anew, or continue with the data and settings it was made with"
+            )
+        with torch.no_grad():
+            for name, p in self.parameters.items():
+                p.copy_(tensors[f"now/{name}"])
+                for i, moment in enumerate(self.moments[name]):
+                    moment.copy_(tensors[f"moment{i}/{name}"])
+                if f"best/{name}" in tensors:
+                    self.kept[name] = tensors[f"best/{name}"].to(p.device)
+        self.step, self.best = state["step"], state["best"]
+        self.history = [Progress(*entry) for entry in state["history"]]
+
+
+def _devices(parameters: Mapping[str, torch.Tensor]) -> list[int]:
+    """The GPUs whose generators must be put back afterwards."""
+    return sorted({p.device.index or 0 for p in parameters.values() if p.device.type == "cuda"})
+
+
+def _coalesced(gradient: torch.Tensor) -> torch.Tensor:
+    return gradient.coalesce() if gradient.is_sparse else gradient
+
+
+def _values(gradient: torch.Tensor) -> torch.Tensor:
+    return gradient._values() if gradient.is_sparse else gradient
+
+
+class Bags(NamedTuple):
+    """Weighted bags of rows of a table: bag i holds `ids[starts[i]:starts[i + 1]]` with these `weights`."""
+
+    ids: torch.Tensor  # (terms,) int64
+    starts: torch.Tensor  # (bags,) int64
+    weights: torch.Tensor  # (terms,) float
+    lengths: torch.Tensor  # (bags,) int64
+
+
+def bags(indptr: npt.ArrayLike, ids: npt.ArrayLike, weights: npt.ArrayLike, device: str = "cpu") -> Bags:
+    """The rows of a CSR matrix as bags: what a corpus becomes once, before training."""
+    bounds = torch.as_tensor(np.asarray(indptr), dtype=torch.int64, device=device)
+    return Bags(
+        torch.as_tensor(np.asarray(ids), dtype=torch.int64, device=device),
+        bounds[:-1],
+        torch.as_tensor(np.asarray(weights), dtype=torch.float32, device=device),
+        bounds.diff(),
+    )
+
+
+def select(corpus: Bags, rows: torch.Tensor) -> Bags:
+    """Some bags of a corpus, in the order of `rows`; on the corpus's device, without a loop."""
+    lengths = corpus.lengths[rows]
+    ends = lengths.cumsum(0)
+    starts = ends - lengths
+    total = int(ends[-1]) if len(rows) else 0
+    shift = torch.repeat_interleave(corpus.starts[rows] - starts, lengths, output_size=total)
+    at = shift.add_(torch.arange(total, device=shift.device))
+    return Bags(corpus.ids[at], starts, corpus.weights[at], lengths)
+
+
+class _Pool(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, table: torch.Tensor, *chosen: torch.Tensor) -> torch.Tensor:
+        ids, starts, weights, lengths = chosen
+        ctx.save_for_backward(ids, weights, lengths)
+        ctx.shape = table.shape
+        return torch.nn.functional.embedding_bag(
+            ids, table, starts, mode="sum", per_sample_weights=weights.to(table.dtype)
+        )
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        # The transposed product, again as an embedding bag: sorted by term, each term is a bag of texts.
+        (gradient,) = gradients
+        ids, weights, lengths = ctx.saved_tensors
+        terms, order = torch.sort(ids, stable=True)
+        owner = torch.repeat_interleave(torch.arange(len(lengths), device=ids.device), lengths, output_size=len(ids))
+        rows, counts = torch.unique_consecutive(terms, return_counts=True)
+        values = torch.nn.functional.embedding_bag(
+            owner[order],
+            gradient.contiguous(),
+            counts.cumsum(0) - counts,
+            mode="sum",
+            per_sample_weights=weights[order].to(gradient.dtype),
+        )
+        sparse = torch.sparse_coo_tensor(rows[None], values, ctx.shape, is_coalesced=True, check_invariants=False)
+        return sparse, None, None, None, None
+
+
+def pool(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
+    """Weighted sums of table rows, one per bag, with a row-sparse gradient for the table: (bags, width)."""
+    pooled: torch.Tensor = _Pool.apply(table, *chosen)  # type: ignore[no-untyped-call]
+    return pooled
+
+
+class _Take(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(rows)
+        ctx.shape = table.shape
+        return table.index_select(0, rows)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        (rows,) = ctx.saved_tensors
+        sparse = torch.sparse_coo_tensor(rows[None], gradients[0], ctx.shape, is_coalesced=True, check_invariants=False)
+        return sparse, None
+
+
+def take(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    """Rows of a table, each at most once and in ascending order (`torch.unique`), with a row-sparse gradient."""
+    taken: torch.Tensor = _Take.apply(table, rows)  # type: ignore[no-untyped-call]
+    return taken
+
+
+def shuffled(count: int, size: int, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+    """Every item once, in batches of `size`, in random order."""
+    order = rng.permutation(count)
+    for start in range(0, count, size):
+        yield order[start : start + size]
+
+
+def by_length(
+    lengths: npt.NDArray[np.int64], size: int, rng: np.random.Generator, *, window: int = 50
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Like `shuffled`, but items of one batch are of similar length, so that little of it is padding.
+
+    Items are sorted within random groups of `window` batches: enough for tight batches, and no two epochs alike.
+    """
+    order = rng.permutation(len(lengths))
+    groups = [order[start : start + size * window] for start in range(0, len(order), size * window)]
+    cut = [
+        ranked[start : start + size]
+        for group in groups
+        for ranked in [group[np.argsort(lengths[group], kind="stable")]]
+        for start in range(0, len(group), size)
+    ]
+    for i in rng.permutation(len(cut)):
+        yield cut[i]
