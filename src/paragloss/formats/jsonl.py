@@ -1,0 +1,96 @@
+"""JSON Lines: one document, query or translation per line, with the keys of `rows`.
+
+What a line looks like: `{"id": "a1", "lang": "fr", "title": "...", "text": "...", "year": 1999}`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from paragloss.errors import InputError
+from paragloss.formats.rows import Part, document, group, parts, query, unparsed
+from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, open_output, rows, stem
+from paragloss.types import Concept, Document, Query
+
+
+def read_documents(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[Document]:
+    """A Document per line; one without `id` and `concept` is called after the file and its line, `news:12`."""
+    name = stem(path)
+    return rows(path, lambda n, line: document(parsed(line), f"{name}:{n}"), limit=limit, on_error=on_error)
+
+
+def read_queries(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[Query]:
+    """A Query per line: `id`, `text` and perhaps `lang`."""
+    name = stem(path)
+    return rows(path, lambda n, line: query(parsed(line), f"{name}:{n}"), limit=limit, on_error=on_error)
+
+
+def read_parts(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[Part]:
+    """Each line's share of a concept: `concept`, `lang`, `title`, `text`; or `concept` and `texts` by language."""
+    for found in rows(path, lambda _, line: parts(parsed(line)), limit=limit, on_error=on_error):
+        yield from found
+
+
+def read_aligned(paths: Iterable[PathLike], *, on_error: OnError = None) -> list[Concept]:
+    """The lines of all files grouped by `concept`, for example one file per language."""
+    return group(part for path in paths for part in read_parts(path, on_error=on_error))
+
+
+def write_documents(path: PathLike, documents: Iterable[Document]) -> int:
+    """Write one line per document; how many there were."""
+    return _write(path, (unparsed(doc) for doc in documents))
+
+
+def write_queries(path: PathLike, queries: Iterable[Query]) -> int:
+    """Write one line per query; how many there were. Its clauses are not kept: they are made again."""
+    return _write(path, ({"id": q.id, "lang": q.lang, "text": q.text} for q in queries))
+
+
+def write_aligned(path: PathLike, concepts: Iterable[Concept]) -> int:
+    """Write one line per concept and language; how many there were."""
+    return _write(
+        path,
+        (
+            {"concept": concept.id, "lang": lang, "title": concept.titles.get(lang, ""), "text": text}
+            for concept in concepts
+            for lang, text in concept.texts.items()
+        ),
+    )
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """The JSON object on a line."""
+    try:
+        value = _DECODER.decode(line)
+        if "\\u" in line:
+            line_is_text = json.dumps(value, ensure_ascii=False)
+            line_is_text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "half of a surrogate pair (\\ud800 to \\udfff) stands alone; write the character out"
+        ) from error
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON at column {error.colno} ({error.msg}); write one whole object per line") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not usable JSON ({error}); write one flat object per line") from error
+    if not isinstance(value, dict):
+        raise InputError(f'a JSON {type(value).__name__}, not an object; write {{"id": ..., "text": ...}} on each line')
+    return value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
+def _write(path: PathLike, objects: Iterable[Mapping[str, Any]]) -> int:
+    count = 0
+    with open_output(path) as out:
+        for row in objects:
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            count += 1
+    return count

@@ -1,0 +1,227 @@
+"""Opens what every format is made of: UTF-8 lines, compressed or not, of bounded length.
+
+Knows nothing of any format. An error names the file, the line and the remedy; a reader given `on_error` reports
+the bad row there and goes on, otherwise the error is raised.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
+
+from paragloss.errors import InputError
+
+T = TypeVar("T")
+PathLike: TypeAlias = str | Path
+OnError: TypeAlias = Callable[[InputError], None] | None
+
+#: No line of text is longer than this; a file of one endless line must not fill the memory.
+LINE_LIMIT = 16 * 2**20
+#: No single document (a page, a topic file, a TREC document) is larger than this.
+WHOLE_LIMIT = 64 * 2**20
+COMPRESSED = (".gz", ".bz2", ".xz", ".dz")
+
+_BLOCK = 1 << 20
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_LANG = re.compile(r"[a-zA-Z]{2,3}([-_][A-Za-z0-9]+)*")
+
+
+def checked_lang(lang: str) -> str:
+    """`lang` itself if it looks like a language code; whether it is one is for the caller to say."""
+    if _LANG.fullmatch(lang) is None:
+        raise InputError(f"{lang[:40]!r} does not look like a language code; write one such as 'en', 'pt-br' or 'zh'")
+    return lang
+
+
+def looks_like_lang(word: str) -> bool:
+    """Whether a part of a path may be read as a language: two letters, or two letters and a region."""
+    return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None
+
+
+def stem(path: PathLike) -> str:
+    """The file's name without its suffixes of format and compression: `a/en-de.tsv.gz` is `en-de`."""
+    name = Path(path)
+    return (name.with_suffix("") if name.suffix.lower() in COMPRESSED else name).stem
+
+
+def suffix(path: PathLike) -> str:
+    """The suffix that names the format, in lower case: `a/en-de.tsv.gz` is `.tsv`."""
+    name = Path(path)
+    return (name.with_suffix("") if name.suffix.lower() in COMPRESSED else name).suffix.lower()
+
+
+@contextmanager
+def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
+    """The file's bytes, decompressed where its first bytes say gzip, bzip2 or xz."""
+    try:
+        raw = open(path, "rb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise InputError(f"{path}: can't be opened ({error.strerror}); check the path and its permissions") from error
+    with raw:
+        yield _decompressed(raw)
+
+
+def read_bytes(path: PathLike, *, limit: int = WHOLE_LIMIT) -> bytes:
+    """The whole file, decompressed; an error where that is more than `limit` bytes."""
+    with open_bytes(path) as stream:
+        try:
+            data = stream.read(limit + 1)
+        except _BROKEN as error:
+            raise broken(path, error) from error
+    if len(data) > limit:
+        raise InputError(f"{path}: more than {limit:,} bytes in one document; split it into smaller ones")
+    return data
+
+
+def read_text(path: PathLike, *, limit: int = WHOLE_LIMIT) -> str:
+    """The whole file as UTF-8 text."""
+    data = read_bytes(path, limit=limit)
+    try:
+        text = decoded(data.removeprefix(b"\xef\xbb\xbf"))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error.__cause__
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; give a file with text")
+    return text
+
+
+def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[tuple[int, str]]:
+    """Every line with its number from 1, without its end; blank lines too. A file of blank lines only is an error."""
+    blank, number, offset = True, 0, 0
+    with open_bytes(path) as stream:
+        while raw := _line(stream, limit + 1, path):
+            number += 1
+            start, offset = offset, offset + len(raw)
+            try:
+                if len(raw) > limit:
+                    raise InputError(f"the line is longer than {limit:,} bytes; put one record on a line")
+                text = decoded(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, start)
+            except InputError as error:
+                blank = False
+                report(error, path, number, on_error)
+                if not raw.endswith(b"\n"):
+                    offset += _skip_line(stream, path)
+                continue
+            blank = blank and not text.strip()
+            yield number, text.rstrip("\r\n")
+    if blank:
+        raise InputError(f"{path}: the file is empty; give a file with at least one row")
+
+
+def rows(
+    path: PathLike, parse: Callable[[int, str], T], *, limit: int = LINE_LIMIT, on_error: OnError = None
+) -> Iterator[T]:
+    """`parse(number, line)` of every line that is not blank; where it raises, the error is given its place."""
+    for number, line in lines(path, limit=limit, on_error=on_error):
+        if not line or line.isspace():
+            continue
+        try:
+            row = parse(number, line)
+        except InputError as error:
+            report(error, path, number, on_error)
+            continue
+        yield row
+
+
+def decoded(data: bytes, offset: int = 0) -> str:
+    """Bytes as UTF-8 text; an error names the first byte that is none."""
+    if data[:2] in _UTF16:
+        raise InputError("the text is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8")
+    if b"\0" in data:
+        at = offset + data.index(b"\0")
+        raise InputError(f"a zero byte at offset {at}: this is binary, not text; give a UTF-8 text file")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"byte 0x{data[error.start]:02x} at offset {offset + error.start} is not UTF-8; "
+            "convert the file, for example: iconv -f LATIN1 -t UTF-8"
+        ) from error
+
+
+def report(error: InputError, path: PathLike, number: int, on_error: OnError) -> None:
+    """Gives the error its place, and raises it or hands it to `on_error`."""
+    placed = InputError(f"{path}:{number}: {error}")
+    if on_error is None:
+        raise placed from error.__cause__
+    on_error(placed)
+
+
+def broken(path: PathLike, error: Exception) -> InputError:
+    """What to say of a file that can't be decompressed or read to its end."""
+    return InputError(f"{path}: can't be read to its end ({error}); the file is damaged or cut off, fetch it again")
+
+
+@contextmanager
+def open_output(path: PathLike) -> Iterator[TextIO]:
+    """A UTF-8 file to write to, gzipped where its name ends in `.gz`; it takes its name only when complete."""
+    with open_binary_output(path) as stream:
+        text = io.TextIOWrapper(cast(IO[bytes], stream), encoding="utf-8", newline="\n", write_through=False)
+        yield text
+        text.flush()
+        text.detach()
+
+
+@contextmanager
+def open_binary_output(path: PathLike) -> Iterator[BinaryIO]:
+    """As `open_output`, for bytes."""
+    final = Path(path)
+    special = final.exists() and not final.is_file()
+    part = final if special else final.with_name(final.name + ".part")
+    try:
+        raw = open(part, "wb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise InputError(
+            f"{path}: can't be written ({error.strerror}); check the folder and its permissions"
+        ) from error
+    try:
+        with raw:
+            if final.suffix.lower() == ".gz":
+                # No name and no time: the same rows give the same bytes.
+                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
+                    yield cast(BinaryIO, packed)
+            else:
+                yield raw
+    except BaseException:
+        if not special:
+            part.unlink(missing_ok=True)
+        raise
+    if not special:
+        os.replace(part, final)
+
+
+def _decompressed(raw: io.BufferedReader) -> BinaryIO:
+    magic = raw.peek(6)[:6]
+    if magic.startswith(b"\x1f\x8b"):
+        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)), _BLOCK))
+    if magic.startswith(b"BZh"):
+        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, bz2.BZ2File(raw)), _BLOCK))
+    if magic == b"\xfd7zXZ\0":
+        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, lzma.LZMAFile(raw)), _BLOCK))
+    return raw
+
+
+def _line(stream: BinaryIO, size: int, path: PathLike) -> bytes:
+    try:
+        return stream.readline(size)
+    except _BROKEN as error:
+        raise broken(path, error) from error
+
+
+def _skip_line(stream: BinaryIO, path: PathLike) -> int:
+    skipped = 0
+    while raw := _line(stream, _BLOCK, path):
+        skipped += len(raw)
+        if raw.endswith(b"\n"):
+            break
+    return skipped

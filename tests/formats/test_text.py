@@ -1,0 +1,160 @@
+import bz2
+import gzip
+import lzma
+import os
+
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats.text import (
+    checked_lang,
+    lines,
+    looks_like_lang,
+    open_output,
+    read_text,
+    rows,
+    stem,
+    suffix,
+)
+
+
+def written(path, data):
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_compression_is_told_by_the_bytes_not_the_name(tmp_path, pack):
+    path = written(tmp_path / "plain.txt", pack("één\r\n\ntwo".encode()))
+    assert list(lines(path)) == [(1, "één"), (2, ""), (3, "two")]
+    assert read_text(path) == "één\r\n\ntwo"
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path):
+    path = written(tmp_path / "a.txt", b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
+    assert list(lines(path)) == [(1, "one"), (2, "\ufefftwo")]
+
+
+def test_only_newline_ends_a_line(tmp_path):
+    path = written(tmp_path / "a.txt", "a\u2028b\x85c\x0cd\n".encode())
+    assert list(lines(path)) == [(1, "a\u2028b\x85c\x0cd")]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "empty"),
+        (b" \n\n", "empty"),
+        (b"good\ncaf\xe9\n", r":2: byte 0xe9 at offset 8 is not UTF-8.*iconv"),
+        (b"ok\n\x00\x01", r":2: a zero byte at offset 3.*binary"),
+        ("x".encode("utf-16"), r":1: the text is UTF-16.*iconv"),
+        (gzip.compress(b"a line\n" * 1000)[:-20], "damaged or cut off"),
+        (gzip.compress(os.urandom(100_000))[:50_000] + b"garbage" * 10, "damaged or cut off|not UTF-8|zero byte"),
+    ],
+)
+def test_what_is_no_text_is_one_line_of_error(tmp_path, data, message):
+    path = written(tmp_path / "bad.txt", data)
+    with pytest.raises(InputError, match=message) as caught:
+        list(lines(path))
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path):
+    for path in (tmp_path / "nowhere.txt", tmp_path):
+        with pytest.raises(InputError, match=r"can't be opened"):
+            list(lines(path))
+
+
+def test_a_line_over_the_limit_is_reported_and_the_next_one_still_read(tmp_path):
+    path = written(tmp_path / "long.txt", b"one\n" + b"x" * 5000 + b"\nthree\n")
+    with pytest.raises(InputError, match=r"long.txt:2: the line is longer than 100 bytes"):
+        list(lines(path, limit=100))
+    errors = []
+    assert list(lines(path, limit=100, on_error=errors.append)) == [(1, "one"), (3, "three")]
+    assert len(errors) == 1
+
+
+def test_a_line_of_exactly_the_limit_is_read(tmp_path):
+    path = written(tmp_path / "edge.txt", b"x" * 9 + b"\n" + b"y" * 10 + b"\nz")
+    errors = []
+    assert [line for _, line in lines(path, limit=10, on_error=errors.append)] == ["x" * 9, "z"]
+    assert len(errors) == 1
+
+
+def test_an_endless_line_does_not_fill_the_memory(tmp_path):
+    import resource
+
+    # 1 GiB of one line; as a sparse file and as a gzip bomb of about 1 MiB.
+    sparse = tmp_path / "sparse.txt"
+    with open(sparse, "wb") as out:
+        out.truncate(2**30)
+    bomb = tmp_path / "bomb.jsonl.gz"
+    with gzip.open(bomb, "wb", compresslevel=1) as packed:
+        for _ in range(256):
+            packed.write(b"a" * 2**20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for path in (sparse, bomb):
+        with pytest.raises(InputError, match=r":1: the line is longer than 16,777,216 bytes"):
+            list(lines(path))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024  # KiB
+
+
+def test_rows_give_errors_their_place(tmp_path):
+    path = written(tmp_path / "n.txt", b"1\n\nx\n3\n")
+
+    def parse(_, line):
+        if not line.isdigit():
+            raise InputError(f"{line!r} is no number")
+        return int(line)
+
+    with pytest.raises(InputError, match=r"n.txt:3: 'x' is no number"):
+        list(rows(path, parse))
+    errors = []
+    assert list(rows(path, parse, on_error=errors.append)) == [1, 3]
+    assert [str(error) for error in errors] == [f"{path}:3: 'x' is no number"]
+
+
+def test_output_takes_its_name_only_when_complete(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    with pytest.raises(TypeError), open_output(path) as out:
+        out.writelines(["new", None])
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.txt"]
+    with open_output(path) as out:
+        out.write("new é\n")
+    assert path.read_bytes() == "new é\n".encode()
+
+
+def test_gzipped_output_is_the_same_every_time(tmp_path):
+    for name in ("a.gz", "b.gz"):
+        with open_output(tmp_path / name) as out:
+            out.write("same\n")
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"same\n"
+
+
+def test_output_to_a_missing_folder_is_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"can't be written"), open_output(tmp_path / "no" / "a.txt"):
+        pass
+
+
+@pytest.mark.parametrize("lang", ["en", "pt-br", "zh_Hant", "yue", "sr-Latn-RS"])
+def test_codes_that_look_like_languages(lang):
+    assert checked_lang(lang) == lang
+
+
+@pytest.mark.parametrize("lang", ["", "e", "english", "en-", "e1", "en us", "en\n", "日本"])
+def test_codes_that_do_not(lang):
+    with pytest.raises(InputError, match=r"does not look like a language code; write"):
+        checked_lang(lang)
+
+
+def test_names():
+    assert (stem("a/en-de.tsv.gz"), suffix("a/en-de.TSV.gz")) == ("en-de", ".tsv")
+    assert (stem("a/x"), suffix("a/x")) == ("x", "")
+    assert looks_like_lang("fr")
+    assert looks_like_lang("pt-br")
+    assert not looks_like_lang("src")
+    assert not looks_like_lang("FR")
