@@ -1,1 +1,8 @@
-"""To be written."""
+"""How good is a ranking, and is one really better than another? Knows runs and judgments, nothing of searchers."""
+
+from __future__ import annotations
+
+from paragloss.evaluation.measures import DEFAULT, Scores, evaluate, mean
+from paragloss.evaluation.significance import Comparison, compare
+
+__all__ = ["DEFAULT", "Comparison", "Scores", "compare", "evaluate", "mean"]

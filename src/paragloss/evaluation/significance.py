@@ -1,0 +1,84 @@
+"""Is one run better than another, or was it luck? Paired t-test and paired randomisation test.
+
+The randomisation test is Smucker, Allan and Carterette's (CIKM 2007): under the null hypothesis the two systems
+could swap their scores on any query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from paragloss.errors import InputError
+
+
+class Comparison(NamedTuple):
+    """Two systems on the same queries; a positive difference means the second is better."""
+
+    queries: int
+    first: float
+    second: float
+    difference: float
+    low: float  # 95 % confidence interval of the difference
+    high: float
+    p_t: float
+    p_randomisation: float
+    wins: int
+    ties: int
+    losses: int
+
+
+def compare(
+    first: Mapping[str, float], second: Mapping[str, float], *, rounds: int = 100_000, seed: int = 0
+) -> Comparison:
+    """Compare two systems' values of one measure, query by query."""
+    if first.keys() != second.keys():
+        raise InputError("the two runs were measured on different queries: use the same judgments for both")
+    queries = sorted(first)
+    before = np.array([first[query] for query in queries])
+    after = np.array([second[query] for query in queries])
+    gains = after - before
+    n = len(queries)
+    if n < 2 or np.all(gains == gains[0]):
+        # No spread: a t-test has nothing to divide by. Equal everywhere is no evidence, a constant gain is left to
+        # the randomisation test.
+        half, p_t = 0.0, 1.0 if n < 2 or gains[0] == 0 else 0.0
+    else:
+        half = float(stats.t.ppf(0.975, n - 1) * gains.std(ddof=1) / np.sqrt(n))
+        p_t = float(stats.ttest_rel(after, before).pvalue)
+    mean = float(gains.mean())
+    return Comparison(
+        queries=n,
+        first=float(before.mean()),
+        second=float(after.mean()),
+        difference=mean,
+        low=mean - half,
+        high=mean + half,
+        p_t=p_t,
+        p_randomisation=_randomisation(gains, rounds, seed),
+        wins=int((gains > 0).sum()),
+        ties=int((gains == 0).sum()),
+        losses=int((gains < 0).sum()),
+    )
+
+
+def _randomisation(gains: np.ndarray[tuple[int], np.dtype[np.float64]], rounds: int, seed: int) -> float:
+    """Two-sided p: how often random signs give a mean at least as far from zero as the one seen. Exact when there
+    are few enough queries that differ to try every assignment of signs."""
+    gains = gains[gains != 0]
+    if len(gains) == 0:
+        return 1.0
+    seen = abs(gains.sum()) * (1 - 1e-12)
+    if len(gains) <= 16:
+        signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)
+        return float((np.abs(signs @ gains) >= seen).mean())
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    block = max(1, 10_000_000 // len(gains))
+    for start in range(0, rounds, block):
+        flips = rng.integers(0, 2, (min(block, rounds - start), len(gains)), dtype=np.int8)
+        extreme += int((np.abs((1 - 2 * flips) @ gains) >= seen).sum())
+    return (extreme + 1) / (rounds + 1)

@@ -1,0 +1,33 @@
+"""Search documents of one language with queries of another: translate, then search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paragloss.types import Query, Ranking, Searcher, Translator, Where
+
+
+class Translated:
+    """Translates each query into `to` and asks the inner searcher for documents of that language.
+
+    The inner searcher gets the alternatives of every term as clauses, and their best wording as text.
+    """
+
+    def __init__(self, searcher: Searcher, translator: Translator, *, to: str) -> None:
+        self._searcher = searcher
+        self._translator = translator
+        self._to = to
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+        wanted = (where or {}).get("lang")
+        if wanted is not None and self._to not in wanted:
+            return [[] for _ in queries]
+        return self._searcher.search([self.translate(q) for q in queries], k, {**(where or {}), "lang": [self._to]})
+
+    def translate(self, query: Query) -> Query:
+        """The query as the inner searcher sees it; a query that is in the target language already stays as it is."""
+        if query.lang == self._to:
+            return query
+        clauses = tuple(self._translator.translate(query, self._to))
+        best = " ".join(clause.alternatives[0].text for clause in clauses)
+        return Query(query.id, best or query.text, self._to, clauses)

@@ -1,0 +1,69 @@
+import math
+
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.evaluation import evaluate, mean
+from paragloss.types import Hit
+
+# Two queries. q1 finds its grade-2 document second and its grade-1 document third; q2 finds nothing.
+QRELS = {"q1": {"a": 2, "b": 1, "x": 0}, "q2": {"c": 1}}
+RUN = {"q1": [Hit("x", 3.0), Hit("a", 2.0), Hit("b", 1.0)]}
+
+
+def measured(name):
+    return evaluate(RUN, QRELS, [name])[name]
+
+
+def test_ndcg_uses_linear_gain():
+    # DCG = 2/log2(3) + 1/log2(4); ideal = 2/log2(2) + 1/log2(3)
+    expected = (2 / math.log2(3) + 1 / 2) / (2 + 1 / math.log2(3))
+    assert measured("nDCG@10")["q1"] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AP", (1 / 2 + 2 / 3) / 2),
+        ("MAP", (1 / 2 + 2 / 3) / 2),
+        ("RR", 1 / 2),
+        ("P@1", 0.0),
+        ("P@2", 1 / 2),
+        ("R@2", 1 / 2),
+        ("P_mr@1", 0.0),
+        ("P_mr@5", 1.0),  # a hit rate: the one grade-2 document is among the first five
+        ("P_r@5", 2 / 5),
+        ("MRR_mr", 1 / 2),
+        ("MRR_r", 1 / 2),
+    ],
+)
+def test_values_worked_by_hand(name, value):
+    assert measured(name)["q1"] == pytest.approx(value, abs=1e-9)
+
+
+def test_a_query_that_found_nothing_counts_as_zero():
+    assert measured("RR")["q2"] == 0
+    assert mean(evaluate(RUN, QRELS, ["RR"])) == {"RR": pytest.approx(0.25)}
+
+
+def test_equal_scores_keep_the_order_they_were_served_in():
+    for order in (["a", "x"], ["x", "a"]):
+        run = {"q1": [Hit(name, 1.0) for name in order]}
+        assert evaluate(run, QRELS, ["P@1"])["P@1"]["q1"] == (1.0 if order[0] == "a" else 0.0)
+
+
+def test_a_query_without_a_relevant_document_is_left_out():
+    assert set(evaluate(RUN, {**QRELS, "q3": {"a": 0}}, ["RR"])["RR"]) == {"q1", "q2"}
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "measure", "message"),
+    [
+        (RUN, QRELS, "Goodness@3", "unknown measure 'Goodness@3'"),
+        ({"other": [Hit("a", 1.0)]}, QRELS, "RR", "no query of the run is judged"),
+        (RUN, {"q1": {"a": 0}}, "RR", "no relevant document"),
+    ],
+)
+def test_bad_input_is_said(run, qrels, measure, message):
+    with pytest.raises(InputError, match=message):
+        evaluate(run, qrels, [measure])

@@ -1,0 +1,38 @@
+"""Small stand-ins for searchers, translators and rerankers, so that wrappers can be seen alone."""
+
+import numpy as np
+
+from paragloss.types import Alternative, Document, Hit, Query, Translation
+
+
+class Listed:
+    """Finds what it was told to, in the order and with the scores it was told; remembers what it was asked."""
+
+    def __init__(self, **scores):
+        self.scores, self.asked = scores, []
+
+    def search(self, queries, k, where=None):
+        self.asked.append((list(queries), k, where))
+        ranking = sorted((Hit(i, s) for i, s in self.scores.items()), key=lambda h: (-h.score, h.id))
+        return [ranking[:k] for _ in queries]
+
+
+class WordForWord:
+    def __init__(self, words):
+        self.words = words
+
+    def translate(self, query: Query, to: str):
+        return [
+            Translation(word, tuple(Alternative(*pair) for pair in self.words[word])) for word in query.text.split()
+        ]
+
+
+class Shortest:
+    """Likes short documents."""
+
+    def score(self, query, documents):
+        return np.array([-len(d.text) for d in documents], np.float32)
+
+
+def document(name, text=""):
+    return Document(name, text, "en")

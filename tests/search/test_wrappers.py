@@ -1,0 +1,103 @@
+import pytest
+from fakes import Listed, Shortest, WordForWord, document
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paragloss.search.fused import Fused, reciprocal_rank, score_sum
+from paragloss.search.merged import Merged, by_scaled_score, in_turns
+from paragloss.search.reranked import Reranked
+from paragloss.search.translated import Translated
+from paragloss.types import Alternative, Hit, Query
+
+ASK = [Query("q", "red bread", "en")]
+
+
+def names(ranking):
+    return [hit.id for hit in ranking]
+
+
+def test_reciprocal_rank_by_hand():
+    fused = Fused([Listed(a=9.0, b=8.0), Listed(b=0.2, c=0.1)])
+    # b: 1/62 + 1/61; a: 1/61; c: 1/62
+    assert fused.search(ASK, 3)[0] == [
+        Hit("b", pytest.approx(1 / 62 + 1 / 61)),
+        Hit("a", pytest.approx(1 / 61)),
+        Hit("c", pytest.approx(1 / 62)),
+    ]
+
+
+def test_score_sum_scales_each_list_between_its_last_and_best():
+    fused = Fused([Listed(a=10.0, b=5.0, c=0.0), Listed(b=1.0, a=0.0)], fuse=score_sum)
+    # a: 1 + 0, b: 0.5 + 1, c: 0
+    assert fused.search(ASK, 3)[0] == [Hit("b", 1.5), Hit("a", 1.0), Hit("c", 0.0)]
+
+
+def test_a_weight_of_zero_silences_a_searcher():
+    fused = Fused([Listed(a=1.0), Listed(b=1.0)], weights=[0.0, 1.0])
+    assert names(fused.search(ASK, 1)[0]) == ["b"]
+
+
+def test_fusion_looks_deeper_than_it_shows():
+    inner = Listed(a=1.0)
+    Fused([inner], depth=50).search(ASK, 3)
+    assert inner.asked[0][1] == 50
+
+
+@given(st.lists(st.permutations("abcde"), min_size=2, max_size=4))
+def test_reciprocal_rank_does_not_care_who_spoke_first(orders):
+    lists = [[Hit(i, 5.0 - n) for n, i in enumerate(order)] for order in orders]
+    ones = [1.0] * len(lists)
+    forward, backward = reciprocal_rank(lists, ones), reciprocal_rank(lists[::-1], ones)
+    assert forward == pytest.approx(backward)
+
+
+def test_merging_by_score_keeps_scores_and_breaks_ties_by_id():
+    merged = Merged([Listed(b=1.0, d=0.5), Listed(a=1.0, c=2.0)])
+    assert merged.search(ASK, 3)[0] == [Hit("c", 2.0), Hit("a", 1.0), Hit("b", 1.0)]
+
+
+def test_merging_by_scaled_score_puts_each_best_first():
+    merged = Merged([Listed(a=10.0, b=9.0), Listed(c=0.1, d=0.01)], merge=by_scaled_score)
+    assert names(merged.search(ASK, 4)[0]) == ["a", "c", "b", "d"]
+
+
+def test_merging_in_turns():
+    merged = Merged([Listed(a=10.0, b=9.0), Listed(c=0.1, d=0.01)], merge=in_turns)
+    assert names(merged.search(ASK, 4)[0]) == ["a", "c", "b", "d"]
+
+
+def test_translated_asks_for_the_other_language_with_weighted_clauses():
+    words = {"red": [("rouge", 0.9), ("vermeil", 0.1)], "bread": [("pain", 1.0)]}
+    inner = Listed(a=1.0)
+    found = Translated(inner, WordForWord(words), to="fr").search(ASK, 5, {"meta.year": [2020]})
+    assert names(found[0]) == ["a"]
+    (query,), k, where = inner.asked[0]
+    assert (query.text, query.lang, k) == ("rouge pain", "fr", 5)
+    assert query.clauses[0].alternatives == (Alternative("rouge", 0.9), Alternative("vermeil", 0.1))
+    assert where == {"meta.year": [2020], "lang": ["fr"]}
+
+
+def test_translated_is_silent_when_its_language_is_not_wanted():
+    inner = Listed(a=1.0)
+    assert Translated(inner, WordForWord({}), to="fr").search(ASK, 5, {"lang": ["da"]}) == [[]]
+    assert inner.asked == []
+
+
+def test_a_query_in_the_target_language_is_not_translated():
+    query = Query("q", "pain", "fr")
+    assert Translated(Listed(), WordForWord({}), to="fr").translate(query) is query
+
+
+def test_reranking_reorders_the_head_and_leaves_the_tail_below():
+    texts = {"a": "long text", "b": "mid", "c": "x", "d": ""}
+    inner = Listed(a=4.0, b=3.0, c=2.0, d=1.0)
+    reranked = Reranked(inner, Shortest(), lambda ids: [document(i, texts[i]) for i in ids], depth=3)
+    ranking = reranked.search(ASK, 4)[0]
+    assert names(ranking) == ["c", "b", "a", "d"]
+    assert [h.score for h in ranking] == sorted((h.score for h in ranking), reverse=True)
+
+
+def test_wrappers_nest():
+    words = {"red": [("rouge", 1.0)], "bread": [("pain", 1.0)]}
+    nested = Fused([Translated(Listed(a=1.0), WordForWord(words), to="fr"), Merged([Listed(b=1.0), Listed(a=2.0)])])
+    assert names(nested.search(ASK, 2)[0]) == ["a", "b"]
