@@ -1,0 +1,56 @@
+"""Files that appear whole or not at all, and a lock that one process holds. Knows nothing of collections."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from paragloss.errors import StoreError
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file durably: on return the new content survives a power cut; a kill before leaves the old one."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make a rename or a new name inside a folder durable."""
+    if sys.platform != "win32":  # where folders can't be opened and renames are written through
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def lock(path: Path) -> IO[bytes]:
+    """Hold a lock file until it is closed or the process ends, however it ends."""
+    file = path.open("ab")
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise StoreError(
+            f"{path.parent} is in use by another process: close it there, or serve it and send requests to the server"
+        ) from None
+    return file

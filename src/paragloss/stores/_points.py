@@ -1,0 +1,201 @@
+"""What both stores agree on: how a document becomes a point, what a filter means, what may be written.
+
+Knows nothing of either engine.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paragloss.errors import StoreError
+from paragloss.ranking import rank
+from paragloss.types import Document, Floats, Hit, Ranking, Record, SparseVector, Where
+
+FORMAT = 1
+#: Documents sent to the engine at a time.
+BATCH = 1000
+#: How many equal scores at the edge of a ranking are looked at to settle it by id.
+MOST_TIES = 10_000
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class Shape(NamedTuple):
+    """Which vectors a collection keeps: dense ones with their dimension, sparse ones by name."""
+
+    dense: dict[str, int]
+    sparse: tuple[str, ...]
+
+    @classmethod
+    def of(cls, dense: Mapping[str, int], sparse: Sequence[str]) -> Shape:
+        for name in (*dense, *sparse):
+            named(name, "vector")
+        if len({*dense, *sparse}) < len(dense) + len(sparse):
+            raise StoreError(f"every vector needs its own name, got dense {sorted(dense)} and sparse {sorted(sparse)}")
+        for name, dim in dense.items():
+            if not 1 <= dim <= 65536:
+                raise StoreError(f"vector {name!r} can't have {dim} dimensions: 1 to 65536 can be kept")
+        return cls(dict(dense), tuple(sparse))
+
+    def names(self, vectors: bool | Sequence[str]) -> list[str]:
+        """The vectors asked for by `get` and `scroll`."""
+        if isinstance(vectors, bool):
+            return [*self.dense, *self.sparse] if vectors else []
+        return [name for name in vectors if self.known(name)]
+
+    def known(self, name: str) -> str:
+        if name not in self.dense and name not in self.sparse:
+            have = ", ".join([*self.dense, *self.sparse]) or "none"
+            raise StoreError(f"this collection keeps no vector {name!r}; it has {have}")
+        return name
+
+
+def named(name: str, what: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise StoreError(f"a {what} can't be called {name!r}: use up to 100 letters, digits, '.', '_' and '-'")
+    return name
+
+
+def point_id(document: str) -> str:
+    """A document's id as a UUID. 128 hashed bits: a collision among 10^12 documents has odds of 10^-15."""
+    return str(uuid.UUID(bytes=blake2b(document.encode("utf-8", "surrogatepass"), digest_size=16).digest()))
+
+
+def payload(document: Document) -> dict[str, Any]:
+    """What is kept beside the vectors; empty parts take no room."""
+    kept: dict[str, Any] = {"id": document.id, "lang": document.lang, "text": document.text}
+    if document.title:
+        kept["title"] = document.title
+    if document.fields:
+        kept["fields"] = dict(document.fields)
+    if document.meta:
+        kept["meta"] = dict(document.meta)
+        # The embedded engine reads a truth value in a filter as a number, so truths are also kept as words.
+        if flags := [_flag(name, value) for name, value in document.meta.items() if isinstance(value, bool)]:
+            kept["flags"] = flags
+    return kept
+
+
+def document(payload: Mapping[str, Any]) -> Document:
+    return Document(
+        payload["id"],
+        payload["text"],
+        payload["lang"],
+        payload.get("title", ""),
+        payload.get("fields") or {},
+        payload.get("meta") or {},
+    )
+
+
+def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
+    """Refuse what the engine would refuse half-way through, or keep and never find."""
+    for record in records:
+        of = f"document {record.document.id!r}"
+        for name, row in record.dense.items():
+            if shape.dense.get(shape.known(name)) != row.shape[-1] or row.ndim != 1:
+                want = shape.dense.get(name, "sparse")
+                raise StoreError(f"{of}: vector {name!r} has shape {row.shape}, this collection keeps ({want},)")
+            if not np.isfinite(row).all():
+                raise StoreError(f"{of}: vector {name!r} holds values that are not finite; encode it again")
+        for name, vector in record.sparse.items():
+            if shape.known(name) not in shape.sparse:
+                raise StoreError(f"{of}: vector {name!r} is sparse, this collection keeps it dense")
+            indices = vector.indices
+            if len(indices) != len(vector.values) or (len(indices) > 1 and (indices[1:] <= indices[:-1]).any()):
+                raise StoreError(f"{of}: the indices of {name!r} must ascend, one per value")
+            if not np.isfinite(vector.values).all():
+                raise StoreError(f"{of}: vector {name!r} holds values that are not finite")
+        if not encodable(record.document.text) or not encodable(record.document.id):
+            raise StoreError(f"{of} holds half a surrogate pair, which is no Unicode text; decode its source again")
+    return records
+
+
+def encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Match(NamedTuple):
+    """A payload key and the values it may have: all of them texts, or all of them whole numbers."""
+
+    key: str
+    values: list[str] | list[int]
+
+
+def conditions(where: Where | None) -> list[list[Match]] | None:
+    """A filter as groups of matches: one of every group must hold. None when nothing can match."""
+    groups = []
+    for field, values in (where or {}).items():
+        if field != "lang" and not field.startswith("meta."):
+            raise StoreError(f"can't filter by {field!r}: 'lang' and 'meta.NAME' can be filtered")
+        if isinstance(values, str | int | bool):
+            raise StoreError(f"the filter on {field!r} needs a list of allowed values, got {values!r}")
+        truths = [_flag(field[5:], value) for value in values if isinstance(value, bool)]
+        texts = [value for value in values if isinstance(value, str)]
+        numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+        group = [Match("flags", truths), Match(_path(field), texts), Match(_path(field), numbers)]
+        groups.append([match for match in group if match.values])
+    return groups if all(groups) else None
+
+
+def _flag(name: str, value: bool) -> str:
+    return f"{name}={str(value).lower()}"
+
+
+def _path(field: str) -> str:
+    """A payload key as the engine's JSON path: a name that is not a plain word is quoted."""
+    head, dot, name = field.partition(".")
+    if '"' in name or "\\" in name:
+        raise StoreError(f"can't filter by {field!r}: quotes and backslashes can't stand in a filtered name")
+    return field if not dot or re.fullmatch(r"[A-Za-z0-9_]+", name) else f'{head}."{name}"'
+
+
+def settle(fetch: Callable[[list[int], int], list[Ranking]], queries: int, k: int) -> list[Ranking]:
+    """Rankings of length k with ties broken by id, though the engine breaks them as it likes.
+
+    `fetch(which, limit)` answers some of the queries. A query whose equal scores run past what was fetched
+    is asked again for more, up to MOST_TIES.
+    """
+    rankings: list[Ranking] = [[] for _ in range(queries)]
+    which, limit = list(range(queries)), k + 8
+    while which and k > 0:
+        found = fetch(which, limit)
+        again = []
+        for query, hits in zip(which, found, strict=True):
+            rankings[query] = rank(hits, k)
+            if len(hits) == limit and hits[-1].score == hits[k - 1].score and limit < k + MOST_TIES:
+                again.append(query)
+        which, limit = again, min(limit * 8, k + MOST_TIES)
+    return rankings
+
+
+def sparse(indices: Sequence[int], values: Sequence[float]) -> SparseVector:
+    """The engine may hand entries out in any order; ours ascend."""
+    ids, weights = np.array(indices, np.uint32), np.array(values, np.float32)
+    if len(ids) > 1 and (ids[1:] <= ids[:-1]).any():
+        order = np.argsort(ids)
+        ids, weights = ids[order], weights[order]
+    return SparseVector(ids, weights)
+
+
+def record(
+    payload: Mapping[str, Any],
+    dense: Mapping[str, Sequence[float]],
+    sparse_: Mapping[str, tuple[Sequence[int], Sequence[float]]],
+) -> Record:
+    rows: dict[str, Floats] = {name: np.array(row, np.float32) for name, row in dense.items()}
+    return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()})
+
+
+def hits(found: Sequence[Any]) -> Ranking:
+    """An engine's scored points as a ranking, best first."""
+    return [Hit(point.payload["id"], point.score) for point in found]

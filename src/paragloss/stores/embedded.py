@@ -1,0 +1,285 @@
+"""A collection in a folder on this machine: Qdrant Edge, in this process. Knows nothing of terms or models.
+
+meta.json   format and the names and sizes of the vectors; written last, so a folder with it is whole
+lock        held while the collection is open: one process at a time
+shard/      the engine's own files: documents, vectors, indexes and a write-ahead log
+blobs/      whatever else belongs to the collection
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import qdrant_edge as edge
+
+from paragloss.errors import StoreError
+from paragloss.stores import _files, _points
+from paragloss.stores._points import BATCH, Match, Shape
+from paragloss.types import Floats, Ranking, Record, SparseVector, Where
+
+
+class EmbeddedStore:
+    """See `types.Store`. Opened with `open` or `create`; close it, or use it in a `with` block."""
+
+    def __init__(self, path: Path, shape: Shape, shard: Any, lock: Any) -> None:
+        self.path = path
+        self._shape = shape
+        self._shard = shard
+        self._lock = lock
+        self._writing = threading.Lock()
+        self._indexed = set(shard.info().payload_schema)
+
+    @classmethod
+    def create(cls, path: str | Path, *, dense: Mapping[str, int], sparse: Sequence[str]) -> EmbeddedStore:
+        """Start an empty collection in a folder that is new or empty. `dense` maps names to dimensions."""
+        path, shape = Path(path), Shape.of(dense, sparse)
+        if (path / "meta.json").exists():
+            raise StoreError(f"{path} already holds a collection: open it, or choose another folder")
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise StoreError(f"{path} exists and is not an empty folder: choose another place for the collection")
+        (path / "shard").mkdir(parents=True)
+        (path / "blobs").mkdir()
+        lock = _files.lock(path / "lock")
+        shard = edge.EdgeShard.create(
+            str(path / "shard"),
+            edge.EdgeConfig(
+                vectors={
+                    name: edge.EdgeVectorParams(size=dim, distance=edge.Distance.Dot)
+                    for name, dim in shape.dense.items()
+                },
+                sparse_vectors={name: edge.EdgeSparseVectorParams() for name in shape.sparse},
+            ),
+        )
+        shard.update(edge.UpdateOperation.create_field_index("lang", edge.PayloadSchemaType.Keyword))
+        shard.flush()
+        store = cls(path, shape, shard, lock)
+        store._write_meta()
+        return store
+
+    @classmethod
+    def open(cls, path: str | Path) -> EmbeddedStore:
+        path = Path(path)
+        try:
+            meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+            version, shape = meta["format"], Shape(dict(meta["dense"]), tuple(meta["sparse"]))
+        except (FileNotFoundError, NotADirectoryError):
+            raise StoreError(f"{path} is not a collection: it has no meta.json (paragloss index makes one)") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{path / 'meta.json'} is damaged ({error}): restore it or index again") from None
+        if version != _points.FORMAT:
+            raise StoreError(f"{path} has format {version}, this version reads {_points.FORMAT}: index again")
+        lock = _files.lock(path / "lock")
+        try:
+            shard = edge.EdgeShard.load(str(path / "shard"))
+        except Exception as error:
+            lock.close()
+            raise StoreError(f"{path / 'shard'} can't be opened ({error}): restore it or index again") from error
+        return cls(path, shape, shard, lock)
+
+    @property
+    def dense(self) -> Mapping[str, int]:
+        """The dense vectors this collection keeps, with their dimensions."""
+        return self._shape.dense
+
+    @property
+    def sparse(self) -> tuple[str, ...]:
+        return self._shape.sparse
+
+    def add_dense(self, name: str, dim: int) -> None:
+        """Make room for the vectors of one more model; documents get them by `update_dense`."""
+        shape = Shape.of({**self._shape.dense, name: dim}, self._shape.sparse)
+        if name in self._shape.dense:
+            raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
+        self._update(edge.UpdateOperation.create_dense_vector(name, dim, edge.Distance.Dot))
+        self._shape = shape
+        self._write_meta()
+
+    def add(self, records: Sequence[Record]) -> None:
+        _points.checked(records, self._shape)
+        for start in range(0, len(records), BATCH):
+            points = [_point(record) for record in records[start : start + BATCH]]
+            self._update(edge.UpdateOperation.upsert_points(points))
+
+    def delete(self, ids: Sequence[str]) -> int:
+        points = list({_points.point_id(id): None for id in ids})
+        there = [record.id for record in self._open.retrieve(points, False, False)]
+        if there:
+            self._update(edge.UpdateOperation.delete_points(there))
+        return len(there)
+
+    def update_dense(self, name: str, ids: Sequence[str], vectors: Floats) -> None:
+        self._shape.known(name)
+        if vectors.shape != (len(ids), self._shape.dense.get(name)) or not np.isfinite(vectors).all():
+            raise StoreError(
+                f"vector {name!r} needs {len(ids)} finite rows of {self._shape.dense.get(name)}, got {vectors.shape}"
+            )
+        self._update_vectors(name, ids, vectors.tolist())
+
+    def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
+        self._shape.known(name)
+        self._update_vectors(name, ids, [_sparse(vector) for vector in vectors])
+
+    def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
+        names = self._shape.names(vectors)
+        points = [_points.point_id(id) for id in ids]
+        found = {str(point.id): point for point in self._open.retrieve(points, True, names or False)}
+        return [self._record(found[point]) if point in found else None for point in points]
+
+    def count(self, where: Where | None = None) -> int:
+        matching = self._filter(where)
+        if matching is None:
+            return 0
+        return int(self._open.count(edge.CountRequest(exact=True, filter=matching)))
+
+    def scroll(
+        self, where: Where | None = None, *, batch: int = 1000, vectors: bool | Sequence[str] = False
+    ) -> Iterator[list[Record]]:
+        matching, names = self._filter(where), self._shape.names(vectors)
+        if matching is None:
+            return
+        offset = None
+        while True:
+            request = edge.ScrollRequest(
+                offset=offset, limit=batch, filter=matching, with_payload=True, with_vector=names or False
+            )
+            points, offset = self._open.scroll(request)
+            if points:
+                yield [self._record(point) for point in points]
+            if offset is None:
+                return
+
+    def search_dense(
+        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+    ) -> list[Ranking]:
+        """`exact` compares with every document instead of walking the graph."""
+        if vectors.ndim != 2 or vectors.shape[1] != self._shape.dense.get(self._shape.known(name)):
+            raise StoreError(f"{name!r} is searched with rows of {self._shape.dense.get(name)}, got {vectors.shape}")
+        params = edge.SearchParams(exact=exact)
+        return self._search([edge.Query.Nearest(row, using=name) for row in vectors.tolist()], k, where, params)
+
+    def search_sparse(
+        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
+    ) -> list[Ranking]:
+        self._shape.known(name)
+        return self._search([edge.Query.Nearest(_sparse(vector), using=name) for vector in vectors], k, where, None)
+
+    def read_blob(self, name: str) -> bytes | None:
+        try:
+            return (self.path / "blobs" / _points.named(name, "blob")).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write_blob(self, name: str, data: bytes) -> None:
+        _files.write_whole(self.path / "blobs" / _points.named(name, "blob"), data)
+
+    def optimize(self) -> None:
+        with self._writing:
+            self._open.optimize()
+            self._open.flush()
+
+    def close(self) -> None:
+        with self._writing:
+            shard, self._shard = self._shard, None
+            if shard is not None:
+                shard.close()
+                self._lock.close()
+
+    def __enter__(self) -> EmbeddedStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _open(self) -> Any:
+        if self._shard is None:
+            raise StoreError(f"{self.path} has been closed: open it again")
+        return self._shard
+
+    def _write_meta(self) -> None:
+        meta = {"format": _points.FORMAT, "dense": self._shape.dense, "sparse": list(self._shape.sparse)}
+        _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
+
+    def _update(self, operation: Any) -> None:
+        """Apply and make durable. The log alone survives a kill of this process; the flush also a power cut,
+        for a few milliseconds a batch."""
+        with self._writing:
+            try:
+                self._open.update(operation)
+                self._open.flush()
+            except StoreError:
+                raise
+            except Exception as error:
+                raise StoreError(f"{self.path} could not be written ({error})") from error
+
+    def _update_vectors(self, name: str, ids: Sequence[str], vectors: Sequence[Any]) -> None:
+        points = [
+            edge.PointVectors(_points.point_id(id), {name: vector}) for id, vector in zip(ids, vectors, strict=True)
+        ]
+        for start in range(0, len(points), BATCH):
+            self._update(edge.UpdateOperation.update_vectors(points[start : start + BATCH]))
+
+    def _search(self, queries: Sequence[Any], k: int, where: Where | None, params: Any) -> list[Ranking]:
+        matching = self._filter(where)
+        if matching is None:
+            return [[] for _ in queries]
+
+        def fetch(which: list[int], limit: int) -> list[Ranking]:
+            requests = [
+                edge.QueryRequest(limit=limit, query=queries[i], filter=matching, with_payload=["id"], params=params)
+                for i in which
+            ]
+            if len(requests) == 1:
+                return [_points.hits(self._open.query(requests[0]))]
+            return [_points.hits(found) for found in self._open.query_batch(edge.QueryBatchRequest(requests))]
+
+        return _points.settle(fetch, len(queries), k)
+
+    def _filter(self, where: Where | None) -> Any:
+        """The engine's filter; None when nothing can match. A field filtered by for the first time is indexed."""
+        groups = _points.conditions(where)
+        if groups is None:
+            return None
+        for match in (match for group in groups for match in group):
+            if match.key not in self._indexed:
+                kind = (
+                    edge.PayloadSchemaType.Keyword
+                    if isinstance(match.values[0], str)
+                    else edge.PayloadSchemaType.Integer
+                )
+                self._update(edge.UpdateOperation.create_field_index(match.key, kind))
+                self._indexed.add(match.key)
+        return edge.Filter(must=[edge.Filter(should=[_condition(match) for match in group]) for group in groups])
+
+    def _record(self, point: Any) -> Record:
+        found = point.vector or {}
+        dense = {name: found[name] for name in self._shape.dense if name in found}
+        sparse = {name: (found[name].indices, found[name].values) for name in self._shape.sparse if name in found}
+        return _points.record(point.payload, dense, sparse)
+
+
+def _point(record: Record) -> Any:
+    vectors: dict[str, Any] = {name: row.tolist() for name, row in record.dense.items()}
+    vectors.update((name, _sparse(vector)) for name, vector in record.sparse.items())
+    try:
+        return edge.Point(_points.point_id(record.document.id), vectors, _points.payload(record.document))
+    except Exception as error:
+        raise StoreError(
+            f"document {record.document.id!r} can't be stored ({error}): meta holds JSON values"
+        ) from error
+
+
+def _sparse(vector: SparseVector) -> Any:
+    return edge.SparseVector(vector.indices.tolist(), vector.values.tolist())
+
+
+def _condition(match: Match) -> Any:
+    return edge.FieldCondition(match.key, match=edge.MatchAny(match.values))
