@@ -67,16 +67,18 @@ class Vocabulary:
         The `max_terms` terms of highest document frequency first, then those in at least `min_df` documents
         (the order Cr5's authors used); ties go to the term that comes first in the alphabet.
         """
-        cut = (analyzer(lang) if stem else analyzer(lang, stem=False, stop=False)).terms
-        grown: dict[str, int] = {}
-        ids = (_grow(grown, cut(text)) for text in texts)
-        rows = _rows(ids, None)
-        rows.resize(rows.shape[0], len(grown))
-        df = np.bincount(rows.indices, minlength=len(grown))
-        names = np.array(list(grown), dtype=object)
-        order = sorted(np.flatnonzero(df >= min_df).tolist(), key=lambda i: (-int(df[i]), names[i]))[:max_terms]
-        vocabulary = cls(lang, [names[i] for i in order], df[order], rows.shape[0], stem=stem)
-        return vocabulary, _select(rows, np.asarray(order, np.int64))
+        terms, counts = grow(texts, lang, stem=stem)
+        return cls.choose(lang, terms, counts, max_terms=max_terms, min_df=min_df, stem=stem)
+
+    @classmethod
+    def choose(
+        cls, lang: str, terms: Sequence[str], counts: sp.csr_matrix, *, max_terms: int, min_df: int, stem: bool
+    ) -> tuple[Vocabulary, sp.csr_matrix]:
+        """The second half of `build`, for counts over every term (see `grow`), or some rows of them."""
+        df = np.bincount(counts.indices, minlength=len(terms))
+        order = sorted(np.flatnonzero(df >= min_df).tolist(), key=lambda i: (-int(df[i]), terms[i]))[:max_terms]
+        vocabulary = cls(lang, [terms[i] for i in order], df[order], counts.shape[0], stem=stem)
+        return vocabulary, _select(counts, np.asarray(order, np.int64))
 
     def meta(self) -> dict[str, Any]:
         """What `artefacts.save` writes beside the terms and `df`; `restore` takes it back."""
@@ -85,6 +87,15 @@ class Vocabulary:
     @classmethod
     def restore(cls, meta: Mapping[str, Any], terms: Sequence[str], df: npt.ArrayLike) -> Vocabulary:
         return cls(meta["lang"], terms, df, meta["documents"], stem=meta["stem"])
+
+
+def grow(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[str], sp.csr_matrix]:
+    """Every term of the texts, in the order in which they first appear, and the counts of the texts over them."""
+    cut = (analyzer(lang) if stem else analyzer(lang, stem=False, stop=False)).terms
+    known: dict[str, int] = {}
+    counts = _rows((_grow(known, cut(text)) for text in texts), None)
+    counts.resize(counts.shape[0], len(known))
+    return list(known), counts
 
 
 def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
