@@ -51,14 +51,11 @@ za zha Zhuang|zh zho chi Chinese|zu zul Zulu|- ace Acehnese|- ast Asturian|- bcl
 """
 
 #: Other codes in use: withdrawn ones, members of a macrolanguage, and varieties written alike.
-_ALIASES = dict(
-    pair.split("=")
-    for pair in (
-        "iw=he in=id ji=yi mo=ro sh=sr nb=no nob=no fil=tl cmn=zh yue=zh wuu=zh hans=zh hant=zh arb=ar ary=ar arz=ar "
-        "apc=ar pes=fa prs=fa swh=sw zsm=ms ekk=et lvs=lv khk=mn ory=or npi=ne plt=mg azj=az azb=az uzn=uz uzs=uz "
-        "gaz=om kmr=ku sdh=ckb als=sq pbt=ps fuv=ff quy=qu gug=gn nno=nn ydd=yi pnb=pa"
-    ).split()
-)
+_ALIASES = """
+iw=he in=id ji=yi mo=ro sh=sr nb=no nob=no fil=tl cmn=zh yue=zh wuu=zh arb=ar ary=ar arz=ar apc=ar pes=fa prs=fa swh=sw
+zsm=ms ekk=et lvs=lv khk=mn ory=or npi=ne plt=mg azj=az azb=az uzn=uz uzs=uz gaz=om kmr=ku sdh=ckb als=sq pbt=ps fuv=ff
+quy=qu gug=gn nno=nn ydd=yi pnb=pa
+"""
 
 #: Scripts as ranges of code points: enough to tell whose letters a text is written in.
 _SCRIPT_RANGES = {
@@ -237,4 +234,6 @@ def _names() -> dict[str, str]:
 
 @cache
 def _bases() -> dict[str, str]:
-    return {code: codes[0] for codes, _ in _entries() for code in codes} | _ALIASES
+    return {code: codes[0] for codes, _ in _entries() for code in codes} | dict(
+        pair.split("=") for pair in _ALIASES.split()
+    )

@@ -1,1 +1,42 @@
-"""To be written."""
+"""Text to terms, one language at a time; one file per way of cutting text. Knows nothing of vocabularies or weights."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from paragloss.analysis.alarm import check_yield
+from paragloss.errors import LanguageError
+from paragloss.types import Analyzer
+
+__all__ = ["analyzer", "check_yield"]
+
+_BY_ICU = {"ja", "th", "lo", "km", "my"}
+#: Codes in common use for languages we know under another.
+_SAME = {"nb": "no", "fil": "tl", "cmn": "zh", "yue": "zh", "iw": "he", "in": "id"}
+
+
+def analyzer(lang: str, *, stem: bool = True, stop: bool = True) -> Analyzer:
+    """The analyzer of a language (`pt-br` gets that of `pt`), made once and shared; any language code has one.
+
+    `stem=False, stop=False` gives plain lower-cased words, as the Cr5 paper uses.
+    """
+    base = lang.lower().replace("_", "-").split("-")[0]
+    if not re.fullmatch("[a-z]{2,3}", base):
+        raise LanguageError(f"no analyzer for {lang!r}; expected a language code such as 'en', 'pt-br' or 'swa'")
+    return _make(_SAME.get(base, base), stem, stop)
+
+
+@cache
+def _make(lang: str, stem: bool, stop: bool) -> Analyzer:
+    if lang == "zh":
+        from paragloss.analysis.chinese import ChineseAnalyzer
+
+        return ChineseAnalyzer(stem=stem, stop=stop)
+    if lang in _BY_ICU:
+        from paragloss.analysis.icu import IcuAnalyzer
+
+        return IcuAnalyzer(lang, stem=stem, stop=stop)
+    from paragloss.analysis.spaces import SpacedAnalyzer
+
+    return SpacedAnalyzer(lang, stem=stem, stop=stop)

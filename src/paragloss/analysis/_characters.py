@@ -1,0 +1,45 @@
+"""Which characters make words: the regular expressions every analyzer cuts with.
+
+Python's `\\w` leaves out combining marks, which cuts Devanagari and Thai words at their vowel signs, and takes in the
+underscore. The class here is spelled out instead, which the `re` module turns into one table look-up per character.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+#: Straight, typographic and modifier apostrophes: parts of a word when inside it.
+APOSTROPHES = "'’ʼ＇"
+#: Hebrew geresh and gershayim, and the quotation mark typed for the latter: parts of an acronym when inside it.
+GERSHAYIM = '"׳״'
+#: Zero-width (non-)joiner and soft hyphen: they shape a word on the page and are no part of it.
+JOINERS = "\u200c\u200d\u00ad"
+#: Scripts written without spaces between words: Han, kana, Thai, Lao, Burmese, Khmer.
+UNSPACED = "぀-ヿ㐀-䶿一-鿿豈-﫿ｦ-ﾟ\U00020000-\U0003ffff฀-\u0effက-႟ក-\u17ff"
+#: Letters beyond the Basic Multilingual Plane, roughly: historic scripts, mathematical letters, rare ideographs.
+_ASTRAL = "\U00010000-\U0001cfff\U0001d400-\U0001d7ff\U0001e000-\U0001efff\U00020000-\U0003ffff"
+
+
+@cache
+def word_class() -> str:
+    """The inside of a regular expression's [...]: letters, marks and digits of every script."""
+    ranges: list[list[int]] = []
+    for code in range(0x10000):
+        if is_word(chr(code)):
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "".join(f"{chr(low)}-{chr(high)}" for low, high in ranges) + _ASTRAL
+
+
+def is_word(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character)[0] == "M"
+
+
+def word_pattern(inside: str = APOSTROPHES + JOINERS) -> re.Pattern[str]:
+    """Words with the characters of `inside` kept in them; also C++ and C#, whose signs are their names."""
+    word = word_class()
+    return re.compile(rf"[Cc]\+\+|[CcFf]#|[{word}][{word}{inside}]*")

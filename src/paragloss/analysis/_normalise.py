@@ -1,0 +1,156 @@
+"""Spelling: what makes two ways of writing one word the same term, language by language.
+
+Everything here works on one token at a time and is called once per distinct token.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+
+from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, is_word
+
+#: Marked letters that are letters of their own in a language; other accents on Latin and Greek letters are dropped.
+#: Where accents are reading aids or often left out (fr it pt ca ro en nl ...) nothing is kept; Spanish keeps its ñ.
+_OWN_LETTERS = {
+    "az": "çəğıöşü",
+    "bs": "čćđšž",
+    "cs": "áčďéěíňóřšťúůýž",
+    "da": "æøå",
+    "es": "ñ",
+    "et": "äõöüšž",
+    "fi": "äöå",
+    "gl": "ñ",
+    "hr": "čćđšž",
+    "hu": "áéíóöőúüű",
+    "is": "áðéíóúýþæö",
+    "lt": "ąčęėįšųūž",
+    "lv": "āčēģīķļņšūž",
+    "no": "æøå",
+    "nn": "æøå",
+    "pl": "ąćęłńóśźż",
+    "sk": "áäčďéíĺľňóôŕšťúýž",
+    "sl": "čšž",
+    "sq": "çë",
+    "sr": "čćđšž",
+    "sv": "åäö",
+    "tr": "çğıöşü",
+}
+#: Marks that change the word: nothing is dropped.
+_ALL_MARKS_MATTER = {"vi"}
+#: Letters that Unicode does not take apart into a plain letter and a mark.
+_PLAIN = {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i", "ĳ": "ij"}
+
+#: Articles and pronouns that lose their vowel before another: the word proper follows the apostrophe.
+_ELIDED = {
+    "fr": "l d c j m n s t qu jusqu lorsqu puisqu quoiqu",
+    "it": "l un d c m t s v gl dell all dall nell sull coll quell quest bell sant tutt anch cos com dov quant",
+    "ca": "l d m n s t",
+    "ga": "d b m",
+    "pt": "d",
+    "oc": "l d m n s t qu",
+}
+#: Endings set off by an apostrophe: possessives and clitics. Turkish sets every ending of a name off so.
+_TRAILING = {
+    "en": "s",
+    "nl": "s",
+    "de": "s",
+    "da": "s",
+    "no": "s",
+    "sv": "s",
+    "tl": "y t",
+}
+_CUT_AT_APOSTROPHE = {"tr", "az"}
+
+_OPTIONAL_MARKS = str.maketrans(
+    "",
+    "",
+    JOINERS
+    + "\u0640"  # Arabic tatweel
+    + "".join(map(chr, [*range(0x610, 0x61B), *range(0x64B, 0x653), 0x656, 0x657, 0x658, 0x670]))  # Arabic vowels
+    + "".join(map(chr, [*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7]))  # Hebrew points
+    + "\u0300\u0301",  # stress marks that no letter took up, as in Russian
+)
+_ARABIC = str.maketrans(dict.fromkeys("أإآٱ", "ا") | {"ى": "ي", "ئ": "ي", "ؤ": "و", "ة": "ه"})
+_PERSIAN = str.maketrans(
+    dict.fromkeys("أإٱ", "ا") | dict.fromkeys("يىئ", "ی") | {"ك": "ک", "ؤ": "و"} | dict.fromkeys("ةۀ", "ه")
+)
+_URDU = str.maketrans({"أ": "ا", "ك": "ک"} | dict.fromkeys("يى", "ی") | dict.fromkeys("هةۀ", "ہ"))
+_DEVANAGARI = str.maketrans({"\u093c": None, "ँ": "ं"})
+_NASAL = re.compile("[ङञणनम]्(?=[क-ह])")
+
+
+def fold(token: str, lang: str) -> str:
+    """One spelling for compatibility forms, case, digits, apostrophes, joiners and optional vowel marks."""
+    if token.isascii() and token.isalnum() and lang not in _CUT_AT_APOSTROPHE:
+        return token.lower()
+    if token[-1] in "+#":
+        return "cpp" if token[-1] == "+" else token[0].lower() + "sharp"
+    word = unicodedata.normalize("NFKC", token).strip(APOSTROPHES + GERSHAYIM + JOINERS)
+    if lang in _CUT_AT_APOSTROPHE:
+        word = word.replace("I", "ı").replace("İ", "i")
+    word = unicodedata.normalize("NFKC", word.casefold()).replace("i̇", "i").translate(_OPTIONAL_MARKS)
+    if not word.isalnum():
+        word = "".join(filter(is_word, _without_clitics(word, lang)))
+    return word if word.isascii() else _ascii_digits(word)
+
+
+def _without_clitics(word: str, lang: str) -> str:
+    head, apostrophe, tail = word.replace("’", "'").replace("ʼ", "'").partition("'")
+    if not apostrophe:
+        return word
+    if lang in _CUT_AT_APOSTROPHE or tail in _TRAILING.get(lang, "").split():
+        return head
+    return tail if head in _ELIDED.get(lang, "").split() and tail else word
+
+
+def _ascii_digits(word: str) -> str:
+    return "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in word)
+
+
+def before_stemming(lang: str) -> Callable[[str], str]:
+    """Spelling variants that a stemmer or a list of stop words should not have to know."""
+    match lang:
+        case "hi" | "mr" | "ne" | "sa" | "mai":
+            return lambda word: _NASAL.sub("ं", word.translate(_DEVANAGARI))
+        case "fa" | "ckb" | "ps":
+            return lambda word: word.translate(_PERSIAN)
+        case "ur":
+            return lambda word: word.translate(_URDU)
+        case "ru" | "be":
+            return lambda word: word.replace("ё", "е")
+        case "el":
+            return lambda word: without_accents(word, lang)
+        case "ro":
+            return lambda word: word.replace("ş", "ș").replace("ţ", "ț")
+        case _:
+            return lambda word: word
+
+
+def after_stemming(lang: str) -> Callable[[str], str]:
+    """Letter variants that a stemmer still needs to see and a term should not show."""
+    if lang in {"ar", "ug"}:
+        return lambda word: word.translate(_ARABIC)
+    return lambda word: without_accents(word, lang)
+
+
+def without_accents(word: str, lang: str) -> str:
+    """Latin and Greek letters without their accents, but for the letters a language counts as its own."""
+    if word.isascii() or lang in _ALL_MARKS_MATTER:
+        return word
+    own = _own_letters(lang)
+    return "".join(c if c in own else _plain(c) for c in word)
+
+
+@cache
+def _own_letters(lang: str) -> frozenset[str]:
+    return frozenset(_OWN_LETTERS.get(lang, ""))
+
+
+@cache
+def _plain(character: str) -> str:
+    base = unicodedata.normalize("NFD", character)[0]
+    latin_or_greek = "a" <= base <= "z" or "α" <= base <= "ω"
+    return base if latin_or_greek else _PLAIN.get(character, character)

@@ -1,0 +1,33 @@
+"""Words too common to search for, by language: stopwordsiso's lists, spelled as the analyzer spells its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+#: stopwordsiso's English list holds words people do search for (computer, information, index, order, number):
+#: these are the closed classes only.
+_ENGLISH = """
+a about above after again against all also although am an and any are aren't as at be because been before being below
+between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either for
+from further had hadn't has hasn't have haven't having he he'd he'll he's her here here's hers herself him himself his
+how how's however i i'd i'll i'm i've if in into is isn't it it'd it'll it's its itself just let's me more most mustn't
+my myself neither no nor not of off on once only or other otherwise ought our ours ourselves out over own same shall
+she she'd she'll she's should shouldn't since so some such than that that's the their theirs them themselves then there
+there's these they they'd they'll they're they've this those through thus to too under until unto up upon us very was
+wasn't we we'd we'll we're we've were weren't what what's when when's where where's whether which while who who's whom
+whose why why's will with within without won't would wouldn't yet you you'd you'll you're you've your yours yourself
+yourselves
+"""
+_NEAREST = {"nn": "no", "bs": "hr", "sr": "hr", "mai": "hi", "ne": "hi"}
+
+
+def stopwords(lang: str, spell: Callable[[str], str]) -> frozenset[str]:
+    """Empty for a language without a list."""
+    if lang == "en":
+        return frozenset(map(spell, _ENGLISH.split()))
+    from stopwordsiso import has_lang, stopwords
+
+    source = _NEAREST.get(lang, lang)
+    if not has_lang(source):
+        return frozenset()
+    return frozenset(spelled for word in stopwords(source) if " " not in word and (spelled := spell(word)))
