@@ -1,0 +1,88 @@
+"""Why did this document match, and where: the words that carry the match, and the passage they are thickest in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import scipy.sparse as sp
+
+from paragloss.models.bag import BagEncoder
+from paragloss.types import Analyzer, Floats, Span
+
+#: How far into a document snippets look; nobody reads on for the 100th page's sake.
+REACH = 50_000
+
+
+class Snippet(NamedTuple):
+    """A passage of a document; `marks` are the places in `text` that matched."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+def snippet(text: str, analyzer: Analyzer, weights: Mapping[str, float], *, width: int = 240) -> Snippet:
+    """The passage of about `width` characters that holds the greatest weight of different terms.
+
+    Without any of the terms it is the beginning of the text.
+    """
+    text = text[:REACH]
+    spans = [span for span in analyzer.spans(text) if weights.get(span.term, 0.0) > 0]
+    start, end = _best_window(spans, weights, width)
+    start, end = _widen(text, start, end, width)
+    passage = " ".join(text[start:end].split())
+    # White space was folded, so the places are found again in the passage itself.
+    marks = tuple((s.start, s.end) for s in analyzer.spans(passage) if weights.get(s.term, 0.0) > 0)
+    before, after = "… " if start > 0 else "", " …" if end < len(text) else ""
+    return Snippet(before + passage + after, tuple((a + len(before), b + len(before)) for a, b in marks))
+
+
+def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:
+    """How much each known term of a text speaks for the query vector: its share of the document times the
+    likeness of its own vector to the query's. For a linear model these add up to the score, up to one factor."""
+    vocabulary = encoder.tower(lang).vocabulary
+    counts = vocabulary.counts([text[:REACH]])
+    if counts.nnz == 0:
+        return {}
+    ids, weights = counts.indices, counts.data * vocabulary.idf[counts.indices]
+    alone = sp.csr_matrix(
+        ([1.0] * len(ids), (range(len(ids)), ids)), shape=(len(ids), len(vocabulary)), dtype="float32"
+    )
+    likeness = encoder.encode_counts(alone, lang) @ query
+    shares = weights * likeness / weights.sum()
+    return {vocabulary.terms[i]: float(share) for i, share in zip(ids, shares, strict=True)}
+
+
+def _best_window(spans: Sequence[Span], weights: Mapping[str, float], width: int) -> tuple[int, int]:
+    """The stretch of at most `width` characters with the greatest sum of weights of different terms."""
+    best, best_mass = (0, 0), 0.0
+    inside: dict[str, int] = {}
+    mass, left = 0.0, 0
+    for right, span in enumerate(spans):
+        inside[span.term] = inside.get(span.term, 0) + 1
+        mass += weights[span.term] if inside[span.term] == 1 else 0.0
+        while spans[right].end - spans[left].start > width and left < right:
+            gone = spans[left].term
+            inside[gone] -= 1
+            mass -= weights[gone] if inside[gone] == 0 else 0.0
+            left += 1
+        if mass > best_mass + 1e-12:
+            best, best_mass = (spans[left].start, span.end), mass
+    return best
+
+
+def _widen(text: str, start: int, end: int, width: int) -> tuple[int, int]:
+    """Grow a stretch to about `width`, starting at the sentence or word it stands in."""
+    spare = max(0, width - (end - start))
+    low = max(0, start - spare // 2)
+    sentence = max(text.rfind(mark, low, start) for mark in (". ", "。", "।", "! ", "? ", "\n"))
+    if sentence >= 0:
+        low = sentence + 1
+    elif low > 0 and (space := text.find(" ", low, start)) >= 0:
+        low = space
+    while low < start and text[low].isspace():
+        low += 1
+    high = min(len(text), max(end, low + width))
+    if high < len(text) and (space := text.rfind(" ", end, high)) > end:
+        high = space
+    return low, high

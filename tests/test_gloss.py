@@ -1,0 +1,52 @@
+import pytest
+
+from paragloss.analysis import analyzer
+from paragloss.gloss import contributions, snippet
+from paragloss.models.bag import BagEncoder, Tower
+from paragloss.vocabulary import Vocabulary
+
+
+def marked(found):
+    return [found.text[start:end] for start, end in found.marks]
+
+
+def test_the_passage_with_most_different_terms_wins_over_one_repeated():
+    text = "Cats cats cats cats. " + "filler words here " * 40 + "A cat met a dog near the river."
+    english = analyzer("en")
+    weights = dict.fromkeys(english.terms("cat dog river"), 1.0)
+    found = snippet(text, english, weights, width=60)
+    assert {"cat", "dog", "river"} <= set(marked(found))
+    assert found.text.startswith("… ")
+
+
+def test_without_a_match_the_beginning_is_shown():
+    found = snippet("First words of a text.", analyzer("en"), {"zebra": 1.0})
+    assert found.text == "First words of a text."
+    assert found.marks == ()
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "word"),
+    [("zh", "火山灰落在村庄和田野上。", "村庄"), ("hi", "ज्वालामुखी की राख गाँव पर गिरी।", "राख")],
+)
+def test_marks_stand_where_the_words_are(lang, text, word):
+    cut = analyzer(lang)
+    found = snippet(text, cut, dict.fromkeys(cut.terms(word), 1.0))
+    assert word in marked(found)
+
+
+def test_white_space_is_folded_and_marks_follow():
+    found = snippet("One\n\n   two   three", analyzer("en"), dict.fromkeys(analyzer("en").terms("three"), 1.0))
+    assert marked(found) == ["three"]
+
+
+def test_contributions_add_up_to_the_score_of_a_linear_model():
+    import numpy as np
+
+    table = np.array([[1, 0], [0.6, 0.8]], np.float32)
+    cut = analyzer("en").terms
+    words = [cut("lava")[0], cut("ash")[0]]
+    encoder = BagEncoder({"en": Tower(Vocabulary("en", words, [1, 1], 1), table)})
+    shares = contributions(encoder, np.array([1, 0], np.float32), "lava ash ash", "en")
+    # idf is 1 for both; shares are 1/3 x 1 and 2/3 x 0.6
+    assert shares == pytest.approx({words[0]: 1 / 3, words[1]: 0.4})
