@@ -1,0 +1,55 @@
+"""Search by meaning: encode the query, find the nearest documents. Knows nothing of how vectors are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from paragloss.errors import LanguageError
+from paragloss.types import Encoder, Floats, Query, Ranking, Where
+
+
+class DenseStore(Protocol):
+    """What is asked of a store here."""
+
+    def search_dense(
+        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+    ) -> list[Ranking]: ...
+
+
+class Dense:
+    """Finds documents of every language by the dot product of the query's vector with the vectors `name`.
+
+    A query none of whose words the encoder knows has no vector and finds nothing; a language it does not know
+    is an error. `exact` compares with every document instead of walking the engine's graph.
+    """
+
+    def __init__(self, store: DenseStore, encoder: Encoder, *, name: str, exact: bool = False) -> None:
+        self._store = store
+        self._encoder = encoder
+        self._name = name
+        self._exact = exact
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+        vectors = self.vectors(queries)
+        asked = np.flatnonzero(vectors.any(axis=1)) if len(queries) else np.zeros(0, np.int64)
+        rankings: list[Ranking] = [[] for _ in queries]
+        if len(asked):
+            found = self._store.search_dense(self._name, vectors[asked], k, where, exact=self._exact)
+            for i, ranking in zip(asked.tolist(), found, strict=True):
+                rankings[i] = ranking
+        return rankings
+
+    def vectors(self, queries: Sequence[Query]) -> Floats:
+        """One row per query, encoded together by language."""
+        rows = np.zeros((len(queries), self._encoder.dim), np.float32)
+        for lang in dict.fromkeys(query.lang for query in queries):
+            if lang not in self._encoder.langs:
+                raise LanguageError(
+                    f"the model behind {self._name!r} does not know {lang!r}; it knows {', '.join(self._encoder.langs)}"
+                )
+            which = [i for i, query in enumerate(queries) if query.lang == lang]
+            rows[which] = self._encoder.encode([queries[i].text for i in which], lang)
+        return rows

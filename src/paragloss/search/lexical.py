@@ -1,0 +1,78 @@
+"""BM25 over a store: words that match. Knows nothing of translation; it weighs the alternatives a query brings.
+
+One query is one sparse vector, whatever its fields, alternatives and languages: one question to the store.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from paragloss.analysis import analyzer
+from paragloss.errors import StoreError
+from paragloss.statistics import Statistics, sparse
+from paragloss.types import Analyzer, Query, Ranking, SparseVector, Store, Where
+
+
+class Lexical:
+    """Searches documents of the query's own language, or of all `langs` with the words as they stand.
+
+    A query with clauses (a translated one) asks for every alternative at once, each with its weight; alternatives
+    that come down to the same term add up, and the words of a phrase share its weight. `weights` says how much
+    each field counts.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        statistics: Statistics,
+        *,
+        weights: Mapping[str, float] | None = None,
+        langs: Sequence[str] | None = None,
+        name: str = "terms",
+        analyze: Callable[[str], Analyzer] = analyzer,
+    ) -> None:
+        unknown = sorted(set(weights or ()) - set(statistics.fields))
+        if unknown:
+            raise StoreError(f"no field {unknown[0]!r} is indexed; {', '.join(statistics.fields)} are")
+        self._store = store
+        self._statistics = statistics
+        self._weights = dict(weights) if weights is not None else dict.fromkeys(statistics.fields, 1.0)
+        self._langs = None if langs is None else tuple(langs)
+        self._name = name
+        self._analyze = analyze
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+        vectors = [self.vector(query, where) for query in queries]
+        asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]
+        rankings: list[Ranking] = [[] for _ in queries]
+        if asked:
+            found = self._store.search_sparse(self._name, [vectors[i] for i in asked], k, where)
+            for i, ranking in zip(asked, found, strict=True):
+                rankings[i] = ranking
+        return rankings
+
+    def vector(self, query: Query, where: Where | None = None) -> SparseVector:
+        """What the store is asked. Empty when no document can match."""
+        entries: Counter[int] = Counter()
+        for lang in self._searched(query, where):
+            part = self._statistics.query(lang, self._terms(query, lang), self._weights)
+            entries.update(dict(zip(part.indices.tolist(), part.values.tolist(), strict=True)))
+        return sparse(entries)
+
+    def _searched(self, query: Query, where: Where | None) -> list[str]:
+        langs = (query.lang,) if query.clauses or self._langs is None else self._langs
+        wanted = (where or {}).get("lang", langs)
+        return [lang for lang in dict.fromkeys(langs) if lang in wanted and lang in self._statistics.langs]
+
+    def _terms(self, query: Query, lang: str) -> dict[str, float]:
+        terms = self._analyze(lang).terms
+        if not query.clauses:
+            return dict(Counter(terms(query.text)))
+        weights: dict[str, float] = {}
+        for clause in query.clauses:
+            for alternative in clause.alternatives:
+                words = terms(alternative.text)
+                for word in words:
+                    weights[word] = weights.get(word, 0.0) + alternative.weight / len(words)
+        return weights

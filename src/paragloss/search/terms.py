@@ -1,0 +1,169 @@
+"""Puts documents into a store with their BM25 vectors, and keeps the term statistics true to them.
+
+Statistics live in memory while a collection is open. Before the first write they are marked unfinished in the
+store, `commit` puts them back whole; a collection found unfinished (its writer was killed) is recounted from
+its documents' vectors, so statistics and documents can't drift apart.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from paragloss.analysis import analyzer
+from paragloss.errors import StoreError
+from paragloss.statistics import DRIFT, Statistics
+from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
+
+#: The sparse vector of every document that holds its terms.
+NAME = "terms"
+_BLOB = "statistics"
+
+
+class TermIndex:
+    """The one writer of a collection. `statistics` is what `Lexical` needs to search it."""
+
+    def __init__(
+        self, store: Store, statistics: Statistics, *, clean: bool, analyze: Callable[[str], Analyzer] = analyzer
+    ) -> None:
+        self.statistics = statistics
+        self._store = store
+        self._clean = clean
+        self._analyze = analyze
+        self._writing = threading.RLock()
+
+    @classmethod
+    def build(
+        cls,
+        store: Store,
+        *,
+        fields: Sequence[str] = ("title", "text"),
+        k1: float = 1.2,
+        b: float = 0.75,
+        analyze: Callable[[str], Analyzer] = analyzer,
+    ) -> TermIndex:
+        """Start the index of an empty collection. `title` and `text` are a document's own, others its `fields`."""
+        if store.read_blob(_BLOB) is not None or store.count():
+            raise StoreError("this collection has documents already: open its index, or build in a new collection")
+        statistics = Statistics(fields, k1=k1, b=b)
+        store.write_blob(_BLOB, statistics.to_bytes())
+        return cls(store, statistics, clean=True, analyze=analyze)
+
+    @classmethod
+    def open(cls, store: Store, *, analyze: Callable[[str], Analyzer] = analyzer) -> TermIndex:
+        data = store.read_blob(_BLOB)
+        if data is None:
+            raise StoreError("this collection has no index of terms: build one when it is created")
+        statistics, whole = Statistics.from_bytes(data)
+        if not whole:
+            recount(store, statistics)
+        return cls(store, statistics, clean=whole, analyze=analyze)
+
+    def add(self, documents: Sequence[Document], dense: Mapping[str, Sequence[Floats | None]] | None = None) -> None:
+        """Insert or replace documents; on return they are durable. `dense` has one row per document for each model.
+
+        A row that is None or all zeros (a language or words the model doesn't know) is not kept.
+        """
+        rows = {document.id: row for row, document in enumerate(documents)}  # the last of equal ids wins
+        documents = [documents[row] for row in rows.values()]
+        vectors = [
+            {
+                name: vector
+                for name, matrix in (dense or {}).items()
+                if (vector := matrix[row]) is not None and vector.any()
+            }
+            for row in rows.values()
+        ]
+        bags = [(document.lang, self._terms(document)) for document in documents]
+        with self._writing:
+            self._begin()
+            try:
+                self._forget([document.id for document in documents])
+                weighed = self.statistics.weigh(bags)
+                self._store.add(
+                    [
+                        Record(document, some, {NAME: vector})
+                        for document, some, vector in zip(documents, vectors, weighed, strict=True)
+                    ]
+                )
+                self.statistics.count([document.lang for document in documents], weighed)
+                self.refresh(tolerance=DRIFT)
+            except BaseException:
+                self._recount()
+                raise
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Remove documents; how many there were."""
+        with self._writing:
+            self._begin()
+            try:
+                self._forget(list(dict.fromkeys(ids)))
+                return self._store.delete(ids)
+            except BaseException:
+                self._recount()
+                raise
+
+    def refresh(self, *, tolerance: float = 0.0) -> None:
+        """Rewrite the weights of languages whose average length has moved by more than `tolerance`.
+
+        After refresh() scores are exactly BM25. `add` sees to it that they are never off by more than DRIFT.
+        """
+        with self._writing:
+            for lang in sorted(self.statistics.stale(tolerance)):
+                self._begin()
+                self._refresh(lang)
+
+    def commit(self) -> None:
+        """Put the statistics into the store, so that opening it needs no recount. Closing does not lose anything
+        without it."""
+        with self._writing:
+            if not self._clean:
+                self._store.write_blob(_BLOB, self.statistics.to_bytes())
+                self._clean = True
+
+    def _terms(self, document: Document) -> dict[str, list[str]]:
+        analyze = self._analyze(document.lang)
+        return {field: analyze.terms(text) for field in self.statistics.fields if (text := _text(document, field))}
+
+    def _begin(self) -> None:
+        if self._clean:
+            self._store.write_blob(_BLOB, self.statistics.unfinished())
+            self._clean = False
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        """Take the terms of documents that are about to be replaced or removed out of the statistics."""
+        if self.statistics.langs:
+            there = [record for record in self._store.get(ids, vectors=[NAME]) if record is not None]
+            self.statistics.count([record.document.lang for record in there], vectors_of(there), sign=-1)
+
+    def _refresh(self, lang: str) -> None:
+        for records in self._store.scroll({"lang": [lang]}, vectors=[NAME]):
+            old = vectors_of(records)
+            new = self.statistics.reweigh(lang, old)
+            changed = [i for i in range(len(old)) if not np.array_equal(old[i].values, new[i].values)]
+            self._store.update_sparse(NAME, [records[i].document.id for i in changed], [new[i] for i in changed])
+            self.statistics.recast(lang, [old[i] for i in changed], [new[i] for i in changed])
+
+    def _recount(self) -> None:
+        """After a failed write: what the store holds is what counts."""
+        self.statistics.clear()
+        recount(self._store, self.statistics)
+
+
+def recount(store: Store, statistics: Statistics) -> None:
+    """Count every document of a store into empty statistics."""
+    for records in store.scroll(vectors=[NAME]):
+        statistics.count([record.document.lang for record in records], vectors_of(records))
+
+
+def vectors_of(records: Iterable[Record]) -> list[SparseVector]:
+    nothing = SparseVector(np.zeros(0, np.uint32), np.zeros(0, np.float32))
+    return [record.sparse.get(NAME, nothing) for record in records]
+
+
+def _text(document: Document, field: str) -> str:
+    if field == "text":
+        return document.text
+    return document.title if field == "title" else document.fields.get(field, "")
