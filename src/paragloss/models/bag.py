@@ -156,3 +156,6 @@ def _apply(rows: Floats, bias: Floats | None, activation: str) -> Floats:
     if activation == "sigmoid":
         return np.asarray(1 / (1 + np.exp(-rows)), np.float32)
     return rows
+
+
+load = BagEncoder.load

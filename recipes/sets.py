@@ -1,0 +1,72 @@
+"""The real collections recipes are measured on, split by concept before anything is fitted.
+
+Read from the folder PARAGLOSS_DATA (default ~/.cache/paragloss): mdn (MDN web docs), ddtp (Debian package
+descriptions), lohelp (LibreOffice help), as gzipped JSON Lines per language with concept, lang, title and text;
+tatoeba (sentence pairs); muse (word pairs). None of their text is part of this repository.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from paragloss.formats.jsonl import read_aligned
+from paragloss.types import Concept, Document, Qrels, Query
+
+
+class Split(NamedTuple):
+    """Training concepts, and the held-out ones as documents to be found and queries to find them with."""
+
+    train: list[Concept]
+    test: list[Concept]
+
+
+def folder() -> Path:
+    return Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss"))
+
+
+def split(name: str, langs: Sequence[str], *, tenths: int = 2) -> Split:
+    """A collection in some languages; `tenths` of its concepts are held out, chosen by a hash of their family, so
+    that the split never depends on the languages asked for. Debian's binary packages of one source name and MDN's
+    pages stay together: near-duplicates never stand on both sides."""
+    concepts = read_aligned([folder() / name / f"{lang}.jsonl.gz" for lang in langs])
+    held = [_digest(_family(name, concept.id)) % 10 < tenths for concept in concepts]
+    return Split(
+        [c for c, out in zip(concepts, held, strict=True) if not out],
+        [c for c, out in zip(concepts, held, strict=True) if out],
+    )
+
+
+def known_item(
+    test: Sequence[Concept], source: str, targets: Sequence[str]
+) -> tuple[list[Query], list[Document], Qrels]:
+    """Titles in one language as queries, the bodies of the same concepts in the others as what they should find.
+
+    Every held-out document of the target languages can be found, also those without a query."""
+    queries, qrels = [], {}
+    documents = [
+        Document(f"{c.id}.{lang}", c.texts[lang], lang, c.titles.get(lang, ""))
+        for c in test
+        for lang in targets
+        if lang in c.texts
+    ]
+    for c in test:
+        found = {f"{c.id}.{lang}": 1 for lang in targets if lang in c.texts}
+        if c.titles.get(source) and found:
+            queries.append(Query(f"{c.id}.{source}", c.titles[source], source))
+            qrels[f"{c.id}.{source}"] = found
+    return queries, documents, qrels
+
+
+def _family(name: str, concept: str) -> str:
+    if name == "ddtp":
+        package = concept.split(":")[0]
+        return package.split("-")[0]  # 0ad, 0ad-data, 0ad-data-common
+    return concept
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little")

@@ -1,0 +1,74 @@
+"""From a pipeline's name to a Searcher: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find.
+
+A part is `bm25` (words as they stand: names, numbers, cognates), the name of an encoder (search by meaning) or of a
+translator (search by translated words). Knows nothing of how models were made or where they are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from paragloss.errors import InputError
+from paragloss.search.dense import Dense
+from paragloss.search.fused import Fused
+from paragloss.search.lexical import Lexical
+from paragloss.search.merged import Merged
+from paragloss.search.reranked import Reranked
+from paragloss.search.translated import Translated
+from paragloss.statistics import Statistics
+from paragloss.types import Document, Encoder, Reranker, Searcher, Translator
+
+BM25 = "bm25"
+
+
+class Parts(NamedTuple):
+    """What a collection has to search with."""
+
+    store: Any
+    statistics: Statistics
+    encoders: Mapping[str, Encoder]
+    translators: Mapping[str, Translator]
+    rerankers: Mapping[str, Reranker]
+    documents: Callable[[Sequence[str]], Sequence[Document]]
+
+    @property
+    def names(self) -> list[str]:
+        return [BM25, *self.encoders, *self.translators]
+
+
+def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> Searcher:
+    """The searcher for queries in one language over documents in some. Without a name: everything there is, fused.
+
+    Of an unnamed pipeline, what does not know the query's language is left out.
+    """
+    if name is None:
+        wanted = [BM25, *(n for n, e in parts.encoders.items() if source in e.langs), *parts.translators]
+        return _fused(parts, wanted, source, targets)
+    stages = [stage.strip() for stage in name.split(">")]
+    searcher = _fused(parts, [part.strip() for part in stages[0].split("+")], source, targets)
+    for stage in stages[1:]:
+        if stage not in parts.rerankers:
+            raise InputError(f"no reranker {stage!r} in this collection; it has {_listed(parts.rerankers)}")
+        searcher = Reranked(searcher, parts.rerankers[stage], parts.documents)
+    return searcher
+
+
+def _fused(parts: Parts, names: Sequence[str], source: str, targets: Sequence[str]) -> Searcher:
+    searchers = [_part(parts, name, source, targets) for name in names]
+    return searchers[0] if len(searchers) == 1 else Fused(searchers)
+
+
+def _part(parts: Parts, name: str, source: str, targets: Sequence[str]) -> Searcher:
+    if name == BM25:
+        return Lexical(parts.store, parts.statistics, langs=targets)
+    if name in parts.encoders:
+        return Dense(parts.store, parts.encoders[name], name=name)
+    if name in parts.translators:
+        lexical = Lexical(parts.store, parts.statistics)
+        return Merged([Translated(lexical, parts.translators[name], to=target) for target in targets])
+    raise InputError(f"no {name!r} in this collection to search with; it has {_listed(parts.names)}")
+
+
+def _listed(names: Sequence[str] | Mapping[str, Any]) -> str:
+    return ", ".join(names) or "none"
