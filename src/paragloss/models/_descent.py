@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from paragloss.errors import MissingExtraError, ModelError
 
@@ -248,63 +249,81 @@ def _values(gradient: torch.Tensor) -> torch.Tensor:
 
 
 class Bags(NamedTuple):
-    """Weighted bags of rows of a table: bag i holds `ids[starts[i]:starts[i + 1]]` with these `weights`."""
+    """Weighted bags of rows of a table: bag i holds `ids[bounds[i]:bounds[i + 1]]` with these `weights`."""
 
-    ids: torch.Tensor  # (terms,) int64
-    starts: torch.Tensor  # (bags,) int64
-    weights: torch.Tensor  # (terms,) float
-    lengths: torch.Tensor  # (bags,) int64
+    ids: torch.Tensor  # (terms,) int32 where that is wide enough, like `bounds`
+    bounds: torch.Tensor  # (bags + 1,)
+    weights: torch.Tensor  # (terms,) float32
 
 
-def bags(indptr: npt.ArrayLike, ids: npt.ArrayLike, weights: npt.ArrayLike, device: str = "cpu") -> Bags:
-    """The rows of a CSR matrix as bags: what a corpus becomes once, before training."""
-    bounds = torch.as_tensor(np.asarray(indptr), dtype=torch.int64, device=device)
+def bags(rows: sp.csr_matrix, device: str = "cpu") -> Bags:
+    """The rows of a sparse matrix as bags: what a corpus becomes once, before training."""
+    wide = torch.int32 if rows.nnz < 2**31 else torch.int64
     return Bags(
-        torch.as_tensor(np.asarray(ids), dtype=torch.int64, device=device),
-        bounds[:-1],
-        torch.as_tensor(np.asarray(weights), dtype=torch.float32, device=device),
-        bounds.diff(),
+        torch.as_tensor(rows.indices, dtype=wide, device=device),
+        torch.as_tensor(rows.indptr, dtype=wide, device=device),
+        torch.as_tensor(rows.data, dtype=torch.float32, device=device),
     )
 
 
 def select(corpus: Bags, rows: torch.Tensor) -> Bags:
-    """Some bags of a corpus, in the order of `rows`; on the corpus's device, without a loop."""
-    lengths = corpus.lengths[rows]
-    ends = lengths.cumsum(0)
-    starts = ends - lengths
-    total = int(ends[-1]) if len(rows) else 0
-    shift = torch.repeat_interleave(corpus.starts[rows] - starts, lengths, output_size=total)
+    """Some bags of a corpus, in the order of `rows`."""
+    if not corpus.ids.is_cuda:
+        return bags(_matrix(corpus, np.iinfo(np.int32).max)[rows.numpy()])
+    lengths = corpus.bounds.diff()[rows]
+    bounds = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
+    total = int(bounds[-1])
+    shift = torch.repeat_interleave(corpus.bounds[rows] - bounds[:-1], lengths, output_size=total)
     at = shift.add_(torch.arange(total, device=shift.device))
-    return Bags(corpus.ids[at], starts, corpus.weights[at], lengths)
+    return Bags(corpus.ids[at], bounds.to(corpus.bounds.dtype), corpus.weights[at])
+
+
+def transpose(chosen: Bags, width: int) -> tuple[torch.Tensor, Bags]:
+    """The terms that occur in these bags, ascending, and for each of them a bag of the bags that hold it."""
+    if chosen.ids.is_cuda:
+        return _transpose_by_sorting(chosen)
+    # On a CPU a counting sort (scipy's) is several times as fast as torch's.
+    columns = _matrix(chosen, width).tocsc()
+    terms = np.flatnonzero(np.diff(columns.indptr))
+    bounds = np.append(columns.indptr[terms], columns.indptr[-1])
+    turned = Bags(torch.from_numpy(columns.indices), torch.from_numpy(bounds), torch.from_numpy(columns.data))
+    return torch.from_numpy(terms), turned
+
+
+def _matrix(chosen: Bags, width: int) -> sp.csr_matrix:
+    parts = (chosen.weights.numpy(), chosen.ids.numpy(), chosen.bounds.numpy())
+    return sp.csr_matrix(parts, shape=(len(chosen.bounds) - 1, width), copy=False)
+
+
+def _transpose_by_sorting(chosen: Bags) -> tuple[torch.Tensor, Bags]:
+    ordered, order = torch.sort(chosen.ids, stable=True)
+    texts = torch.arange(len(chosen.bounds) - 1, dtype=chosen.ids.dtype, device=order.device)
+    owner = torch.repeat_interleave(texts, chosen.bounds.diff(), output_size=len(order))
+    terms, counts = torch.unique_consecutive(ordered, return_counts=True)
+    bounds = torch.nn.functional.pad(counts.cumsum(0), (1, 0)).to(chosen.bounds.dtype)
+    return terms.long(), Bags(owner[order], bounds, chosen.weights[order])
 
 
 class _Pool(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, table: torch.Tensor, *chosen: torch.Tensor) -> torch.Tensor:
-        ids, starts, weights, lengths = chosen
-        ctx.save_for_backward(ids, weights, lengths)
+        ctx.save_for_backward(*chosen)
         ctx.shape = table.shape
-        return torch.nn.functional.embedding_bag(
-            ids, table, starts, mode="sum", per_sample_weights=weights.to(table.dtype)
-        )
+        return _sums(table, Bags(*chosen))
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # The transposed product, again as an embedding bag: sorted by term, each term is a bag of texts.
-        (gradient,) = gradients
-        ids, weights, lengths = ctx.saved_tensors
-        terms, order = torch.sort(ids, stable=True)
-        owner = torch.repeat_interleave(torch.arange(len(lengths), device=ids.device), lengths, output_size=len(ids))
-        rows, counts = torch.unique_consecutive(terms, return_counts=True)
-        values = torch.nn.functional.embedding_bag(
-            owner[order],
-            gradient.contiguous(),
-            counts.cumsum(0) - counts,
-            mode="sum",
-            per_sample_weights=weights[order].to(gradient.dtype),
-        )
-        sparse = torch.sparse_coo_tensor(rows[None], values, ctx.shape, is_coalesced=True, check_invariants=False)
-        return sparse, None, None, None, None
+        terms, turned = transpose(Bags(*ctx.saved_tensors), ctx.shape[0])
+        values = _sums(gradients[0].contiguous(), turned)
+        sparse = torch.sparse_coo_tensor(terms[None], values, ctx.shape, is_coalesced=True, check_invariants=False)
+        return sparse, None, None, None
+
+
+def _sums(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
+    weights = chosen.weights.to(table.dtype)
+    return torch.nn.functional.embedding_bag(
+        chosen.ids, table, chosen.bounds, mode="sum", per_sample_weights=weights, include_last_offset=True
+    )
 
 
 def pool(table: torch.Tensor, chosen: Bags) -> torch.Tensor:

@@ -1,0 +1,147 @@
+"""Graded judgments built from aligned documents, divided, and filled up with irrelevant documents.
+
+As Sasaki et al. (NAACL 2018) and Liu et al. (2020) built theirs from Wikipedia: a query's own concept in the other
+language is fully relevant, concepts linked with it both ways are partly relevant. Knows nothing of models.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import re
+from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.errors import InputError
+from paragloss.types import Aligned, Concept, Document, Judged, Qrels, Query
+
+#: Grades: the same concept, a linked one, anything else.
+RELEVANT, PARTLY, IRRELEVANT = 2, 1, 0
+QUERIES = ("title", "first-sentence", "text")
+Links = Mapping[str, Set[str]]
+_SENTENCE = re.compile(r"[.!?](?=\s|$)|[。！？।]|\n")
+_WORD = re.compile(r"\w+")
+
+
+def from_aligned(
+    aligned: Aligned, *, source: str, target: str, links: Links | None = None, query: str = "first-sentence"
+) -> Judged:
+    """Queries in `source` for the documents in `target`; a query and its document carry the concept's id.
+
+    `query` says what is asked: the title, the first sentence without the words of the title (what both papers did),
+    or the whole text. A concept asks only if it has both languages and something to ask with.
+    """
+    if query not in QUERIES:
+        raise InputError(f"query {query!r}: expected one of {', '.join(QUERIES)}")
+    documents = {
+        concept.id: Document(concept.id, concept.texts[target], target, concept.titles.get(target, ""))
+        for concept in aligned
+        if concept.texts.get(target)
+    }
+    links = links or {}
+    queries: list[Query] = []
+    qrels: Qrels = {}
+    for concept in aligned:
+        text = _ask(concept, source, query) if concept.id in documents else ""
+        if not text:
+            continue
+        queries.append(Query(concept.id, text, source))
+        linked = {other: PARTLY for other in sorted(links.get(concept.id, ())) if other in documents}
+        qrels[concept.id] = linked | {concept.id: RELEVANT}
+    if not queries:
+        raise InputError(f"no concept can ask in {source!r} for a document in {target!r}: check the language codes")
+    return Judged(queries, documents, qrels)
+
+
+def _ask(concept: Concept, lang: str, query: str) -> str:
+    text, title = concept.texts.get(lang, ""), concept.titles.get(lang, "")
+    if query == "title":
+        return title.strip()
+    if query == "text":
+        return text.strip()
+    first = next((part for part in _SENTENCE.split(text) if part.strip()), "").strip()
+    named = {word.casefold() for word in _WORD.findall(title)}
+    return _WORD.sub(lambda found: "" if found[0].casefold() in named else found[0], first).strip()
+
+
+def read_links(path: str | Path) -> dict[str, set[str]]:
+    """Pairs of linked concepts, `one<TAB>other` per line (gzipped if the name ends in .gz); both ways."""
+    path = Path(path)
+    links: dict[str, set[str]] = {}
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            pair = line.rstrip("\n").split("\t")
+            if len(pair) != 2 or not all(pair):
+                raise InputError(f"{path}:{number}: {line.strip()!r} is not two concepts with a tab between them")
+            one, other = pair
+            links.setdefault(one, set()).add(other)
+            links.setdefault(other, set()).add(one)
+    return links
+
+
+def split(judged: Judged, parts: Sequence[int] = (3, 1, 1), *, seed: int = 0) -> list[Judged]:
+    """Divide the queries at random in these proportions; every part keeps all documents."""
+    if not parts or min(parts) < 0 or sum(parts) <= 0:
+        raise InputError(f"parts {tuple(parts)}: expected proportions such as (3, 1, 1)")
+    order = np.random.default_rng(seed).permutation(len(judged.queries))
+    bounds = np.rint(np.cumsum([0, *parts]) / sum(parts) * len(order)).astype(int)
+    divided = []
+    for start, end in itertools.pairwise(bounds):
+        queries = [judged.queries[i] for i in order[start:end]]
+        qrels = {query.id: judged.qrels[query.id] for query in queries if query.id in judged.qrels}
+        divided.append(Judged(queries, judged.documents, qrels))
+    return divided
+
+
+def sample_irrelevant(judged: Judged, n: int = 40, *, seed: int = 0) -> Judged:
+    """Add `n` different documents of grade 0 to each query, never one that is judged already."""
+    names = list(judged.documents)
+    at = {name: i for i, name in enumerate(names)}
+    known = [sorted(at[name] for name in judged.qrels.get(query.id, {}) if name in at) for query in judged.queries]
+    indptr = np.cumsum([0, *map(len, known)])
+    columns = np.fromiter((i for row in known for i in row), np.int64, count=int(indptr[-1]))
+    drawn = draw(indptr, columns, len(names), n, np.random.default_rng(seed))
+    qrels = {
+        query.id: dict(judged.qrels.get(query.id, {})) | {names[i]: IRRELEVANT for i in row}
+        for query, row in zip(judged.queries, drawn.tolist(), strict=True)
+    }
+    return Judged(judged.queries, judged.documents, qrels)
+
+
+def draw(
+    indptr: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], documents: int, n: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """`n` different documents per query, evenly among those it has no judgment of: (queries, n).
+
+    Query i has judged the documents `judged[indptr[i]:indptr[i + 1]]`, in ascending order.
+    """
+    queries = len(indptr) - 1
+    free = documents - np.diff(indptr)  # (queries,)
+    if queries and n > free.min():
+        raise InputError(f"{n} irrelevant documents per query: a query has only {free.min()} documents to draw from")
+    row = np.repeat(np.arange(queries)[:, None], n, axis=1)
+    ranks = rng.integers(0, free[:, None], (queries, n))
+    while (again := _repeated(ranks)).any():
+        ranks[again] = rng.integers(0, free[row[again]])
+    # The r-th unjudged document is r places on, plus one place for each judged document before it.
+    owner = np.repeat(np.arange(queries), np.diff(indptr))
+    before = judged - (np.arange(len(judged)) - indptr[owner])
+    keys = owner * (documents + 1) + before
+    return np.asarray(
+        ranks + np.searchsorted(keys, row * (documents + 1) + ranks, side="right") - indptr[row], np.int64
+    )
+
+
+def _repeated(ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Where a row holds a value that it holds further left already."""
+    order = np.argsort(ranks, axis=1, kind="stable")
+    values = np.take_along_axis(ranks, order, axis=1)
+    twice = np.zeros(ranks.shape, bool)
+    twice[:, 1:] = values[:, 1:] == values[:, :-1]
+    repeated = np.zeros(ranks.shape, bool)
+    np.put_along_axis(repeated, order, twice, axis=1)
+    return repeated
