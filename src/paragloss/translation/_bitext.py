@@ -1,0 +1,111 @@
+"""Aligned texts cut into terms, as arrays that `_model1` learns from, and how each term is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.analysis import analyzer
+from paragloss.translation._model1 import Bags
+from paragloss.types import Aligned
+
+#: Longer than this a text is a document: its order says little, its distinct words are what counts.
+SENTENCE = 64
+
+
+class Words(NamedTuple):
+    """The terms of one language and how each is most often written."""
+
+    terms: list[str]
+    surfaces: list[str]
+
+
+class Texts(NamedTuple):
+    """All texts of one language; `unit` says which (concept, part) each one is."""
+
+    unit: npt.NDArray[np.int64]
+    bags: Bags
+    words: Words
+
+
+def read(aligned: Aligned, lang: str, *, max_terms: int) -> Texts:
+    """Cut all texts of a language. A title is a text of its own: short, and the best of all pairs."""
+    cut = analyzer(lang)
+    index: dict[str, int] = {}
+    written: Counter[tuple[int, str]] = Counter()
+    units, sizes = [], []
+    terms: list[int] = []
+    for number, concept in enumerate(aligned):
+        for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang))):
+            if not text:
+                continue
+            spans = cut.spans(text)
+            ids = [index.setdefault(span.term, len(index)) for span in spans]
+            written.update(zip(ids, (text[span.start : span.end] for span in spans), strict=True))
+            units.append(2 * number + part)
+            sizes.append(len(ids))
+            terms += ids
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    flat = np.asarray(terms, np.int32)
+    words = Words(list(index), _legible(list(index), written, lang))
+    return Texts(np.asarray(units, np.int64), bags(start, flat, len(index), max_terms), words)
+
+
+def _legible(terms: list[str], written: Counter[tuple[int, str]], lang: str) -> list[str]:
+    """For each term the most frequent spelling that, on its own, is cut into that very term.
+
+    Where context decides how text is cut (Chinese, Japanese) no spelling may do; the most frequent one stands then.
+    """
+    cut = analyzer(lang).terms
+    surfaces: list[str] = [""] * len(terms)
+    fallback: list[str] = [""] * len(terms)
+    for (i, surface), _ in written.most_common():
+        if surfaces[i]:
+            continue
+        fallback[i] = fallback[i] or surface
+        if cut(surface) == [terms[i]]:
+            surfaces[i] = surface
+    return [surface or other for surface, other in zip(surfaces, fallback, strict=True)]
+
+
+def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int32], width: int, max_terms: int) -> Bags:
+    """Sentences as they are; of a document the `max_terms` distinct terms of highest tf-idf, each at its mean place,
+    weighing 1 + ln(count)."""
+    size = np.diff(start)
+    text = np.repeat(np.arange(len(size)), size)
+    place = (np.arange(len(term)) - start[text] + 0.5) / size[text]
+    long = size > SENTENCE
+    # A sentence keeps its words apart by giving each its own key; a document's equal words share one.
+    within = np.where(long[text], term, width + np.arange(len(term)) - start[text])
+    key = text * np.int64(width + SENTENCE) + within
+    _, first, owner, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    mean = np.bincount(owner, place) / count
+    df = np.bincount(term[first], minlength=width)
+    weight = 1 + np.log(count)
+    text, term = text[first], term[first]
+    score = np.where(long[text], weight * np.log((len(size) + 1) / df[term]), np.inf)
+    order = np.lexsort((-score, text))
+    held = np.bincount(text, minlength=len(size))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(held) - held, held)
+    kept = np.sort(order[rank < max_terms])
+    kept = kept[np.lexsort((mean[kept], text[kept]))]
+    start = np.concatenate([[0], np.cumsum(np.bincount(text[kept], minlength=len(size)))]).astype(np.int64)
+    return Bags(
+        start, term[kept], weight[kept].astype(np.float32), mean[kept].astype(np.float32), width
+    )  # fmt: skip
+
+
+def shared(left: Texts, right: Texts) -> tuple[Bags, Bags]:
+    """The texts that exist in both languages, in the same order."""
+    _, a, b = np.intersect1d(left.unit, right.unit, return_indices=True)
+    return _only(left.bags, a), _only(right.bags, b)
+
+
+def _only(all_of: Bags, texts: npt.NDArray[np.int64]) -> Bags:
+    size = np.diff(all_of.start)[texts]
+    start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    entries = np.arange(start[-1]) + np.repeat(all_of.start[texts] - start[:-1], size)
+    return Bags(start, all_of.term[entries], all_of.weight[entries], all_of.place[entries], all_of.width)

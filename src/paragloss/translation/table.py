@@ -1,0 +1,159 @@
+"""Word translations learned from texts that say the same thing: parallel sentences or whole documents.
+
+`fit` counts which words of two languages go together (see `_model1`) and keeps, for each source term, its likely
+translations as words one can read. Knows nothing of searching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss import artefacts
+from paragloss.analysis import analyzer
+from paragloss.errors import InputError, LanguageError
+from paragloss.translation._bitext import Words, read, shared
+from paragloss.translation._model1 import learn
+from paragloss.types import Aligned, Alternative, Query, Translation
+
+KIND = "table"
+
+
+class Table:
+    """A Translator: for every learned pair of languages, P(target term | source term).
+
+    A query term without a translation stays as it is: names and numbers are often the same.
+    """
+
+    def __init__(
+        self, words: Mapping[str, Words], probabilities: Mapping[tuple[str, str], sp.csr_matrix], *, most: int = 20
+    ) -> None:
+        self.words = dict(words)
+        self.probabilities = dict(probabilities)
+        self.most = most
+        self._index = {lang: {term: i for i, term in enumerate(w.terms)} for lang, w in self.words.items()}
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        return sorted(self.probabilities)
+
+    def translate(self, query: Query, to: str) -> list[Translation]:
+        if (query.lang, to) not in self.probabilities:
+            have = ", ".join(f"{a}->{b}" for a, b in self.pairs)
+            learn_it = f"paragloss train table {query.lang} {to} BITEXT learns one"
+            raise LanguageError(f"no table for {query.lang}->{to}; have {have} ({learn_it})")
+        translations = []
+        for span in analyzer(query.lang).spans(query.text):
+            written = query.text[span.start : span.end]
+            found = self.alternatives(span.term, query.lang, to)
+            translations.append(Translation(written, found or (Alternative(written, 1.0),)))
+        return translations
+
+    def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
+        """What one analysed term may be, best first; empty when it was not learned."""
+        row = self._index[source].get(term)
+        if row is None:
+            return ()
+        matrix, surfaces = self.probabilities[source, target], self.words[target].surfaces
+        cells = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        found = zip(matrix.indices[cells], matrix.data[cells], strict=True)
+        return tuple(Alternative(surfaces[i], min(float(p), 1.0)) for i, p in found)[: self.most]
+
+    def save(self, path: str | Path) -> None:
+        arrays: dict[str, npt.NDArray[np.generic]] = {}
+        lists: dict[str, Sequence[str]] = {}
+        for lang, words in self.words.items():
+            lists[f"{lang}.terms"], lists[f"{lang}.surfaces"] = words.terms, words.surfaces
+        for (source, target), matrix in self.probabilities.items():
+            name = f"{source}.{target}"
+            arrays[f"{name}.start"] = matrix.indptr
+            arrays[f"{name}.target"] = matrix.indices
+            arrays[f"{name}.probability"] = matrix.data
+        meta = {"langs": list(self.words), "pairs": self.pairs, "most": self.most}
+        artefacts.save(path, KIND, meta=meta, arrays=arrays, words=lists)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Table:
+        saved = artefacts.load(path, kind=KIND)
+        words = {
+            lang: Words(saved.words[f"{lang}.terms"], saved.words[f"{lang}.surfaces"]) for lang in saved.meta["langs"]
+        }
+        probabilities = {}
+        for source, target in saved.meta["pairs"]:
+            parts = [saved.arrays[f"{source}.{target}.{part}"] for part in ("probability", "target", "start")]
+            shape = (len(words[source].terms), len(words[target].terms))
+            probabilities[source, target] = sp.csr_matrix(tuple(parts), shape=shape, copy=False)
+        return cls(words, probabilities, most=saved.meta["most"])
+
+
+def fit(
+    aligned: Aligned,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    iterations: int = 5,
+    diagonal: float = 4.0,
+    symmetric: bool = True,
+    candidates: int = 100,
+    max_terms: int = 300,
+    min_probability: float = 0.01,
+    max_alternatives: int = 20,
+    seed: int = 0,
+) -> Table:
+    """Learn a table for every two languages that share texts, in both directions.
+
+    With `source` or `target` only the pairs that start or end there (one direction of them is kept).
+    `symmetric` weighs P(target | source) with P(source | target), which drops words that a rare word only stood
+    beside. `max_terms` cuts long documents. `seed` is accepted for the sake of all `fit`s; nothing here is random.
+    """
+    langs = sorted({lang for concept in aligned for lang in concept.texts})
+    wanted = [
+        (a, b) for a in langs for b in langs if a != b and source in (None, a) and target in (None, b)
+    ]  # fmt: skip
+    if not wanted:
+        raise InputError(f"nothing to learn a table {source or 'any'}->{target or 'any'} from: texts are in {langs}")
+    needed = {lang for pair in wanted for lang in pair}
+    texts = {lang: read(aligned, lang, max_terms=max_terms) for lang in langs if lang in needed}
+    align = partial(learn, iterations=iterations, diagonal=diagonal, candidates=candidates)
+    probabilities = {}
+    for a, b in combinations(sorted(needed), 2):
+        if not {(a, b), (b, a)} & set(wanted):
+            continue
+        left, right = shared(texts[a], texts[b])
+        if len(left.start) < 2:
+            continue
+        there = align(left, right).probability
+        back = align(right, left).probability
+        for pair, onward, reverse in (((a, b), there, back), ((b, a), back, there)):
+            if pair in wanted:
+                weights = onward.multiply(reverse.T).tocsr() if symmetric else onward
+                probabilities[pair] = prune(weights, min_probability=min_probability, most=max_alternatives)
+    if not probabilities:
+        raise InputError(f"no text is in two of the languages {', '.join(sorted(needed))}: nothing to learn from")
+    return Table({lang: text.words for lang, text in texts.items()}, probabilities, most=max_alternatives)
+
+
+def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.csr_matrix:
+    """Rows scaled to sum to one, then only the `most` entries of at least `min_probability`, best first, rescaled."""
+    weights = _scaled(weights)
+    row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
+    order = np.lexsort((weights.indices, -weights.data, row))
+    rank = np.arange(len(order)) - np.repeat(weights.indptr[:-1], np.diff(weights.indptr))
+    kept = order[(rank < most) & (weights.data[order] >= min_probability)]
+    start = np.concatenate([[0], np.cumsum(np.bincount(row[kept], minlength=weights.shape[0]))])
+    pruned = sp.csr_matrix((weights.data[kept], weights.indices[kept], start), shape=weights.shape)
+    scaled = _scaled(pruned)
+    return sp.csr_matrix((scaled.data.astype(np.float32), scaled.indices.astype(np.int32), start), shape=scaled.shape)
+
+
+def _scaled(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    mass = np.bincount(row, matrix.data, minlength=matrix.shape[0])[row]
+    data = np.divide(matrix.data, mass, out=np.zeros(len(mass)), where=mass > 0)
+    return sp.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -1,0 +1,217 @@
+"""Word translations learned from texts that say the same thing."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paragloss.analysis import analyzer
+from paragloss.errors import InputError, LanguageError
+from paragloss.translation import table
+from paragloss.translation._bitext import SENTENCE, bags
+from paragloss.translation._model1 import Bags, association, candidate_pairs, learn
+from paragloss.types import Concept, Query, Translator
+
+
+def texts(*sentences, width):
+    """Sentences of term ids as bags, every word at the same place: order says nothing."""
+    start = np.cumsum([0] + [len(s) for s in sentences])
+    flat = np.array([i for s in sentences for i in s], np.int32)
+    same = np.ones(len(flat), np.float32)
+    return Bags(start, flat, same, same, width)
+
+
+# das Haus / the house, das Buch / the book, ein Buch / a book
+DAS, HAUS, BUCH, EIN = range(4)
+THE, HOUSE, BOOK, A = range(4)
+GERMAN = texts([DAS, HAUS], [DAS, BUCH], [EIN, BUCH], width=4)
+ENGLISH = texts([THE, HOUSE], [THE, BOOK], [A, BOOK], width=4)
+
+
+def test_one_iteration_of_model_1_by_hand():
+    # Uniform start: t(the|das) = 1/3 as das stands beside the, house, book; t(the|haus) = 1/2 (the, house).
+    # "the" of sentence 1: das takes (1/3) / (1/3 + 1/2) = 2/5. "the" of sentence 2: das 1/3, buch 1/3 (the, book, a):
+    # das takes 1/2. So count(the|das) = 9/10.
+    # "house" of sentence 1: das 2/5. "book" of sentence 2: 1/2. Total of das: 9/10 + 2/5 + 1/2 = 9/5: t(the|das) = 1/2.
+    learned = learn(GERMAN, ENGLISH, iterations=1, diagonal=0, null=0).probability.toarray()
+    np.testing.assert_allclose(learned[DAS], [1 / 2, 2 / 9, 5 / 18, 0], rtol=1e-6)
+
+
+def test_model_1_against_loops_over_the_definition():
+    pairs = [([0, 1], [0, 1]), ([0, 2], [0, 2]), ([3, 2], [3, 2])]
+    t = {}
+    for s in range(4):
+        seen = {f for e, g in pairs if s in e for f in g}
+        t.update({(s, f): 1 / len(seen) for f in seen})
+    for _ in range(6):
+        count = dict.fromkeys(t, 0.0)
+        for e, f in pairs:
+            for target in f:
+                mass = sum(t[s, target] for s in e)
+                for s in e:
+                    count[s, target] += t[s, target] / mass
+        t = {(s, f): c / sum(v for (x, _), v in count.items() if x == s) for (s, f), c in count.items()}
+    learned = learn(GERMAN, ENGLISH, iterations=6, diagonal=0, null=0).probability
+    for (s, f), expected in t.items():
+        assert learned[s, f] == pytest.approx(expected, rel=1e-5)
+
+
+def test_enough_iterations_find_the_dictionary():
+    learned = learn(GERMAN, ENGLISH, iterations=60, diagonal=0, null=0.01).probability.toarray()
+    assert learned.argmax(axis=1).tolist() == [THE, HOUSE, BOOK, A]
+    assert learned.max(axis=1).min() > 0.9
+
+
+def test_the_diagonal_decides_where_counts_cannot():
+    # One sentence pair tells nothing of who translates whom; the order of words does.
+    places = np.array([0.25, 0.75], np.float32)
+    one = Bags(np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), places, 2)
+    flat = learn(one, one, diagonal=0).probability.toarray()
+    np.testing.assert_allclose(flat, 0.5, atol=1e-6)
+    ordered = learn(one, one, diagonal=4).probability.toarray()
+    assert ordered[0, 0] > 0.9
+    assert ordered[1, 1] > 0.9
+
+
+sentences = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=5), min_size=1, max_size=8)
+
+
+@settings(deadline=None, max_examples=60)
+@given(sentences, sentences, st.sampled_from([0.0, 4.0]), st.sampled_from([2, 100]))
+def test_the_likelihood_never_falls_and_rows_are_distributions(left, right, diagonal, candidates):
+    count = min(len(left), len(right))
+    source, target = (
+        bags(np.cumsum([0] + [len(s) for s in side[:count]]), np.concatenate(side[:count]).astype(np.int32), 6, 300)
+        for side in (left, right)
+    )
+    learned = learn(source, target, iterations=8, diagonal=diagonal, candidates=candidates)
+    assert all(b >= a - 1e-6 for a, b in zip(learned.likelihood, learned.likelihood[1:], strict=False))
+    mass = np.asarray(learned.probability.sum(axis=1)).ravel()
+    assert all(math.isclose(m, 1, abs_tol=1e-6) or m == 0 for m in mass)
+
+
+def test_candidates_are_those_that_go_together_beyond_chance():
+    # Term 0 is in all texts with target 0, but target 1 comes exactly where term 1 does.
+    source = texts([0, 1], [0, 1], [0], [0], width=2)
+    target = texts([0, 1], [0, 1], [0, 2], [0, 3], width=4)
+    pairs = candidate_pairs(source, target, 1)
+    assert (1, 1) in set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
+
+
+def test_association_is_dunnings_ratio():
+    # 2 x 2 table 10 5 / 5 80 by the entropy form: sum k ln k - rows - columns + total.
+    def h(*counts):
+        return sum(k * math.log(k) for k in counts if k)
+
+    expected = h(10, 5, 5, 80) - h(15, 85) - h(15, 85) + h(100)
+    got = association(np.array([10.0]), np.array([15.0]), np.array([15.0]), 100)
+    assert got[0] == pytest.approx(expected)
+    assert association(np.array([0.0]), np.array([15.0]), np.array([15.0]), 100)[0] < 0  # apart: negative
+
+
+def test_a_document_is_its_distinct_words_and_a_sentence_its_words_in_order():
+    long = [1, 2] * SENTENCE
+    made = bags(np.array([0, 3, 3 + len(long)]), np.array([5, 4, 5, *long], np.int32), 6, 300)
+    assert made.term.tolist() == [5, 4, 5, 1, 2]
+    np.testing.assert_allclose(made.place[:3], [1 / 6, 1 / 2, 5 / 6], rtol=1e-6)
+    np.testing.assert_allclose(made.weight, [1, 1, 1, 1 + math.log(SENTENCE), 1 + math.log(SENTENCE)], rtol=1e-6)
+
+
+def test_a_long_document_keeps_its_rarest_words():
+    first, second = list(range(80)), [*range(70)]
+    start = np.cumsum([0, len(first), len(second)])
+    made = bags(start, np.array(first + second, np.int32), 80, 10)
+    assert set(made.term[:10].tolist()) == set(range(70, 80))  # in one document only
+
+
+HOUSES = [
+    ("The house is red.", "La maison est rouge."),
+    ("The house is big.", "La maison est grande."),
+    ("Two red houses.", "Deux maisons rouges."),
+    ("A big volcano.", "Un grand volcan."),
+    ("The red volcano.", "Le volcan rouge."),
+    ("Big volcanoes.", "Grands volcans."),
+]
+ALIGNED = [Concept(str(i), {"en": en, "fr": fr}) for i, (en, fr) in enumerate(HOUSES)]
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return table.fit(ALIGNED)
+
+
+def best(translations):
+    return [(t.source, t.alternatives[0].text) for t in translations]
+
+
+def test_both_directions_are_learned_and_words_are_as_written(learned):
+    assert isinstance(learned, Translator)
+    assert learned.pairs == [("en", "fr"), ("fr", "en")]
+    there = dict(best(learned.translate(Query("q", "red volcano houses", "en"), "fr")))
+    stems = {word: analyzer("fr").terms(text) for word, text in there.items()}
+    assert stems == {word: analyzer("fr").terms(text) for word, text in
+                     {"red": "rouge", "volcano": "volcan", "houses": "maison"}.items()}  # fmt: skip
+    assert analyzer("en").terms(best(learned.translate(Query("q", "maisons", "fr"), "en"))[0][1]) == analyzer(
+        "en"
+    ).terms("house")
+
+
+def test_weights_are_sorted_probabilities(learned):
+    for translation in learned.translate(Query("q", "red big house volcano", "en"), "fr"):
+        weights = [a.weight for a in translation.alternatives]
+        assert weights == sorted(weights, reverse=True)
+        assert all(0 < w <= 1 for w in weights)
+        assert sum(weights) == pytest.approx(1, abs=1e-5)
+
+
+def test_every_alternative_analyses_back_to_the_term_it_stands_for(learned):
+    for lang, words in learned.words.items():
+        for term, surface in zip(words.terms, words.surfaces, strict=True):
+            assert analyzer(lang).terms(surface) == [term]
+
+
+def test_an_unknown_word_stays_as_it_is(learned):
+    (only,) = learned.translate(Query("q", "Xylophonist", "en"), "fr")
+    assert only.alternatives == (("Xylophonist", 1.0),)
+
+
+def test_an_empty_query_has_no_translations(learned):
+    assert learned.translate(Query("q", "", "en"), "fr") == []
+
+
+def test_titles_teach_too():
+    aligned = [Concept("1", {"en": "x", "fr": "y"}, {"en": "harbour", "fr": "port"})]
+    assert best(table.fit(aligned).translate(Query("q", "harbours", "en"), "fr")) == [("harbours", "port")]
+
+
+def test_only_the_pair_asked_for():
+    assert table.fit(ALIGNED, source="en").pairs == [("en", "fr")]
+    three = [Concept("1", {"en": "house", "fr": "maison", "de": "Haus"})]
+    assert table.fit(three, target="en").pairs == [("de", "en"), ("fr", "en")]
+    assert len(table.fit(three).pairs) == 6
+
+
+def test_learning_twice_gives_the_same_and_order_of_texts_does_not_matter():
+    query = Query("q", "red house volcano", "en")
+    first = table.fit(ALIGNED).translate(query, "fr")
+    assert table.fit(ALIGNED).translate(query, "fr") == first
+    assert best(table.fit(ALIGNED[::-1]).translate(query, "fr")) == best(first)
+
+
+def test_saved_and_loaded_it_translates_the_same(learned, tmp_path):
+    learned.save(tmp_path / "t")
+    again = table.Table.load(tmp_path / "t")
+    query = Query("q", "the red house", "en")
+    assert again.translate(query, "fr") == learned.translate(query, "fr")
+    assert again.pairs == learned.pairs
+
+
+def test_errors_say_what_there_is(learned):
+    with pytest.raises(LanguageError, match="no table for en->sw; have en->fr, fr->en"):
+        learned.translate(Query("q", "house", "en"), "sw")
+    with pytest.raises(InputError, match="sw->any"):
+        table.fit(ALIGNED, source="sw")
+    with pytest.raises(InputError, match="no text is in two"):
+        table.fit([Concept("1", {"en": "house"}), Concept("2", {"fr": "maison"})])
