@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from paragloss.analysis import analyzer
-from paragloss.errors import StoreError
-from paragloss.statistics import Statistics, sparse
+from paragloss.bm25 import sparse
+from paragloss.statistics import Statistics
 from paragloss.types import Analyzer, Query, Ranking, SparseVector, Store, Where
 
 
@@ -32,12 +32,12 @@ class Lexical:
         name: str = "terms",
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> None:
-        unknown = sorted(set(weights or ()) - set(statistics.fields))
-        if unknown:
-            raise StoreError(f"no field {unknown[0]!r} is indexed; {', '.join(statistics.fields)} are")
+        weights = dict.fromkeys(statistics.layout.fields, 1.0) if weights is None else dict(weights)
+        for field in weights:
+            statistics.layout.field(field)  # refuses a field that is not indexed
         self._store = store
         self._statistics = statistics
-        self._weights = dict(weights) if weights is not None else dict.fromkeys(statistics.fields, 1.0)
+        self._weights = weights
         self._langs = None if langs is None else tuple(langs)
         self._name = name
         self._analyze = analyze

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from paragloss.analysis import analyzer
+from paragloss.bm25 import Layout
 from paragloss.errors import StoreError
 from paragloss.statistics import DRIFT, Statistics
 from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
@@ -47,7 +48,7 @@ class TermIndex:
         """Start the index of an empty collection. `title` and `text` are a document's own, others its `fields`."""
         if store.read_blob(_BLOB) is not None or store.count():
             raise StoreError("this collection has documents already: open its index, or build in a new collection")
-        statistics = Statistics(fields, k1=k1, b=b)
+        statistics = Statistics(Layout(fields, k1=k1, b=b))
         store.write_blob(_BLOB, statistics.to_bytes())
         return cls(store, statistics, clean=True, analyze=analyze)
 
@@ -125,7 +126,9 @@ class TermIndex:
 
     def _terms(self, document: Document) -> dict[str, list[str]]:
         analyze = self._analyze(document.lang)
-        return {field: analyze.terms(text) for field in self.statistics.fields if (text := _text(document, field))}
+        return {
+            field: analyze.terms(text) for field in self.statistics.layout.fields if (text := _text(document, field))
+        }
 
     def _begin(self) -> None:
         if self._clean:
@@ -144,7 +147,7 @@ class TermIndex:
             new = self.statistics.reweigh(lang, old)
             changed = [i for i in range(len(old)) if not np.array_equal(old[i].values, new[i].values)]
             self._store.update_sparse(NAME, [records[i].document.id for i in changed], [new[i] for i in changed])
-            self.statistics.recast(lang, [old[i] for i in changed], [new[i] for i in changed])
+            self.statistics.recast([lang] * len(changed), [old[i] for i in changed], [new[i] for i in changed])
 
     def _recount(self) -> None:
         """After a failed write: what the store holds is what counts."""

@@ -36,6 +36,17 @@ def sync_folder(path: Path) -> None:
             os.close(folder)
 
 
+def sync_contents(folder: Path) -> None:
+    """Make the files of a folder durable, also what was written to them through memory maps."""
+    for path in folder.iterdir():
+        file = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+    sync_folder(folder)
+
+
 def lock(path: Path) -> IO[bytes]:
     """Hold a lock file until it is closed or the process ends, however it ends."""
     file = path.open("ab")

@@ -1,0 +1,136 @@
+"""Documents' terms as sparse vectors of BM25 weights, and back. Knows nothing of stores, analyzers or statistics.
+
+BM25 as in Lucene 8 and later (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, "Lucene (accurate)"):
+    idf(t) * tf / (tf + K),  K = k1 * (1 - b + b * length / average)
+without the constant factor k1 + 1, which never changes a ranking. A vector holds tf / (tf + K) for each term of
+each field; idf is the query's business. It also holds each field's length and the average it was weighed with,
+so that it describes itself: term counts come back out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.errors import StoreError
+from paragloss.types import SparseVector
+
+Ids: TypeAlias = npt.NDArray[np.uint32]
+Integers: TypeAlias = npt.NDArray[np.int64]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+
+_LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
+_MEMO = 500_000  # hashes remembered per language: about 60 MB
+
+
+class Bags(NamedTuple):
+    """The terms of many documents: some of their fields, one after the other, and the entries of each in turn."""
+
+    rows: int  # documents
+    row: Integers  # (fields,) which document
+    field: Integers  # (fields,) which field
+    length: Doubles  # (fields,) in terms, repetitions counted
+    average: Doubles  # (fields,) what lengths are compared with
+    size: Integers  # (fields,) how many entries
+    ids: Ids  # (entries,)
+    counts: Doubles  # (entries,)
+
+
+class Layout:
+    """Where the terms of each field stand in a vector, and how they are weighed."""
+
+    def __init__(self, fields: Sequence[str], *, k1: float = 1.2, b: float = 0.75) -> None:
+        if not fields or len(set(fields)) < len(fields):
+            raise StoreError(f"an index needs one or more fields, each once; got {list(fields)}")
+        if k1 <= 0 or not 0 <= b <= 1:
+            raise StoreError(f"BM25 needs k1 > 0 and 0 <= b <= 1; got k1={k1} and b={b}")
+        self.fields = tuple(fields)
+        self.k1 = k1
+        self.b = b
+        self._span = 2**32 // len(fields)
+        self._hashes: dict[str, _Hashes] = {}
+
+    def field(self, name: str) -> int:
+        try:
+            return self.fields.index(name)
+        except ValueError:
+            raise StoreError(f"no field {name!r} is indexed; {', '.join(self.fields)} are") from None
+
+    def hashes(self, lang: str) -> Mapping[str, int]:
+        """What each term of a language is known by; every term has a hash."""
+        if lang not in self._hashes:
+            self._hashes[lang] = _Hashes(lang)
+        return self._hashes[lang]
+
+    def ids(self, field: int | Integers, hashes: Iterable[int]) -> Ids:
+        """Where terms stand: their hashes folded into the field's share of the 2^32 ids, so no table is kept.
+
+        With two fields, 1,000,000 terms share 2^31 ids: a term has odds of 0.05 % to share its id with another,
+        which then count as one term.
+        """
+        place = np.array(hashes, np.int64) % (self._span - _RESERVED) + _RESERVED
+        return np.asarray(field * self._span + place).astype(np.uint32)
+
+    def norms(self, bags: Bags) -> Doubles:
+        """K of each field."""
+        return self.k1 * (1 - self.b + self.b * bags.length / bags.average)
+
+    def pack(self, bags: Bags) -> list[SparseVector]:
+        """One vector per document."""
+        row, base = bags.row << 32, bags.field * self._span
+        keys = np.concatenate([row | base, row | base + _AVERAGE, np.repeat(row, bags.size) | bags.ids])
+        values = np.concatenate([bags.length, bags.average, bags.counts])
+        norms = np.concatenate([np.zeros(2 * len(row)), np.repeat(self.norms(bags), bags.size)])
+        keys, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        values, norms = np.bincount(inverse, values, len(keys)), norms[first]  # two terms with one id count as one
+        values = np.where(norms > 0, values / (values + norms), values)
+        edges = np.searchsorted(keys, np.arange(bags.rows + 1) << 32)
+        indices, weights = keys.astype(np.uint32), values.astype(np.float32)  # the key without its row is the id
+        return [SparseVector(indices[start:end], weights[start:end]) for start, end in pairwise(edges)]
+
+    def unpack(self, vectors: Sequence[SparseVector]) -> Bags:
+        """What `pack` was given: lengths and averages exactly, counts exactly up to about 2,000 in one document
+        (beyond that float32 does not tell them apart, nor does a score)."""
+        indices = np.concatenate([np.zeros(0, np.uint32), *(vector.indices for vector in vectors)])
+        values = np.concatenate([np.zeros(0, np.float32), *(vector.values for vector in vectors)]).astype(np.float64)
+        owner = np.repeat(np.arange(len(vectors)), [len(vector.indices) for vector in vectors])
+        field, place = np.divmod(indices.astype(np.int64), self._span)
+        start = np.flatnonzero(place == _LENGTH)
+        bags = Bags(
+            rows=len(vectors),
+            row=owner[start],
+            field=field[start],
+            length=values[start],
+            average=values[start + 1],
+            size=np.diff(start, append=len(indices)) - _RESERVED,
+            ids=indices[place >= _RESERVED],
+            counts=np.zeros(0),
+        )
+        weights = np.minimum(values[place >= _RESERVED], 1 - 2.0**-24)  # a very large count may be rounded to 1
+        return bags._replace(counts=np.rint(np.repeat(self.norms(bags), bags.size) * weights / (1 - weights)))
+
+
+class _Hashes(dict[str, int]):
+    """The hash of each term of a language, made once."""
+
+    def __init__(self, lang: str) -> None:
+        super().__init__()
+        self._lang = lang
+
+    def __missing__(self, term: str) -> int:
+        if len(self) > _MEMO:
+            self.clear()
+        key = f"{self._lang}\0{term}".encode("utf-8", "surrogatepass")
+        self[term] = value = int.from_bytes(blake2b(key, digest_size=4).digest(), "little")
+        return value
+
+
+def sparse(entries: Mapping[int, float]) -> SparseVector:
+    """A vector from its entries, in order; those that are zero are left out."""
+    ids = sorted(id for id, value in entries.items() if value)
+    return SparseVector(np.array(ids, np.uint32), np.array([entries[id] for id in ids], np.float32))
