@@ -1,0 +1,47 @@
+"""Sentence pairs: `en-de.tsv`, one pair per line, its two columns in the languages the file is named after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from paragloss.errors import InputError
+from paragloss.formats.rows import Part
+from paragloss.formats.text import OnError, PathLike, checked_lang, rows, stem
+
+_PAIR = re.compile(r"(?:.*\.)?([a-zA-Z]{2,3}(?:_[A-Za-z0-9]+)*)-([a-zA-Z]{2,3}(?:[-_][A-Za-z0-9]+)*)")
+
+
+def languages(path: PathLike) -> tuple[str, str] | None:
+    """The pair a file is named after: `en-de.tsv.gz` and `news.en-de.tsv` are (en, de), `en-pt-br.tsv` (en, pt-br)."""
+    match = _PAIR.fullmatch(stem(path))
+    return (match[1], match[2]) if match else None
+
+
+def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
+    """The two columns of every line; further columns are not read."""
+    return rows(path, lambda _, line: _pair(line), on_error=on_error)
+
+
+def read_parts(path: PathLike, *, langs: tuple[str, str] | None = None, on_error: OnError = None) -> Iterator[Part]:
+    """Each pair as a concept of two languages, called after folder, file and line: `tatoeba/en-de:12`."""
+    pair = langs or languages(path)
+    if pair is None:
+        raise InputError(f"{path}: no language pair in the file's name; call it after its languages, as en-de.tsv")
+    first, second = checked_lang(pair[0]), checked_lang(pair[1])
+    name = f"{Path(path).absolute().parent.name}/{stem(path)}"
+
+    def parse(number: int, line: str) -> tuple[Part, Part]:
+        left, right = _pair(line)
+        return Part(f"{name}:{number}", first, left), Part(f"{name}:{number}", second, right)
+
+    for both in rows(path, parse, on_error=on_error):
+        yield from both
+
+
+def _pair(line: str) -> tuple[str, str]:
+    columns = line.split("\t")
+    if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
+        raise InputError(f"a pair needs two texts with a tab between them; the line is {line[:60]!r}")
+    return columns[0].strip(), columns[1].strip()

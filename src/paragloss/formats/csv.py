@@ -1,0 +1,100 @@
+"""Tables with a header: CSV or TSV with commas, semicolons, tabs or bars; columns are the keys of `rows`.
+
+Every value is text; an empty cell is a missing one. A column `fields.NAME` is one of the document's fields.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from paragloss.errors import InputError
+from paragloss.formats.rows import Part, document, parts, query
+from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, lines, report, stem
+from paragloss.types import Document, Query
+
+T = TypeVar("T")
+_DELIMITERS = ",;\t|"
+_KNOWN = frozenset({"id", "_id", "lang", "title", "text", "concept"})
+
+
+def read_documents(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
+    """A Document per row."""
+    return _read(path, document, on_error)
+
+
+def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]:
+    """A Query per row."""
+    return _read(path, query, on_error)
+
+
+def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
+    """Each row's share of a concept: columns `concept`, `lang`, `text` and perhaps `title`."""
+    for found in _read(path, lambda row, _: parts(row), on_error):
+        yield from found
+
+
+def _read(path: PathLike, make: Callable[[dict[str, Any], str], T], on_error: OnError) -> Iterator[T]:
+    # The limit is the whole process's, and its default would refuse a document of 128 KiB.
+    csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
+    name, number = stem(path), 0
+
+    def counted() -> Iterator[str]:
+        nonlocal number
+        for place, line in lines(path, on_error=on_error):
+            number = place
+            yield line + "\n"
+
+    source = counted()
+    header = next((line for line in source if line.strip()), "")
+    delimiter, columns = _header(header, path)
+    table = csv.reader(source, delimiter=delimiter, strict=True)
+    while True:
+        try:
+            cells = next(table, None)
+        except csv.Error as error:
+            remedy = "close every quotation mark, and double those inside a quoted cell"
+            report(InputError(f"not a row of a table ({error}); {remedy}"), path, number, on_error)
+            continue
+        if cells is None:
+            return
+        if not cells:
+            continue
+        try:
+            row = make(_row(columns, cells), f"{name}:{number}")
+        except InputError as error:
+            report(error, path, number, on_error)
+            continue
+        yield row
+
+
+def _header(line: str, path: PathLike) -> tuple[str, list[str]]:
+    def cut(delimiter: str) -> list[str]:
+        return [column.strip().strip('"').strip().lower() for column in line.strip("\r\n").split(delimiter)]
+
+    best = max(_DELIMITERS, key=lambda delimiter: (len(_KNOWN & set(cut(delimiter))), len(cut(delimiter))))
+    columns = cut(best)
+    if not {"text", "title"} & set(columns):
+        raise InputError(
+            f"{path}:1: no column 'text' in the header {line.strip()[:60]!r}; name columns id, lang, title, text"
+        )
+    if len(set(columns)) < len(columns):
+        raise InputError(f"{path}:1: a column comes twice in the header {line.strip()[:60]!r}; give each its own name")
+    return best, columns
+
+
+def _row(columns: list[str], cells: list[str]) -> dict[str, Any]:
+    if len(cells) != len(columns):
+        raise InputError(
+            f"{len(cells)} cells in a table of {len(columns)} columns; quote a cell that holds the separator"
+        )
+    row: dict[str, Any] = {}
+    for column, cell in zip(columns, cells, strict=True):
+        if not cell:
+            continue
+        if column.startswith("fields."):
+            row.setdefault("fields", {})[column.removeprefix("fields.")] = cell
+        else:
+            row[column] = cell
+    return row

@@ -1,0 +1,250 @@
+"""Bilingual dictionaries as (source, target) entries: word pairs, FreeDict (dictd and TEI), CC-CEDICT, Wiktionary.
+
+An entry's texts are words or phrases as a reader would type them: remarks, grammar and examples are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
+
+from paragloss.errors import InputError
+from paragloss.formats import jsonl
+from paragloss.formats.text import OnError, PathLike, decoded, open_output, read_bytes, report, rows
+from paragloss.formats.xml import elements, local
+
+_DICT_LIMIT = 2**30
+_BASE64 = {c: n for n, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
+# Possessive, so that brackets that are never closed cost one pass.
+_REMARK = re.compile(r"\([^()]*+\)|<[^<>]*+>|\[[^\[\]]*+\]|\{[^{}]*+\}")
+_CEDICT = re.compile(r"(\S+) (\S+) \[([^\]]*)\] /(.*)/\s*")
+_CEDICT_REFERENCE = re.compile(r"(CL:|abbr\. |(old |archaic |erroneous )?variant of |see |also written )")
+_CEDICT_LABEL = re.compile(r"(lit|fig)\. ")
+_CEDICT_HAN = re.compile(r"[^\s\[]*+\[[A-Za-z:]+\d[^\]]*\]")
+_SENSE_NUMBER = re.compile(r"^\d+\.\s*")
+
+
+class Entry(NamedTuple):
+    """One way to say a word or phrase in the other language."""
+
+    source: str
+    target: str
+    pos: str = ""
+    weight: float = 1.0
+
+
+def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
+    """One pair per line: with tabs, `source, target` and then perhaps a part of speech, a weight or both (a glossary);
+    without, two words with a blank between them (MUSE)."""
+    return rows(path, lambda _, line: _pair(line), on_error=on_error)
+
+
+def write_pairs(path: PathLike, entries: Iterable[Entry]) -> None:
+    """Write entries as `read_pairs` reads them."""
+    with open_output(path) as out:
+        for entry in entries:
+            cells = (entry.source, entry.target, entry.pos, repr(float(entry.weight)))
+            if any(char in cell for cell in cells for char in "\t\n\r"):
+                raise InputError(f"{path}: {entry.source!r} holds a tab or a line end, which no cell can")
+            out.write("\t".join(cells) + "\n")
+
+
+def read_cedict(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
+    """CC-CEDICT: `Traditional Simplified [pin1 yin1] /gloss/gloss/`, an entry for each writing and each gloss.
+
+    `to eat` is the verb `eat`; cross-references and measure words are left out.
+    """
+    for found in rows(path, lambda _, line: _cedict(line), on_error=on_error):
+        yield from found
+
+
+def read_dictd(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
+    """A FreeDict dictionary for dictd, given its `.index` file; the `.dict` or `.dict.dz` must lie beside it."""
+    index = Path(path)
+    data = _dict_beside(index)
+    seen: set[tuple[int, int]] = set()
+
+    def parse(_: int, line: str) -> tuple[int, int]:
+        columns = line.split("\t")
+        if len(columns) < 3:
+            raise InputError(f"{len(columns)} columns where 3 are expected: headword, offset, length")
+        if columns[0].startswith("00"):
+            return 0, 0  # what the dictionary says of itself
+        place = _base64(columns[1]), _base64(columns[2])
+        if place[0] + place[1] > len(data):
+            raise InputError(
+                f"an article at byte {place[0]:,} of {len(data):,}; index and dictionary don't belong together"
+            )
+        return place
+
+    for place in rows(index, parse, on_error=on_error):
+        if place[1] and place not in seen:
+            seen.add(place)
+            yield from _article(decoded(data[place[0] : place[0] + place[1]]))
+
+
+def read_tei(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
+    """A FreeDict dictionary in TEI XML."""
+    for number, element in enumerate(elements(path, ("entry",)), 1):
+        try:
+            found = _tei(element)
+        except InputError as error:
+            report(error, f"{path}, entry", number, on_error)
+            continue
+        yield from found
+
+
+def read_wiktionary(
+    path: PathLike, source: str, target: str, *, edition: str = "en", on_error: OnError = None
+) -> Iterator[Entry]:
+    """Wiktionary as extracted by wiktextract (kaikki.org), a word per line: translations between the two languages
+    in either direction, and glosses where `target` is the language that edition is written in."""
+    for found in rows(
+        path, lambda _, line: _wiktionary(jsonl.parsed(line), source, target, edition), on_error=on_error
+    ):
+        yield from found
+
+
+def _pair(line: str) -> Entry:
+    tabbed = "\t" in line
+    columns = [column.strip() for column in (line.split("\t") if tabbed else line.split(None, 1))]
+    if len(columns) < 2 or not columns[0] or not columns[1]:
+        raise InputError(f"a pair needs two texts with a tab or a blank between them; the line is {line[:60]!r}")
+    pos, weight = "", 1.0
+    for extra in columns[2:4]:
+        try:
+            weight = float(extra)
+        except ValueError:
+            pos = extra
+    if not 0.0 <= weight < float("inf"):
+        raise InputError(f"the weight of {columns[0]!r} is {weight}; give a number from 0")
+    return Entry(columns[0], columns[1], pos, weight)
+
+
+def _cedict(line: str) -> list[Entry]:
+    if line.startswith("#"):
+        return []
+    match = _CEDICT.fullmatch(line)
+    if match is None:
+        raise InputError(f"not an entry 'Trad Simp [pin1 yin1] /gloss/': {line[:60]!r}; give CC-CEDICT's text file")
+    traditional, simplified, _, glosses = match.groups()
+    found = []
+    for gloss in glosses.replace(";", "/").split("/"):
+        if _CEDICT_REFERENCE.match(gloss.strip()):
+            continue
+        text = _CEDICT_LABEL.sub("", _plain(_CEDICT_HAN.sub(" ", gloss)))
+        verb = text.startswith("to ")
+        if text := text.removeprefix("to "):
+            found += [Entry(word, text, "verb" if verb else "") for word in dict.fromkeys((simplified, traditional))]
+    return found
+
+
+def _dict_beside(index: Path) -> bytes:
+    base = index.name.removesuffix(".index")
+    for name in (f"{base}.dict.dz", f"{base}.dict"):
+        if (index.parent / name).exists():
+            return read_bytes(index.parent / name, limit=_DICT_LIMIT)
+    raise InputError(f"{index}: no {base}.dict.dz or {base}.dict beside it; put both files of the dictionary together")
+
+
+def _base64(text: str) -> int:
+    value = 0
+    for char in text.strip():
+        if char not in _BASE64:
+            raise InputError(f"{text[:20]!r} is no number in dictd's base 64; give the .index file of a dictionary")
+        value = value * 64 + _BASE64[char]
+    return value
+
+
+def _article(article: str) -> Iterator[Entry]:
+    """The headword's line, then a line per sense; what is indented is an example, a synonym or a reference."""
+    head, *senses = article.strip("\n").split("\n")
+    source, pos = head.rstrip(), ""
+    if source.endswith(">") and "<" in source:
+        source, _, pos = source[:-1].rpartition("<")
+    source = source.rstrip()
+    if source.endswith("/") and "/" in source[:-1]:
+        source = source[:-1].rpartition("/")[0]  # the pronunciation
+    source, pos = source.strip(), pos.strip().lower()
+    for sense in senses:
+        if not source or sense[:1].isspace():
+            continue
+        for target in re.split(r"[,;]", _plain(_SENSE_NUMBER.sub("", sense))):
+            if target := target.strip(" ~"):
+                yield Entry(source, target, pos)
+
+
+def _tei(entry: Element) -> list[Entry]:
+    sources = [_text(orth) for form in _children(entry, "form") for orth in form.iter() if local(orth) == "orth"]
+    if not any(sources):
+        raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
+    pos = next(
+        (_text(found) for group in _children(entry, "gramGrp") for found in group.iter() if local(found) == "pos"), ""
+    )
+    targets = [_plain(_text(quote)) for cit in _translations(entry) for quote in _children(cit, "quote")]
+    return [Entry(source, target, pos) for source in sources if source for target in targets if target]
+
+
+def _translations(element: Element) -> Iterator[Element]:
+    """The <cit> elements that translate; not those inside another, which translate an example."""
+    for child in element:
+        if local(child) != "cit":
+            yield from _translations(child)
+        elif child.get("type") in ("trans", "translation"):
+            yield child
+
+
+def _children(element: Element, name: str) -> list[Element]:
+    return [child for child in element if local(child) == name]
+
+
+def _text(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+def _wiktionary(row: dict[str, Any], source: str, target: str, edition: str) -> list[Entry]:
+    word, lang, pos = row.get("word"), row.get("lang_code"), str(row.get("pos") or "")
+    if not isinstance(word, str) or not word:
+        if "redirect" in row:
+            return []
+        raise InputError("no 'word' in the row; give a JSON Lines file made by wiktextract")
+    senses = [sense for sense in _list(row, "senses") if isinstance(sense, dict)]
+    translations = _list(row, "translations") + [item for sense in senses for item in _list(sense, "translations")]
+    found = []
+    for item in translations:
+        code = (item.get("lang_code") or item.get("code")) if isinstance(item, dict) else None
+        other = item.get("word") if code else None
+        if isinstance(other, str) and other.strip():
+            if (lang, code) == (source, target):
+                found.append(Entry(word, other.strip(), pos))
+            elif (lang, code) == (target, source):
+                found.append(Entry(other.strip(), word, pos))
+    if lang == source and target == edition:
+        for sense in senses:
+            if "form_of" not in sense and "alt_of" not in sense:
+                found += [Entry(word, text, pos) for text in _glosses(sense)]
+    return list(dict.fromkeys(found))
+
+
+def _glosses(sense: dict[str, Any]) -> list[str]:
+    glosses = [gloss for gloss in _list(sense, "glosses") if isinstance(gloss, str)]
+    texts = [_plain(text) for text in re.split(r"[,;]", _plain(glosses[-1]))] if glosses else []
+    # A gloss of many words explains; it doesn't translate.
+    return [text.removeprefix("to ").rstrip(".") for text in texts if text and len(text.split()) <= 4]
+
+
+def _list(row: dict[str, Any], key: str) -> list[Any]:
+    value = row.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _plain(text: str) -> str:
+    """The text without its remarks in brackets, nested ones too, and without double blanks."""
+    for _ in range(8):
+        if (shorter := _REMARK.sub(" ", text)) == text:
+            break
+        text = shorter
+    return " ".join(text.split())

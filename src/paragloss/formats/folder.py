@@ -1,0 +1,41 @@
+"""Which files a folder holds and what their paths say of their language; reads none of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from paragloss.errors import InputError
+from paragloss.formats.text import COMPRESSED, PathLike, looks_like_lang
+
+
+def files(root: PathLike) -> Iterator[tuple[str, Path]]:
+    """(path relative to the root, path) of every file below it, sorted. Hidden ones are skipped; a link is followed
+    only to a file inside the root."""
+    top = Path(root)
+    inside = top.resolve()
+
+    def fail(error: OSError) -> None:
+        raise InputError(f"{error.filename}: can't be listed ({error.strerror}); check its permissions") from error
+
+    for folder, folders, names in os.walk(top, onerror=fail):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder) / name
+            if name.startswith(".") or not path.is_file():
+                continue
+            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+                continue
+            yield path.relative_to(top).as_posix(), path
+
+
+def path_lang(relative: str, is_lang: Callable[[str], bool] = looks_like_lang) -> str:
+    """The language a path names: `report.fr.txt`, else the nearest folder, `fr/report.txt`; else ""."""
+    path = PurePosixPath(relative)
+    parts = path.name.split(".")
+    if len(parts) > 2 and "." + parts[-1].lower() in COMPRESSED:
+        parts.pop()
+    if len(parts) > 2 and is_lang(parts[-2]):
+        return parts[-2]
+    return next((part for part in reversed(path.parts[:-1]) if is_lang(part)), "")

@@ -1,0 +1,99 @@
+"""Web pages: title, headings, bold words, address and the body without menus and other boilerplate.
+
+Fields are found with selectolax, the body with trafilatura (Barbaresi 2021); both are loaded on first use.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+from typing import Any
+
+from paragloss.errors import InputError
+from paragloss.formats.text import PathLike, looks_like_lang, read_bytes
+from paragloss.types import Document
+
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
+_HEADINGS = "h1, h2, h3, h4, h5, h6"
+
+
+def read_html(path: PathLike, *, id: str = "") -> Document:
+    """One page. Its language is that of `<html lang>`, "" where it says none."""
+    data = read_bytes(path)
+    try:
+        return parse_html(_decoded(data), id=id or Path(path).name)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error.__cause__
+
+
+def parse_html(source: str, *, id: str) -> Document:
+    """A page from its markup."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    tree = LexborHTMLParser(source)
+    title = _texts(tree, "title", 1) or _texts(tree, "h1", 1)
+    fields = {"headings": _texts(tree, _HEADINGS), "strong": _texts(tree, "b, strong"), "url": _address(tree)}
+    body = _body(source, tree)
+    if not body and not title:
+        raise InputError("no text in the page; give a page that has some")
+    return Document(id, body, _language(tree), title, {name: text for name, text in fields.items() if text})
+
+
+def _decoded(data: bytes) -> str:
+    """As a browser would: byte order mark, then the page's own word, then UTF-8, then Windows-1252."""
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return _decode(data[len(mark) :], name)
+    declared = _CHARSET.search(data[:4096])
+    if declared is not None:
+        return _decode(data, declared[1].decode("ascii"))
+    if b"\0" in data:
+        raise InputError("a zero byte: this is binary, not a page; give an HTML file")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def _decode(data: bytes, name: str) -> str:
+    # Pages that say Latin-1 mean Windows-1252, as the HTML standard has it.
+    charset = "cp1252" if name.lower() in ("iso-8859-1", "latin1", "ascii", "us-ascii") else name
+    try:
+        codecs.lookup(charset)
+        return data.decode(charset)
+    except (LookupError, ValueError) as error:
+        where = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
+        raise InputError(f"the page says it is in {name!r} and is not{where}; convert it to UTF-8") from error
+
+
+def _texts(tree: Any, selector: str, most: int = 200) -> str:
+    found = (" ".join(node.text(separator=" ").split()) for node in tree.css(selector)[:most])
+    return "\n".join(text for text in found if text)
+
+
+def _address(tree: Any) -> str:
+    for selector, attribute in (('link[rel="canonical"]', "href"), ('meta[property="og:url"]', "content")):
+        node = tree.css_first(selector)
+        if node is not None and node.attributes.get(attribute):
+            return str(node.attributes[attribute]).strip()
+    return ""
+
+
+def _language(tree: Any) -> str:
+    node = tree.css_first("html")
+    said = str((node.attributes.get("lang") if node is not None else "") or "").strip()
+    main = said.replace("_", "-").split("-")[0].lower()
+    return main if looks_like_lang(main) or re.fullmatch(r"[a-z]{3}", main) else ""
+
+
+def _body(source: str, tree: Any) -> str:
+    import trafilatura
+
+    text = trafilatura.extract(source, include_comments=False, include_tables=True, favor_recall=True)
+    if text:
+        return str(text)
+    # Too short or too odd for trafilatura: everything that is shown.
+    tree.strip_tags(["script", "style", "noscript", "template", "nav", "header", "footer", "title"])
+    return " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else ""

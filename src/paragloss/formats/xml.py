@@ -1,0 +1,90 @@
+"""Streams chosen elements out of XML of any size: no entities but XML's own, no external files, bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from paragloss.errors import InputError
+from paragloss.formats.text import WHOLE_LIMIT, PathLike, broken, open_bytes
+
+_BLOCK = 1 << 18
+_READ_ERRORS = (EOFError, OSError)
+
+
+def elements(path: PathLike, names: Collection[str], *, limit: int = WHOLE_LIMIT) -> Iterator[Element]:
+    """Every outermost element of these names, without namespaces, as soon as it closes; the rest is let go."""
+    handler = _Handler(frozenset(names), limit)
+    with open_bytes(path) as stream:
+        final = False
+        while not final:
+            try:
+                block = stream.read(_BLOCK)
+            except _READ_ERRORS as error:
+                raise broken(path, error) from error
+            final = not block
+            try:
+                handler.parser.Parse(block, final)
+            except expat.ExpatError as error:
+                reason = expat.errors.messages.get(error.code, str(error.code))
+                raise InputError(
+                    f"{path}:{error.lineno}: not XML ({reason}); the file is damaged or cut off, fetch it again"
+                ) from error
+            except InputError as error:
+                raise InputError(f"{path}:{handler.parser.CurrentLineNumber}: {error}") from None
+            yield from handler.done
+            handler.done.clear()
+
+
+def local(element: Element) -> str:
+    """The element's name without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+class _Handler:
+    """Builds a tree only inside the elements asked for."""
+
+    def __init__(self, names: frozenset[str], limit: int) -> None:
+        self.names, self.limit = names, limit
+        self.done: list[Element] = []
+        self.depth, self.size = 0, 0
+        self.builder = TreeBuilder()
+        self.parser = parser = expat.ParserCreate(namespace_separator="}")
+        parser.buffer_text = True
+        parser.StartElementHandler = self.start
+        parser.EndElementHandler = self.end
+        parser.CharacterDataHandler = self.data
+        parser.EntityDeclHandler = self.entity
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        name = name.rpartition("}")[2]
+        if not self.depth:
+            if name not in self.names:
+                return
+            self.builder, self.size = TreeBuilder(), 0
+        self.depth += 1
+        self.grow(len(name) + sum(len(key) + len(value) for key, value in attributes.items()) + 64)
+        self.builder.start(name, {key.rpartition("}")[2]: value for key, value in attributes.items()})
+
+    def end(self, name: str) -> None:
+        if not self.depth:
+            return
+        self.builder.end(name.rpartition("}")[2])
+        self.depth -= 1
+        if not self.depth:
+            self.done.append(self.builder.close())
+
+    def data(self, text: str) -> None:
+        if self.depth:
+            self.grow(len(text))
+            self.builder.data(text)
+
+    def grow(self, size: int) -> None:
+        self.size += size
+        if self.size > self.limit:
+            raise InputError(f"one element is larger than {self.limit:,} characters; split the file")
+
+    def entity(self, name: str, *_: object) -> NoReturn:
+        raise InputError(f"the file declares an entity, {name!r}, which is not allowed; write the text out instead")

@@ -1,0 +1,75 @@
+import gzip
+
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats.aligned import read_aligned
+from paragloss.formats.bitext import languages, read_pairs, read_parts
+from paragloss.types import Concept
+
+
+@pytest.mark.parametrize(
+    ("name", "pair"),
+    [
+        ("en-de.tsv", ("en", "de")),
+        ("x/en-de.tsv.gz", ("en", "de")),
+        ("news.en-fr.tsv", ("en", "fr")),
+        ("en-pt-br.tsv", ("en", "pt-br")),
+        ("zh_hant-en.tsv", ("zh_hant", "en")),
+        ("mutual_links.tsv", None),
+        ("en.tsv", None),
+    ],
+)
+def test_the_pair_is_in_the_name(name, pair):
+    assert languages(name) == pair
+
+
+def test_pairs_become_concepts_called_after_their_line(tmp_path):
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    path = folder / "en-fr.tsv.gz"
+    path.write_bytes(gzip.compress(b"rain\tpluie\n\nsun \tsoleil\tunread\n"))
+    assert list(read_pairs(path)) == [("rain", "pluie"), ("sun", "soleil")]
+    assert read_aligned([path]) == [
+        Concept("talks/en-fr:1", {"en": "rain", "fr": "pluie"}),
+        Concept("talks/en-fr:3", {"en": "sun", "fr": "soleil"}),
+    ]
+
+
+def test_languages_may_be_given(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a\tb\n")
+    with pytest.raises(InputError, match=r"call it after its languages, as en-de.tsv"):
+        list(read_parts(path))
+    assert [part.lang for part in read_parts(path, langs=("en", "fi"))] == ["en", "fi"]
+
+
+def test_a_line_without_two_texts(tmp_path):
+    path = tmp_path / "en-de.tsv"
+    path.write_text("good\tgut\nlonely\nhalf\t \nbad\tschlecht\n")
+    with pytest.raises(InputError, match=r"en-de.tsv:2: a pair needs two texts with a tab"):
+        list(read_pairs(path))
+    errors = []
+    assert list(read_pairs(path, on_error=errors.append)) == [("good", "gut"), ("bad", "schlecht")]
+    assert len(errors) == 2
+
+
+def test_kinds_may_be_mixed_and_folders_given(tmp_path):
+    (tmp_path / "de.jsonl").write_text('{"concept": "r", "lang": "de", "text": "Regen"}\n')
+    (tmp_path / "en-de.tsv").write_text("sun\tSonne\n")
+    (tmp_path / "links.tsv").write_text("a\tb\n")  # no pair of languages: not an aligned text
+    table = tmp_path / "more" / "t.csv"
+    table.parent.mkdir()
+    table.write_text("concept,lang,title,text\nr,en,Rain,rain falls\n")
+    found = read_aligned([tmp_path, table])
+    assert found[0] == Concept("r", {"de": "Regen", "en": "rain falls"}, {"en": "Rain"})
+    assert found[1].texts == {"en": "sun", "de": "Sonne"}
+    assert len(found) == 2
+    assert read_aligned(tmp_path / "de.jsonl") == [Concept("r", {"de": "Regen"})]
+
+
+def test_what_is_no_aligned_text(tmp_path):
+    with pytest.raises(InputError, match=r"no format for aligned texts ends in '.pdf'; supported: .jsonl"):
+        read_aligned([tmp_path / "a.pdf"])
+    with pytest.raises(InputError, match="no aligned texts in this folder"):
+        read_aligned(tmp_path)

@@ -1,0 +1,89 @@
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats.csv import read_documents, read_parts, read_queries
+from paragloss.formats.rows import Part
+from paragloss.types import Document, Query
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(text):
+        path = tmp_path / "table.csv"
+        path.write_text(text, "utf-8")
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_the_separator_is_found_in_the_header(file, mark):
+    header = mark.join(["ID", " lang", "title", "text", "fields.notes", "year"])
+    row = mark.join(["a1", "fr", '"a, b; c"', '"dit ""oui"""', "n", "1999"])
+    assert list(read_documents(file(f"{header}\n{row}\n"))) == [
+        Document("a1", 'dit "oui"', "fr", "a, b; c", {"notes": "n"}, {"year": "1999"})
+    ]
+
+
+def test_cells_may_hold_lines_and_be_empty_or_long(file):
+    long = "x" * 200_000
+    docs = list(read_documents(file(f'\ufeffid,lang,text\n\n1,,"two\nlines"\n2,en,{long}\n,,z\n')))
+    assert [(doc.id, doc.lang, doc.text) for doc in docs] == [
+        ("1", "", "two\nlines"),
+        ("2", "en", long),
+        ("table:6", "", "z"),
+    ]
+
+
+def test_a_single_column_is_enough(file):
+    assert [doc.text for doc in read_documents(file("text\none\ntwo\n"))] == ["one", "two"]
+
+
+def test_queries_and_translations(file):
+    assert list(read_queries(file("id;text;lang\nq1;rain;en\n"))) == [Query("q1", "rain", "en")]
+    assert list(read_parts(file("concept,lang,text\nc,en,rain\n"))) == [Part("c", "en", "rain")]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("1,en", ":3: 2 cells in a table of 3 columns"),
+        ("1,en,x,y", ":3: 4 cells in a table of 3 columns"),
+        ("1,xxxx,t", ":3: 'xxxx' does not look like a language code"),
+        ('1,en,"a"b', ":3: not a row of a table"),
+    ],
+)
+def test_bad_rows(file, row, message):
+    path = file(f"id,lang,text\n0,en,before\n{row}\n2,en,after\n")
+    with pytest.raises(InputError, match=message):
+        list(read_documents(path))
+    errors = []
+    assert [doc.text for doc in read_documents(path, on_error=errors.append)] == ["before", "after"]
+    assert len(errors) == 1
+
+
+def test_a_quotation_mark_never_closed(file):
+    with pytest.raises(InputError, match=r":3: not a row of a table .*close every quotation mark"):
+        list(read_documents(file('id,text\n1,"open\n2,x\n')))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "no column 'text' in the header 'a,b'"),
+        ("text,text\n1,2\n", "comes twice"),
+        ("", "the file is empty"),
+    ],
+)
+def test_bad_headers(file, text, message):
+    with pytest.raises(InputError, match=message):
+        list(read_documents(file(text)))
+
+
+def test_wrong_encoding_is_placed(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"id,text\n1,caf\xe9\n2,ok\n")
+    with pytest.raises(InputError, match=r"t.csv:2: byte 0xe9 at offset 13"):
+        list(read_documents(path))
+    errors = []
+    assert [doc.id for doc in read_documents(path, on_error=errors.append)] == ["2"]

@@ -1,0 +1,34 @@
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats.lsclir import Labelled, read_documents, read_labelled, read_queries, read_rel
+from paragloss.types import Document, Query
+
+
+def test_the_three_files(tmp_path):
+    queries, documents, rel = tmp_path / "wiki_en.queries", tmp_path / "wiki_sw.documents", tmp_path / "en2sw.rel"
+    queries.write_text("12\tRain\tis water that falls .\n")
+    documents.write_text("77\tMvua\tMvua ni\tmaji .\n")  # a tab in the text belongs to the text
+    rel.write_text("12\t77\t2\n12\t78\t1\n12\t78\t2\n13\t78\t1\n")
+    assert list(read_queries(queries)) == [Query("12", "is water that falls .", "en")]
+    assert list(read_queries(queries, field="title")) == [Query("12", "Rain", "en")]
+    assert list(read_documents(documents)) == [Document("77", "Mvua ni\tmaji .", "sw", "Mvua")]
+    assert read_rel(rel) == {"12": {"77": 2, "78": 2}, "13": {"78": 1}}
+
+
+def test_labelled_rows(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text("2\train\tmvua\n0\train\tjua\n9\tx\ty\n")
+    errors = []
+    found = list(read_labelled(path, on_error=errors.append))
+    assert found == [Labelled(2, "rain", "mvua"), Labelled(0, "rain", "jua")]
+    assert "train.tsv:3: grade '9' is none of 0, 1 and 2" in str(errors[0])
+
+
+def test_bad_files(tmp_path):
+    path = tmp_path / "documents"
+    path.write_text("1\tonly two\n")
+    with pytest.raises(InputError, match="no language in the file's name; call it wiki_xx or pass lang"):
+        read_documents(path)
+    with pytest.raises(InputError, match=":1: 2 columns where 3 are expected: id, title, text"):
+        list(read_documents(path, lang="sw"))

@@ -1,0 +1,215 @@
+import gzip
+import io
+import os
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from paragloss.errors import InputError
+from paragloss.formats.vectors import read_vectors, write_vectors
+
+M = np.array([[0.5, -1.25, 3.0], [1e-30, 2.0, 0.1]], dtype=np.float32)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(data, name="vectors.txt"):
+        path = tmp_path / name
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("format", ["word2vec", "glove", "binary"])
+@pytest.mark.parametrize("name", ["v.txt", "v.vec.gz", "v.bin"])
+def test_every_float_comes_back(tmp_path, format, name):
+    write_vectors(tmp_path / name, ["été", "水"], M, format=format)
+    words, matrix = read_vectors(tmp_path / name)
+    assert words == ["été", "水"]
+    assert matrix.dtype == np.float32
+    np.testing.assert_array_equal(matrix, M)
+
+
+finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
+word = st.text(min_size=1, max_size=6).filter(
+    lambda w: len(w.split()) == 1 and w == w.strip() and "\0" not in w and w[0] != "\ufeff"
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(word, min_size=1, max_size=4, unique=True), st.data())
+def test_any_words_and_floats_come_back(tmp_path_factory, words, data):
+    matrix = data.draw(arrays(np.float32, (len(words), 3), elements=finite))
+    for format in ("word2vec", "binary"):
+        path = tmp_path_factory.getbasetemp() / "any.vec"
+        write_vectors(path, words, matrix, format=format)
+        again, values = read_vectors(path)
+        assert again == words
+        np.testing.assert_array_equal(values, matrix)
+
+
+def test_fasttext_lines_end_with_a_blank(file):
+    words, matrix = read_vectors(file("2 3\nthe 1 2 3 \nof 4 5 6 \n"))
+    assert words == ["the", "of"]
+    np.testing.assert_array_equal(matrix, [[1, 2, 3], [4, 5, 6]])
+
+
+def test_the_word_is_everything_before_the_last_fields(file):
+    cr5 = gzip.compress("new york 1 2 3\nthe 4 5 6\na 7 8 9\nno\u00a0break 0 0 1\n".encode())
+    words, matrix = read_vectors(file(cr5, "joint_28_en.txt.gz"))
+    assert words == ["new york", "the", "a", "no\u00a0break"]
+    np.testing.assert_array_equal(matrix, [[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 1]])
+
+
+def test_only_so_many(file):
+    for data in ("3 2\na 1 2\nb 3 4\nc 5 6\n", "a 1 2\nb 3 4\nc 5 6\n"):
+        words, matrix = read_vectors(file(data), limit=2)
+        assert words == ["a", "b"]
+        assert matrix.shape == (2, 2)
+
+
+def test_many_blocks_agree_with_numpy(file):
+    values = np.random.default_rng(0).normal(size=(10_000, 4)).astype(np.float32)
+    buffer = io.StringIO()
+    for row, line in enumerate(values):
+        buffer.write(f"w{row} " + " ".join(map(str, line)) + "\n")
+    words, matrix = read_vectors(file(buffer.getvalue()))
+    assert words == [f"w{row}" for row in range(10_000)]
+    np.testing.assert_array_equal(matrix, values)
+
+
+def test_of_equal_words_the_first_is_kept(file):
+    with pytest.warns(UserWarning, match="1 repeated words"):
+        words, matrix = read_vectors(file("a 1 2\nb 3 4\na 5 6\n"))
+    assert words == ["a", "b"]
+    np.testing.assert_array_equal(matrix, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("short 1 2", ":2: 2 numbers after the word where 3 are expected"),
+        ("word 1 two 3", ":2: no finite numbers"),
+        ("word 1 nan 3", ":2: no finite numbers"),
+        ("word 1 1e99 3", ":2: no finite numbers"),
+        (" 1 2 3", ":2: 3 numbers after the word"),
+    ],
+)
+def test_bad_lines(file, line, message):
+    path = file(f"a 1 2 3\n{line}\nb 4 5 6\nc 7 8 9\n")
+    with pytest.raises(InputError, match=message):
+        read_vectors(path)
+    errors = []
+    words, matrix = read_vectors(path, on_error=errors.append)
+    assert words == ["a", "b", "c"]
+    assert matrix.shape == (3, 3)
+    assert len(errors) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("", "empty"),
+        ("just words here\nno numbers at\n", "no finite numbers"),
+        ("word\nword\n", "expected lines 'word v1 v2 ...'"),
+        ("5 2\na 1 2\n", "promises 5 words, the file has 1"),
+        (b"2 3\na " + M[0].tobytes() + b"\nb " + M[1].tobytes()[:5], "cut off"),
+        (b"2 99999999\na " + M[0].tobytes(), "99999999 dimensions"),
+        (b"1 3\n\xff\xfe " + M[0].tobytes(), "word 1 is not UTF-8"),
+        (b"9 3\na " + b"\xff" * 12 + b"\n", "cut off"),
+    ],
+)
+def test_bad_files(file, data, message):
+    with pytest.raises(InputError, match=message):
+        read_vectors(file(data))
+
+
+def test_words_that_can_not_be_written(tmp_path):
+    for words, format in (([""], "word2vec"), (["a\nb"], "glove"), (["a b"], "binary")):
+        with pytest.raises(InputError, match="can't stand in a"):
+            write_vectors(tmp_path / "v", words, M[:1], format=format)
+    with pytest.raises(InputError, match=r"1 words but a matrix of shape \(2, 3\)"):
+        write_vectors(tmp_path / "v", ["a"], M)
+
+
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", "<f8"])
+def test_polyglot(file, protocol, dtype):
+    # Protocol 5 hands arrays over differently, through names that are not allowed; Polyglot's files are protocol 2.
+    data = pickle.dumps((("<UNK>", "été"), np.asfortranarray(M.astype(dtype))), protocol=protocol)
+    words, matrix = read_vectors(file(data, "embeddings_pkl.pkl"))
+    assert words == ["<UNK>", "été"]
+    assert matrix.dtype == np.float32
+    np.testing.assert_array_equal(matrix, M)
+
+
+def test_polyglot_of_python_2(file):
+    # What Python 2 wrote: protocol 2, unicode words, the array's bytes and names as plain strings (SHORT_BINSTRING).
+    def string(value):
+        return b"U" + bytes([len(value)]) + value
+
+    words = b"(X" + (1).to_bytes(4, "little") + b"a" + string("é".encode()) + b"t"
+    empty = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85" + string(b"b") + b"\x87R"
+    dtype = (
+        b"cnumpy\ndtype\n"
+        + string(b"f4")
+        + b"K\x00K\x01\x87R(K\x03"
+        + string(b"<")
+        + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    )
+    state = b"(K\x01K\x02K\x03\x86" + dtype + b"\x89" + string(M.tobytes()) + b"tb"
+    data = b"\x80\x02" + words + empty + state + b"\x86."
+    assert pickle.loads(data, encoding="latin1")[1].tolist() == M.tolist()  # numpy agrees that this is such a file
+    found, matrix = read_vectors(file(data, "en.pkl"))
+    assert found == ["a", "é"]
+    np.testing.assert_array_equal(matrix, M)
+
+
+class Evil:
+    def __init__(self, call):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        (os.system, ("touch pwned",)),
+        (eval, ("open('pwned', 'w')",)),
+        (getattr, ("text", "upper")),
+        (np.zeros, (10**12,)),
+        (io.open, ("pwned", "w")),
+    ],
+)
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+def test_a_malicious_pickle_runs_nothing(file, tmp_path, monkeypatch, call, protocol):
+    monkeypatch.chdir(tmp_path)
+    path = file(pickle.dumps((("a",), Evil(call)), protocol=protocol), "evil.pkl")
+    with pytest.raises(InputError, match=r"the pickle asks for .*don't trust it"):
+        read_vectors(path)
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (pickle.dumps({"a": 1}), "no pair of words and array"),
+        (pickle.dumps((["a"], [1.0])), "no pair of words and array"),
+        (pickle.dumps((["a"], M), protocol=2), "1 words but 2 vectors"),
+        (pickle.dumps(([1, 2], M), protocol=2), "no list of texts"),
+        (pickle.dumps((["a", "b"], np.array(["x", "y"])), protocol=2), "no matrix of floats"),
+        (pickle.dumps((["a", "b"], np.array([{}, {}])), protocol=2), "no matrix of floats"),
+        (pickle.dumps((["a", "b"], M), protocol=2)[:-20], "damaged or cut off"),
+        (b"\x80\x02Pid\n.", "damaged|outside it|asks for"),
+    ],
+)
+def test_pickles_that_hold_something_else(file, data, message):
+    with pytest.raises(InputError, match=message):
+        read_vectors(file(data, "x.pkl"))
