@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.translation._model1 import Bags
+from paragloss.translation._spelling import choose
 from paragloss.types import Aligned
 
 #: Longer than this a text is a document: its order says little, its distinct words are what counts.
@@ -35,7 +36,7 @@ def read(aligned: Aligned, lang: str, *, max_terms: int) -> Texts:
     """Cut all texts of a language. A title is a text of its own: short, and the best of all pairs."""
     cut = analyzer(lang)
     index: dict[str, int] = {}
-    written: Counter[tuple[int, str]] = Counter()
+    written: Counter[tuple[str, str]] = Counter()
     units, sizes = [], []
     terms: list[int] = []
     for number, concept in enumerate(aligned):
@@ -44,31 +45,15 @@ def read(aligned: Aligned, lang: str, *, max_terms: int) -> Texts:
                 continue
             spans = cut.spans(text)
             ids = [index.setdefault(span.term, len(index)) for span in spans]
-            written.update(zip(ids, (text[span.start : span.end] for span in spans), strict=True))
+            written.update((span.term, text[span.start : span.end]) for span in spans)
             units.append(2 * number + part)
             sizes.append(len(ids))
             terms += ids
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     flat = np.asarray(terms, np.int32)
-    words = Words(list(index), _legible(list(index), written, lang))
+    spelled = choose(written, lang)
+    words = Words(list(index), [spelled[term] for term in index])
     return Texts(np.asarray(units, np.int64), bags(start, flat, len(index), max_terms), words)
-
-
-def _legible(terms: list[str], written: Counter[tuple[int, str]], lang: str) -> list[str]:
-    """For each term the most frequent spelling that, on its own, is cut into that very term.
-
-    Where context decides how text is cut (Chinese, Japanese) no spelling may do; the most frequent one stands then.
-    """
-    cut = analyzer(lang).terms
-    surfaces: list[str] = [""] * len(terms)
-    fallback: list[str] = [""] * len(terms)
-    for (i, surface), _ in written.most_common():
-        if surfaces[i]:
-            continue
-        fallback[i] = fallback[i] or surface
-        if cut(surface) == [terms[i]]:
-            surfaces[i] = surface
-    return [surface or other for surface, other in zip(surfaces, fallback, strict=True)]
 
 
 def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int32], width: int, max_terms: int) -> Bags:

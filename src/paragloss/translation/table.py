@@ -109,8 +109,9 @@ def fit(
     """Learn a table for every two languages that share texts, in both directions.
 
     With `source` or `target` only the pairs that start or end there (one direction of them is kept).
-    `symmetric` weighs P(target | source) with P(source | target), which drops words that a rare word only stood
-    beside. `max_terms` cuts long documents. `seed` is accepted for the sake of all `fit`s; nothing here is random.
+    `symmetric` takes the geometric mean of P(target | source) and P(source | target), which drops words that a rare
+    word only stood beside. `max_terms` cuts long documents. `seed` is taken as every `fit` takes one; nothing here
+    is random.
     """
     langs = sorted({lang for concept in aligned for lang in concept.texts})
     wanted = [
@@ -132,7 +133,7 @@ def fit(
         back = align(right, left).probability
         for pair, onward, reverse in (((a, b), there, back), ((b, a), back, there)):
             if pair in wanted:
-                weights = onward.multiply(reverse.T).tocsr() if symmetric else onward
+                weights = onward.multiply(reverse.T).sqrt().tocsr() if symmetric else onward
                 probabilities[pair] = prune(weights, min_probability=min_probability, most=max_alternatives)
     if not probabilities:
         raise InputError(f"no text is in two of the languages {', '.join(sorted(needed))}: nothing to learn from")
@@ -157,3 +158,6 @@ def _scaled(matrix: sp.csr_matrix) -> sp.csr_matrix:
     mass = np.bincount(row, matrix.data, minlength=matrix.shape[0])[row]
     data = np.divide(matrix.data, mass, out=np.zeros(len(mass)), where=mass > 0)
     return sp.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+load = Table.load

@@ -1,0 +1,139 @@
+"""Choosing among translations by what occurs together in the collection that will be searched.
+
+em(a, b) is Ballesteros and Croft's (SIGIR 1998), eq. 2.1 of Liu's thesis: how much more often two terms share a
+window of text than chance would have it. Needs no parallel text. Knows nothing of where the alternatives come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss import artefacts
+from paragloss.analysis import analyzer
+from paragloss.types import Alternative, Query, Translation, Translator
+
+KIND = "cooccurrence"
+Reals = npt.NDArray[np.float64]
+
+
+class Together(Protocol):
+    """Says how strongly alternatives of two query terms go together, (first, second); 0 is no more than chance."""
+
+    def em(self, first: Sequence[str], second: Sequence[str]) -> Reals: ...
+
+
+class Cooccurrence:
+    """Which windows of a collection each term is in, and how often it occurs."""
+
+    def __init__(self, lang: str, terms: Sequence[str], occurrences: npt.ArrayLike, windows: sp.csr_matrix) -> None:
+        self.lang = lang
+        self.terms = list(terms)
+        self.occurrences = np.asarray(occurrences, np.int64)
+        self.windows = windows  # (terms, windows), 1 where a window has the term
+        self._index = {term: i for i, term in enumerate(self.terms)}
+        self._cut = analyzer(lang).terms
+
+    @classmethod
+    def build(cls, texts: Iterable[str], lang: str, *, window: int = 20) -> Cooccurrence:
+        """Count a collection in windows of so many terms, side by side; a text ends its last window."""
+        cut = analyzer(lang).terms
+        index: dict[str, int] = {}
+        ids: list[int] = []
+        owners: list[npt.NDArray[np.int64]] = []
+        windows = 0
+        for text in texts:
+            found = cut(text)
+            ids += [index.setdefault(term, len(index)) for term in found]
+            owners.append(windows + np.arange(len(found)) // window)
+            windows += -(-len(found) // window)
+        owner = np.concatenate(owners) if owners else np.zeros(0, np.int64)
+        matrix = sp.csr_matrix((np.ones(len(ids), np.float32), (ids, owner)), shape=(len(index), windows))
+        matrix.sum_duplicates()
+        occurrences = np.bincount(np.asarray(ids, np.int64), minlength=len(index))
+        matrix.data[:] = 1
+        return cls(lang, list(index), occurrences, matrix)
+
+    def em(self, first: Sequence[str], second: Sequence[str]) -> Reals:
+        """Eq. 2.1 for every pair of words or phrases; a phrase occurs where all of its words share a window."""
+        n_a, rows_a = self._rows(first)
+        n_b, rows_b = self._rows(second)
+        n_ab = np.asarray((rows_a @ rows_b.T).todense(), np.float64)
+        chance = np.outer(n_a, n_b) / max(self.windows.shape[1], 1)
+        either = np.maximum(n_a[:, None] + n_b[None, :], 1)
+        above: Reals = np.maximum((n_ab - chance) / either, 0)
+        return above
+
+    def _rows(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
+        counts, rows = [], []
+        for text in texts:
+            ids = [self._index.get(term, -1) for term in self._cut(text)]
+            if not ids or min(ids) < 0:
+                counts.append(0.0)
+                rows.append(sp.csr_matrix((1, self.windows.shape[1]), dtype=np.float32))
+                continue
+            row = self.windows[ids[0]]
+            for i in ids[1:]:
+                row = row.multiply(self.windows[i]).tocsr()
+            rows.append(row)
+            counts.append(float(self.occurrences[ids[0]] if len(ids) == 1 else row.nnz))
+        return np.array(counts), sp.vstack(rows, format="csr")
+
+    def save(self, path: str | Path) -> None:
+        arrays = {"occurrences": self.occurrences, "start": self.windows.indptr, "window": self.windows.indices}
+        meta = {"lang": self.lang, "windows": self.windows.shape[1]}
+        artefacts.save(path, KIND, meta=meta, words={"terms": self.terms}, arrays=arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Cooccurrence:
+        saved = artefacts.load(path, kind=KIND)
+        start, window = saved.arrays["start"], saved.arrays["window"]
+        shape = (len(start) - 1, saved.meta["windows"])
+        windows = sp.csr_matrix((np.ones(len(window), np.float32), window, start), shape=shape)
+        return cls(saved.meta["lang"], saved.words["terms"], saved.arrays["occurrences"], windows)
+
+
+class Disambiguated:
+    """Wraps a Translator: of each term's alternatives keeps the one that goes best with those of its neighbours.
+
+    The sum of em over neighbours is maximised over the whole query at once. A term that goes with none of its
+    neighbours keeps every alternative: there is nothing to choose by.
+    """
+
+    def __init__(self, translator: Translator, together: Together) -> None:
+        self._translator = translator
+        self._together = together
+
+    def translate(self, query: Query, to: str) -> list[Translation]:
+        clauses = self._translator.translate(query, to)
+        if len(clauses) < 2:
+            return clauses
+        texts = [[alternative.text for alternative in clause.alternatives] for clause in clauses]
+        links = [self._together.em(texts[i], texts[i + 1]) for i in range(len(texts) - 1)]
+        chosen = best_path(links)
+        result = []
+        for i, clause in enumerate(clauses):
+            before = links[i - 1][chosen[i - 1], chosen[i]] if i else 0.0
+            after = links[i][chosen[i], chosen[i + 1]] if i < len(links) else 0.0
+            one = (Alternative(texts[i][chosen[i]], 1.0),)
+            result.append(Translation(clause.source, one) if before + after > 0 else clause)
+        return result
+
+
+def best_path(links: Sequence[Reals]) -> list[int]:
+    """One alternative per term so that the links along the way add up to the most; the earlier of equals."""
+    reached = np.zeros(links[0].shape[0])
+    back = []
+    for link in links:
+        through = reached[:, None] + link
+        back.append(through.argmax(axis=0))
+        reached = through.max(axis=0)
+    path = [int(reached.argmax())]
+    for step in reversed(back):
+        path.append(int(step[path[-1]]))
+    return path[::-1]

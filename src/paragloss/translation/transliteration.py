@@ -1,0 +1,81 @@
+"""Names across scripts, letter by letter: into Latin from Cyrillic, Greek, Hangul and kana, and from Latin into
+Cyrillic and Greek. Rough by design: it gives a name a chance to match, it does not spell it right.
+
+Pass `carry` to a Dictionary for words that have no entry.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from paragloss.languages import scripts as scripts_of
+
+
+def _rules(text: str) -> dict[str, str]:
+    """`a=b c=d` to {a: b, c: d}; `a=` drops a letter."""
+    return dict(rule.split("=") for rule in text.split())
+
+
+_LATIN = _rules("""
+а=a б=b в=v г=g д=d е=e ё=yo ж=zh з=z и=i й=y к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f х=kh ц=ts ч=ch ш=sh щ=shch
+ъ= ы=y ь= э=e ю=yu я=ya і=i ї=yi є=ye ґ=g ў=u ј=j љ=lj њ=nj ћ=c ђ=dj џ=dz
+α=a β=v γ=g δ=d ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s τ=t υ=y φ=f χ=ch ψ=ps ω=o ς=s
+""")
+_FROM_LATIN = {
+    "Cyrl": _rules("""
+    shch=щ zh=ж kh=х ts=ц ch=ч sh=ш yo=ё yu=ю ya=я a=а b=б c=к d=д e=е f=ф g=г h=х i=и j=дж k=к l=л m=м n=н o=о p=п
+    q=к r=р s=с t=т u=у v=в w=в x=кс y=й z=з
+    """),
+    "Grek": _rules("""
+    th=θ ph=φ ch=χ ps=ψ ou=ου a=α b=β c=κ d=δ e=ε f=φ g=γ h=χ i=ι j=τζ k=κ l=λ m=μ n=ν o=ο p=π q=κ r=ρ s=σ t=τ u=ου
+    v=β w=β x=ξ y=υ z=ζ
+    """),
+}
+
+
+def carry(word: str, to: str) -> str:
+    """The word in a script of language `to`, or as it is when no way is known."""
+    scripts = scripts_of(to)
+    latin = to_latin(word)
+    if "Latn" in scripts:
+        return latin
+    for script in scripts:
+        if script in _FROM_LATIN and latin.isascii():
+            return from_latin(latin, script)
+    return word
+
+
+def to_latin(word: str) -> str:
+    """Letters of Cyrillic, Greek, Hangul and kana become Latin ones; everything else stays."""
+    return "".join(map(_latin, word))
+
+
+def from_latin(word: str, script: str) -> str:
+    """ASCII letters into Cyrillic ("Cyrl") or Greek ("Grek"), the longest rule first."""
+    rules, lower, written = _FROM_LATIN[script], word.lower(), []
+    place = 0
+    while place < len(lower):
+        for length in (4, 2, 1):
+            letters = lower[place : place + length]
+            if len(letters) == length and letters in rules:
+                written.append(rules[letters])
+                place += length
+                break
+        else:
+            written.append(lower[place])
+            place += 1
+    text = "".join(written)
+    return text[:1].upper() + text[1:] if word[:1].isupper() else text
+
+
+def _latin(char: str) -> str:
+    lower = char.lower()
+    # Accents on Greek vowels go; й and ї are letters of their own: look before taking anything apart.
+    found = _LATIN.get(lower, _LATIN.get(unicodedata.normalize("NFD", lower)[0]))
+    if found is not None:
+        return found.capitalize() if char != lower else found
+    name = unicodedata.name(char, "")
+    for prefix in ("HANGUL SYLLABLE ", "HIRAGANA LETTER ", "KATAKANA LETTER "):
+        if name.startswith(prefix):
+            return name.removeprefix(prefix).removeprefix("SMALL ").lower()
+    return char

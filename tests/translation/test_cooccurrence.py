@@ -1,0 +1,97 @@
+"""Choosing translations by what occurs together in the target collection."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated, best_path
+from paragloss.types import Alternative, Query, Translation
+
+TEXTS = ["Ufer Fluss Wasser", "Fluss Ufer Boot", "Bank Geld Konto", "Bank Geld", "Fluss Boot", "Wasser Konto"]
+
+
+def test_em_by_hand():
+    # Six windows. Ufer 2, Fluss 3, together 2: (2 - 2 * 3 / 6) / (2 + 3) = 1/5.
+    # Bank 2, Fluss 3, together 0: (0 - 1) / 5 < 0, so 0. Bank 2, Geld 2, together 2: (2 - 4/6) / 4 = 1/3.
+    counted = Cooccurrence.build(TEXTS, "de", window=20)
+    assert counted.em(["Ufer", "Bank"], ["Fluss", "Geld"]) == pytest.approx(np.array([[1 / 5, 0], [0, 1 / 3]]))
+
+
+def test_a_window_is_so_many_terms_and_ends_with_its_text():
+    counted = Cooccurrence.build(["eins zwei drei", "vier"], "xx", window=2)
+    assert counted.windows.shape[1] == 3
+    assert counted.em(["eins"], ["zwei"])[0, 0] == pytest.approx((1 - 1 / 3) / 2)
+    assert counted.em(["zwei"], ["drei"])[0, 0] == 0  # neighbours, but in two windows
+    assert counted.em(["drei"], ["vier"])[0, 0] == 0  # two texts
+
+
+def test_occurrences_count_every_time_windows_once():
+    counted = Cooccurrence.build(["rot rot blau", "grün", "gelb"], "xx", window=5)
+    # n_a = 2, n_b = 1, n_ab = 1, N = 3: (1 - 2/3) / 3
+    assert counted.em(["rot"], ["blau"])[0, 0] == pytest.approx(1 / 9)
+
+
+def test_a_phrase_occurs_where_all_its_words_do_and_an_unknown_word_nowhere():
+    counted = Cooccurrence.build(TEXTS, "de")
+    # "Fluss Boot" together in 2 windows; with Ufer in 1: (1 - 2 * 2 / 6) / 4
+    assert counted.em(["Fluss Boot"], ["Ufer"])[0, 0] == pytest.approx((1 - 4 / 6) / 4)
+    assert counted.em(["Xylophon", "Fluss Xylophon"], ["Ufer"]).tolist() == [[0], [0]]
+
+
+class Fixed:
+    """Translates by a list written into the test."""
+
+    def __init__(self, **words):
+        self.words = words
+
+    def translate(self, query, to):
+        return [
+            Translation(w, tuple(Alternative(text, 0.5) for text in self.words[w])) for w in query.text.split()
+        ]  # fmt: skip
+
+
+def chosen(text, **words):
+    translator = Disambiguated(Fixed(**words), Cooccurrence.build(TEXTS, "de"))
+    found = translator.translate(Query("q", text, "en"), "de")
+    return [[a.text for a in t.alternatives] for t in found]
+
+
+def test_the_neighbour_decides():
+    words = {"bank": ["Bank", "Ufer"], "river": ["Fluss"], "money": ["Geld"], "odd": ["Foo", "Bar"]}
+    assert chosen("river bank", **words) == [["Fluss"], ["Ufer"]]
+    assert chosen("bank money", **words) == [["Bank"], ["Geld"]]
+    assert chosen("bank odd", **words) == [["Bank", "Ufer"], ["Foo", "Bar"]]  # nothing goes together: all stay
+    assert chosen("bank", **words) == [["Bank", "Ufer"]]
+
+
+def test_a_chosen_translation_has_the_whole_weight():
+    translator = Disambiguated(Fixed(bank=["Bank", "Ufer"], river=["Fluss"]), Cooccurrence.build(TEXTS, "de"))
+    found = translator.translate(Query("q", "river bank", "en"), "de")
+    assert [t.alternatives[0].weight for t in found] == [1.0, 1.0]
+
+
+@given(st.data())
+def test_the_path_is_the_best_of_all(data):
+    sizes = data.draw(st.lists(st.integers(1, 3), min_size=2, max_size=5))
+    links = [
+        np.array(
+            data.draw(st.lists(st.lists(st.integers(0, 4), min_size=b, max_size=b), min_size=a, max_size=a)), float
+        )
+        for a, b in itertools.pairwise(sizes)
+    ]
+
+    def worth(path):
+        return sum(link[i, j] for link, (i, j) in zip(links, itertools.pairwise(path), strict=True))
+
+    assert worth(best_path(links)) == max(map(worth, itertools.product(*map(range, sizes))))
+
+
+def test_saved_and_loaded_it_says_the_same(tmp_path):
+    counted = Cooccurrence.build(TEXTS, "de")
+    counted.save(tmp_path / "c")
+    again = Cooccurrence.load(tmp_path / "c")
+    words = ["Ufer", "Fluss", "Bank", "Geld", "Fluss Boot"]
+    np.testing.assert_array_equal(again.em(words, words), counted.em(words, words))

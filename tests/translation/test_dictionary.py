@@ -1,0 +1,144 @@
+"""Translation by dictionary: which entries match, which translations are chosen, what happens to the rest."""
+
+import os
+
+import pytest
+
+from paragloss.errors import InputError, LanguageError
+from paragloss.formats.dictionaries import Entry, read_pairs
+from paragloss.translation.dictionary import Dictionary, Glossary
+from paragloss.translation.transliteration import carry
+from paragloss.types import Query, Translator
+
+ENTRIES = [
+    Entry("bank", "Bank", "noun", 3.0),
+    Entry("bank", "Ufer", "noun"),
+    Entry("bank", "sich neigen", "verb"),
+    Entry("river", "Fluss", "noun"),
+    Entry("river bank", "Flussufer", "noun"),
+    Entry("United States of America", "Vereinigte Staaten"),
+    Entry("house", "Haus", "noun"),
+]
+
+
+def built(**options):
+    return Dictionary.build(ENTRIES, "en", "de", **options)
+
+
+def translated(dictionary, text):
+    return {t.source: [a.text for a in t.alternatives] for t in dictionary.translate(Query("q", text, "en"), "de")}
+
+
+def test_it_is_a_translator():
+    assert isinstance(built(), Translator)
+
+
+def test_every_word_with_its_share_of_the_weight():
+    (only,) = built().translate(Query("q", "bank", "en"), "de")
+    assert only.source == "bank"
+    assert [(a.text, a.weight) for a in only.alternatives] == [
+        ("Bank", pytest.approx(0.6)), ("Ufer", pytest.approx(0.2)), ("sich neigen", pytest.approx(0.2))
+    ]  # fmt: skip
+
+
+def test_the_best_word():
+    (only,) = built(choose="best").translate(Query("q", "bank", "en"), "de")
+    assert only.alternatives == (("Bank", 1.0),)
+
+
+def test_a_random_word_is_the_same_every_time_and_another_for_another_seed():
+    def draw(seed, text="bank"):
+        return translated(built(choose="random", seed=seed), text)["bank"][0]
+
+    assert draw(1) == draw(1)
+    assert {draw(seed) for seed in range(30)} == {"Bank", "Ufer", "sich neigen"}
+    assert {draw(1, f"bank {i}") for i in range(30)} == {"Bank", "Ufer", "sich neigen"}
+
+
+def test_the_longest_entry_matches_first():
+    assert translated(built(), "River Bank house") == {"River Bank": ["Flussufer"], "house": ["Haus"]}
+
+
+def test_a_phrase_may_hold_stop_words_that_alone_are_dropped():
+    found = translated(built(), "the united states of america")
+    assert found == {"united states of america": ["Vereinigte Staaten"]}
+
+
+def test_a_word_without_an_entry_is_found_by_its_stem_or_stays():
+    assert translated(built(), "houses") == {"houses": ["Haus"]}
+    assert translated(built(stem=False), "houses") == {"houses": ["houses"]}
+    assert translated(built(), "river banks") == {"river banks": ["Flussufer"]}
+
+
+def test_an_exact_entry_wins_over_a_stemmed_one():
+    dictionary = Dictionary.build([Entry("banks", "Banken"), Entry("bank", "Ufer")], "en", "de")
+    assert translated(dictionary, "banks") == {"banks": ["Banken"]}
+
+
+def test_an_untranslatable_name_is_carried_into_the_other_script():
+    to_russian = Dictionary.build([Entry("house", "дом")], "en", "ru", carry=carry)
+    found = to_russian.translate(Query("q", "Ivanov house", "en"), "ru")
+    assert [t.alternatives[0].text for t in found] == ["Иванов", "дом"]
+
+
+def test_the_part_of_speech_of_the_query_word_decides_where_it_can():
+    def tag(text, spans):
+        return ["verb" if span.term == "bank" else "pronoun" for span in spans]
+
+    assert translated(built(tag=tag), "bank") == {"bank": ["sich neigen"]}
+    assert translated(built(tag=tag), "house") == {"house": ["Haus"]}  # no pronoun there: all are kept
+
+
+def test_equal_entries_add_up_and_weightless_or_empty_ones_are_dropped():
+    dictionary = Dictionary.build(
+        [Entry("a", "x"), Entry("a", "x"), Entry("a", "y"), Entry("a", "z", "", 0.0), Entry("...", "w")], "en", "de"
+    )
+    assert len(dictionary) == 1
+    (only,) = dictionary.translate(Query("q", "a", "en"), "de")
+    assert only.alternatives == (("x", pytest.approx(2 / 3)), ("y", pytest.approx(1 / 3)))
+
+
+def test_saved_and_loaded_it_translates_the_same(tmp_path):
+    dictionary = built(choose="random", seed=7, stem=False)
+    dictionary.save(tmp_path / "d")
+    again = Dictionary.load(tmp_path / "d")
+    for text in ("bank", "river bank houses", "houses"):
+        assert translated(again, text) == translated(dictionary, text)
+
+
+def test_wrong_languages_and_wrong_choices_are_refused():
+    with pytest.raises(LanguageError, match="no dictionary for en->fr; this one is en->de"):
+        built().translate(Query("q", "bank", "en"), "fr")
+    with pytest.raises(InputError, match="'all': expected one of every, best, random"):
+        built(choose="all")
+
+
+@pytest.fixture
+def glossary(tmp_path):
+    path = tmp_path / "glossary.tsv"
+    path.write_text("server\tServer\n", encoding="utf-8")
+    return path, Glossary(path, lambda p: Dictionary.build(read_pairs(p), "en", "de"))
+
+
+def test_an_edited_glossary_counts_from_the_next_query_on(glossary):
+    path, translator = glossary
+    assert translated(translator, "server") == {"server": ["Server"]}
+    path.write_text("server\tDiener\nclient\tKunde\n", encoding="utf-8")
+    assert translated(translator, "server client") == {"server": ["Diener"], "client": ["Kunde"]}
+
+
+def test_an_edit_that_keeps_the_size_is_seen_too(glossary):
+    path, translator = glossary
+    path.write_text("server\tWerver\n", encoding="utf-8")
+    os.utime(path, ns=(1, 1))
+    assert translated(translator, "server") == {"server": ["Werver"]}
+
+
+def test_a_glossary_broken_by_an_edit_keeps_its_last_good_state(glossary):
+    path, translator = glossary
+    path.write_text("onlyoneword\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match="was not reloaded"):
+        assert translated(translator, "server") == {"server": ["Server"]}
+    path.unlink()
+    with pytest.warns(UserWarning, match="was not reloaded"):
+        assert translated(translator, "server") == {"server": ["Server"]}
