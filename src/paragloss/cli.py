@@ -139,7 +139,7 @@ def index(
 ) -> None:
     """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced."""
     from paragloss.engine import Engine
-    from paragloss.formats import read
+    from paragloss.formats.documents import read
 
     skipped = _Skipped(skip_bad)
     with Engine.open_or_create(into, models=model or []) as engine, _Progress("indexing") as bar:
@@ -152,9 +152,8 @@ def index(
     if as_json:
         _json({"indexed": count, "skipped": skipped.count, "documents": total, "seconds": round(seconds, 3)})
     else:
-        print(
-            f"indexed {count} documents in {seconds:.1f} s ({count / max(seconds, 1e-9):,.0f}/s): {into} now holds {total}"
-        )
+        speed = f"{count / max(seconds, 1e-9):,.0f}/s"
+        print(f"indexed {count} documents in {seconds:.1f} s ({speed}): {into} now holds {total}")
 
 
 @app.command()
@@ -163,7 +162,7 @@ def search(
     collection: In = "",
     lang: Annotated[str, typer.Option(help="The language of the query; found out when not given.")] = "",
     to: Annotated[str, typer.Option(help="Languages to find documents in, such as da,it; all when not given.")] = "",
-    k: Annotated[int, typer.Option(min=1, help="How many documents; 10, or 100 with --queries.")] = 0,
+    k: Annotated[int | None, typer.Option(min=1, help="How many documents; 10, or 100 with --queries.")] = None,
     pipeline: Annotated[
         str, typer.Option(help="How to search: see `paragloss info`. Everything, fused, by default.")
     ] = "",
@@ -318,7 +317,7 @@ class _Skipped:
 
 
 class _Progress:
-    """A progress line on the terminal; silent when nobody is looking. Called with what is done, and perhaps the total."""
+    """A progress line on the terminal, silent when nobody is looking; called with what is done and the total."""
 
     def __init__(self, what: str) -> None:
         from rich.console import Console
@@ -501,3 +500,7 @@ def _table(header: list[str], rows: list[list[str]]) -> None:
 
 def _json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+if __name__ == "__main__":
+    main()

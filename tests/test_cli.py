@@ -1,0 +1,178 @@
+"""The command line as a person or a script uses it."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import traceback
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import paragloss
+from paragloss.cli import main
+
+CORPUS = Path(paragloss.__file__).parent / "demo" / "concepts.jsonl"
+
+
+class Done(NamedTuple):
+    code: int
+    stdout: str
+    stderr: str
+
+
+def paragloss_(*arguments, cwd, code=0):
+    """Run a command as a person would, in this process to save the imports."""
+    out, err = io.StringIO(), io.StringIO()
+    before, argv, warn = os.getcwd(), sys.argv, warnings.showwarning
+    os.chdir(cwd)
+    sys.argv = ["paragloss", *map(str, arguments)]
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                main()
+                ended = 0
+            except SystemExit as stop:
+                ended = stop.code or 0
+            except Exception:  # what --debug lets through, as the interpreter would end
+                traceback.print_exc()
+                ended = 1
+    finally:
+        os.chdir(before)
+        sys.argv, warnings.showwarning = argv, warn
+    done = Done(ended, out.getvalue(), err.getvalue())
+    assert done.code == code, done
+    return done
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a model and a collection made by the commands themselves."""
+    path = tmp_path_factory.mktemp("cli")
+    paragloss_("train", "cr5", CORPUS, "--out", "cr5", "--dim", "40", cwd=path)
+    paragloss_("index", CORPUS, "--into", "library", "--model", "cr5", cwd=path)
+    return path
+
+
+def test_search_prints_titles_languages_and_snippets(place):
+    out = paragloss_(
+        "search", "--in", "library", "volcano", "--lang", "en", "--to", "fr,zh", "--k", "2", cwd=place
+    ).stdout
+    assert "Volcan" in out
+    assert "火山" in out
+
+
+def test_search_speaks_json(place):
+    out = paragloss_(
+        "search", "--in", "library", "the lava of a volcano", "--to", "fr", "--k", "1", "--json", cwd=place
+    ).stdout
+    answer = json.loads(out)
+    assert answer["query"] == {"text": "the lava of a volcano", "lang": "en"}
+    assert answer["results"][0]["id"] == "volcano.fr"
+    assert set(answer["results"][0]) == {"id", "lang", "title", "score", "snippet", "marks", "meta"}
+
+
+def test_a_run_is_made_measured_and_compared(place):
+    (place / "q.jsonl").write_text(
+        '{"id": "q1", "lang": "en", "text": "volcano lava"}\n{"id": "q2", "lang": "fr", "text": "abeille miel"}\n'
+    )
+    (place / "qrels").write_text("q1 0 volcano.zh 2\nq1 0 volcano.da 1\nq2 0 honey-bee.en 1\n")
+    for name in ("cr5", "bm25"):
+        paragloss_(
+            "search", "--in", "library", "--queries", "q.jsonl", "--run", f"{name}.trec", "--pipeline", name, cwd=place
+        )
+    lines = (place / "cr5.trec").read_text().splitlines()
+    assert len(lines) == 200
+    assert lines[0].split()[:2] == ["q1", "Q0"]
+    measured = json.loads(
+        paragloss_("eval", "cr5.trec", "qrels", "--measures", "RR nDCG@10 P_mr@5", "--json", cwd=place).stdout
+    )
+    assert measured["mean"]["P_mr@5"] == 0.5
+    compared = json.loads(paragloss_("compare", "bm25.trec", "cr5.trec", "qrels", "--json", cwd=place).stdout)
+    assert compared["RR"]["second"] > compared["RR"]["first"]
+    paragloss_("compare", "bm25.trec", "cr5.trec", "qrels", "--report", "report.html", cwd=place)
+    assert "<svg" in (place / "report.html").read_text()
+    table = paragloss_("eval", "cr5.trec", "qrels", "--per-query", cwd=place).stdout
+    assert "q2" in table
+
+
+def test_info_and_delete(place):
+    assert json.loads(paragloss_("info", "cr5", "--json", cwd=place).stdout)["dimensions"] == 40
+    paragloss_("index", CORPUS, "--into", "other", cwd=place)
+    assert "deleted 1 of 2" in paragloss_("delete", "volcano.fr", "nobody", "--from", "other", cwd=place).stdout
+    assert json.loads(paragloss_("info", "other", "--json", cwd=place).stdout)["documents"] == 419
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["search", "--in", "nowhere", "x"], "nowhere is not a collection"),
+        (["search", "x"], "no --in given"),
+        (["search", "--in", "library"], "give either a query or --queries"),
+        (["search", "--in", "library", "x", "--where", "year"], "write FIELD=VALUE"),
+        (["search", "--in", "library", "x", "--lang", "klingon"], "klingon"),
+        (["train", "magic", "x.jsonl", "--out", "m"], "no method 'magic'; there are"),
+        (["train", "cr5", "missing.jsonl", "--out", "m"], "missing.jsonl"),
+        (["train", "cr5", "--out", "m"], "no FILE given"),
+        (["train", "cr5", "x.jsonl"], "no --out given"),
+        (["train", "cr5", "x.jsonl", "--out", "m", "--speed", "9"], "cr5 has no setting --speed"),
+        (["train", "cr5", "x.jsonl", "--out", "m", "--dim", "big"], "--dim needs a int"),
+        (["eval", "missing.trec", "qrels"], "missing.trec"),
+        (["info", "missing"], "missing"),
+    ],
+)
+def test_errors_are_one_line_and_exit_with_1(place, arguments, message):
+    done = paragloss_(*arguments, cwd=place, code=1)
+    assert message in done.stderr
+    assert done.stderr.startswith("paragloss: error: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_debug_shows_the_traceback(place):
+    assert "Traceback" in paragloss_("--debug", "info", "missing", cwd=place, code=1).stderr
+
+
+def test_a_bad_row_stops_or_is_skipped_and_counted(place):
+    (place / "bad.jsonl").write_text('{"id": "x1", "lang": "en", "text": "good"}\n{"id": "x2", "lang"\n')
+    done = paragloss_("index", "bad.jsonl", "--into", "library", cwd=place, code=1)
+    assert "bad.jsonl" in done.stderr
+    assert "2" in done.stderr
+    done = paragloss_("index", "bad.jsonl", "--into", "library", "--skip-bad", cwd=place)
+    assert "skipped 1 unusable" in done.stderr
+    assert json.loads(paragloss_("info", "library", "--json", cwd=place).stdout)["documents"] == 421
+
+
+def test_usage_errors_exit_with_2(place):
+    paragloss_("search", "--k", "0.5", cwd=place, code=2)
+    paragloss_("nonsense", cwd=place, code=2)
+
+
+def test_a_method_tells_its_settings(place):
+    assert "--lambda" in paragloss_("train", "cr5", "--help", cwd=place).stdout
+
+
+def test_completion_is_offered(place):
+    assert "--install-completion" in paragloss_("--help", cwd=place).stdout
+
+
+def test_importing_is_silent_quick_and_needs_no_torch():
+    code = (
+        "import sys, paragloss; heavy = {'torch', 'scipy', 'matplotlib', 'qdrant_edge', 'typer'} & set(sys.modules);"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_demonstration_runs_twice_and_keeps_to_its_folder(tmp_path):
+    command = Path(sys.executable).with_name("paragloss")
+    for _ in range(2):
+        out = subprocess.run([command, "demo", "--into", "show"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert "Try next" in out
+    (tmp_path / "mine").mkdir()
+    paragloss_("demo", "--into", "mine", cwd=tmp_path, code=1)

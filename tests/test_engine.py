@@ -1,0 +1,169 @@
+"""The engine on the demonstration corpus: real analysis, a real model, a real store."""
+
+import json
+
+import pytest
+
+from paragloss import demo
+from paragloss.engine import Engine, describe, load
+from paragloss.errors import InputError, LanguageError, ModelError, StoreError
+from paragloss.evaluation import evaluate, mean
+from paragloss.models import cr5
+from paragloss.types import Document, Query
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "cr5"
+    cr5.fit(demo.concepts(), dim=50).save(path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def collection(model, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("collections") / "demo")
+    with Engine.create(path, models=[model]) as engine:
+        engine.index(demo.documents())
+    return path
+
+
+@pytest.fixture
+def engine(collection):
+    with Engine.open(collection) as opened:
+        yield opened
+
+
+def test_everything_is_there_after_reopening(engine):
+    assert engine.count() == 420
+    assert engine.langs == ("da", "en", "fr", "hi", "it", "vi", "zh")
+    assert engine.count({"lang": ["hi", "zh"]}) == 120
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "to", "found"),
+    [
+        ("volcano and lava", "en", "zh", "volcano.zh"),
+        ("abeilles et miel", "fr", "hi", "honey-bee.hi"),
+        ("火山", "zh", "da", "volcano.da"),
+        ("caffè", "it", "vi", "coffee.vi"),
+    ],
+)
+def test_a_query_finds_its_concept_in_another_language(engine, text, lang, to, found):
+    answer = engine.search(text, lang=lang, to=[to], k=3)
+    assert found in [result.id for result in answer.results]
+    assert {result.lang for result in answer.results} == {to}
+
+
+def test_queries_in_seven_languages_find_the_six_others(engine):
+    asked, qrels = demo.queries()
+    run = {q.id: engine.rank([q], k=20, to=[x for x in engine.langs if x != q.lang])[0] for q in asked[::5]}
+    scores = mean(evaluate(run, {q: qrels[q] for q in run}, ["RR", "R@10"]))
+    assert scores["RR"] > 0.8
+    assert scores["R@10"] > 0.8
+
+
+def test_the_language_of_a_query_is_found_out(engine):
+    assert engine.search("कॉफ़ी के बीज").query.lang == "hi"
+    assert engine.search("蜜蜂", k=1).query.lang == "zh"
+
+
+def test_results_carry_titles_snippets_and_marks(engine):
+    result = engine.search("honey bee", lang="en", to=["en"], k=1).results[0]
+    assert (result.id, result.title) == ("honey-bee.en", "Honey bee")
+    assert "honey" in {result.snippet[a:b].lower() for a, b in result.marks}
+
+
+def test_what_is_shown_is_what_is_measured(engine):
+    shown = [r.id for r in engine.search("wine and cheese", lang="en", k=7).results]
+    assert shown == [hit.id for hit in engine.rank([Query("", "wine and cheese", "en")], k=7)[0]]
+
+
+def test_pipelines_by_name(engine):
+    for name in ("bm25", "cr5", "bm25+cr5"):
+        assert engine.search("volcano", lang="en", pipeline=name).results
+    with pytest.raises(InputError, match="no 'nonsense' in this collection"):
+        engine.search("volcano", lang="en", pipeline="nonsense")
+    with pytest.raises(InputError, match="no reranker 'knrm'"):
+        engine.search("volcano", lang="en", pipeline="bm25>knrm")
+
+
+def test_a_language_the_model_does_not_know_is_said_when_the_model_was_asked_for(engine):
+    with pytest.raises(LanguageError, match="does not know 'fi'"):
+        engine.search("tulivuori", lang="fi", pipeline="cr5")
+    assert engine.search("lava", lang="fi").results  # unnamed: words alone still search
+
+
+def test_an_empty_query_is_said(engine):
+    with pytest.raises(InputError, match="empty"):
+        engine.search("   ")
+
+
+def test_documents_come_change_and_go(model, tmp_path):
+    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+        engine.index([Document("a", "A text about volcanoes.", "en"), Document("b", "Un texte sur le pain.", "fr")])
+        engine.index([Document("a", "A text about bread.", "en", meta={"year": 1999})])
+        assert engine.count() == 2
+        assert [r.id for r in engine.search("volcano", lang="en", to=["en"], pipeline="bm25").results] == []
+        assert engine.search("bread", lang="en", where={"meta.year": [1999]}).results[0].id == "a"
+        assert engine.delete(["a", "nobody"]) == 1
+        assert engine.count() == 1
+
+
+def test_a_document_that_does_not_say_its_language_gets_one(tmp_path):
+    with Engine.create(str(tmp_path / "c")) as engine:
+        engine.index([Document("a", "Le pain est fait de farine, d'eau et de levure.", "")])
+        engine.index([Document("b", "bread", "")], lang="en")
+        assert engine.langs == ("en", "fr")
+
+
+def test_a_document_in_a_language_the_model_does_not_know_is_still_found_by_its_words(model, tmp_path):
+    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+        engine.index([Document("fi", "Tulivuori syöksee laavaa.", "fi")])
+        assert [r.id for r in engine.search("tulivuori", lang="fi").results] == ["fi"]
+
+
+def test_a_failing_reader_loses_nothing_already_indexed(tmp_path):
+    def documents():
+        for i in range(1500):
+            yield Document(str(i), f"text number {i}", "en")
+        raise InputError("line 1501 is broken")
+
+    path = str(tmp_path / "c")
+    with Engine.create(path) as engine, pytest.raises(InputError, match="1501"):
+        engine.index(documents())
+    with Engine.open(path) as engine:
+        assert engine.count() == 1000  # whole batches
+
+
+def test_a_model_added_later_encodes_what_is_there(model, tmp_path):
+    path = str(tmp_path / "c")
+    with Engine.create(path) as engine:
+        engine.index(demo.documents()[:70])
+    with Engine.open_or_create(path, models=[model]) as engine:
+        assert engine.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
+        with pytest.raises(StoreError, match="already has a model"):
+            engine.add_model(model)
+    with Engine.open(path) as engine:
+        assert engine.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
+
+
+def test_describe_speaks_of_collections_and_models(collection, model):
+    about = describe(collection)
+    assert about["documents"] == 420
+    assert about["models"]["cr5"]["method"] == "cr5"
+    assert "cr5" in about["pipelines"]
+    assert describe(model)["kind"] == "BagEncoder"
+    json.dumps([about, describe(model)])
+
+
+def test_what_is_no_model_and_no_collection_is_said(tmp_path):
+    with pytest.raises(ModelError, match="not a saved model"):
+        describe(str(tmp_path))
+    with pytest.raises(StoreError, match="not a collection"):
+        Engine.open(str(tmp_path))
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "meta.json").write_text(
+        '{"format": 1, "kind": "os.system", "arrays": [], "words": [], "meta": {}}'
+    )
+    with pytest.raises(ModelError, match="does not know"):
+        load(tmp_path / "m")
