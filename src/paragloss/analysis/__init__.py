@@ -30,13 +30,15 @@ def analyzer(lang: str, *, stem: bool = True, stop: bool = True) -> Analyzer:
 @cache
 def _make(lang: str, stem: bool, stop: bool) -> Analyzer:
     if lang == "zh":
-        from paragloss.analysis.chinese import ChineseAnalyzer
+        from paragloss.analysis import chinese
+        from paragloss.analysis._segmented import SegmentedAnalyzer
 
-        return ChineseAnalyzer(stem=stem, stop=stop)
+        return SegmentedAnalyzer(lang, chinese.segmenter(), stem=stem, stop=stop)
     if lang in _BY_ICU:
-        from paragloss.analysis.icu import IcuAnalyzer
+        from paragloss.analysis import icu
+        from paragloss.analysis._segmented import SegmentedAnalyzer
 
-        return IcuAnalyzer(lang, stem=stem, stop=stop)
+        return SegmentedAnalyzer(lang, icu.segmenter(lang), stem=stem, stop=stop)
     from paragloss.analysis.spaces import SpacedAnalyzer
 
     return SpacedAnalyzer(lang, stem=stem, stop=stop)

@@ -16,8 +16,6 @@ APOSTROPHES = "'’ʼ＇"
 GERSHAYIM = '"׳״'
 #: Zero-width (non-)joiner and soft hyphen: they shape a word on the page and are no part of it.
 JOINERS = "\u200c\u200d\u00ad"
-#: Scripts written without spaces between words: Han, kana, Thai, Lao, Burmese, Khmer.
-UNSPACED = "぀-ヿ㐀-䶿一-鿿豈-﫿ｦ-ﾟ\U00020000-\U0003ffff฀-\u0effက-႟ក-\u17ff"
 #: Letters beyond the Basic Multilingual Plane, roughly: historic scripts, mathematical letters, rare ideographs.
 _ASTRAL = "\U00010000-\U0001cfff\U0001d400-\U0001d7ff\U0001e000-\U0001efff\U00020000-\U0003ffff"
 

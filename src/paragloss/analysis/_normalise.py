@@ -64,6 +64,9 @@ _TRAILING = {
 }
 _CUT_AT_APOSTROPHE = {"tr", "az"}
 
+#: Names whose signs are part of them.
+_SIGNED_NAMES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp"}
+
 _OPTIONAL_MARKS = str.maketrans(
     "",
     "",
@@ -87,7 +90,7 @@ def fold(token: str, lang: str) -> str:
     if token.isascii() and token.isalnum() and lang not in _CUT_AT_APOSTROPHE:
         return token.lower()
     if token[-1] in "+#":
-        return "cpp" if token[-1] == "+" else token[0].lower() + "sharp"
+        return _SIGNED_NAMES.get(token.lower(), "")
     word = unicodedata.normalize("NFKC", token).strip(APOSTROPHES + GERSHAYIM + JOINERS)
     if lang in _CUT_AT_APOSTROPHE:
         word = word.replace("I", "ı").replace("İ", "i")

@@ -3,11 +3,13 @@ Snowball has none and the endings are few and regular."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
+#: A language without a stemmer takes that of its nearest relative: Bosnian, Croatian, Malay, Slovak.
 _SNOWBALL = {
     "ar": "arabic",
+    "bs": "serbian",
     "ca": "catalan",
     "cs": "czech",
     "da": "danish",
@@ -23,6 +25,7 @@ _SNOWBALL = {
     "fr": "french",
     "ga": "irish",
     "hi": "hindi",
+    "hr": "serbian",
     "hu": "hungarian",
     "hy": "armenian",
     "id": "indonesian",
@@ -37,6 +40,7 @@ _SNOWBALL = {
     "pt": "portuguese",
     "ro": "romanian",
     "ru": "russian",
+    "sk": "czech",
     "sr": "serbian",
     "st": "sesotho",
     "sv": "swedish",
@@ -54,11 +58,20 @@ _KOREAN_ENDINGS = """
 된 되는 될 되어 됩니다 되었습니다 된다 되다 되고 되며 되면 되지 시키는 시킵니다 시킬 적 적인 적으로
 """
 
+#: Ukrainian endings of nouns, adjectives and verbs.
+_UKRAINIAN_ENDINGS = """
+ами ями ові еві єві ією ах ях ам ям ів їв ей ою ею єю ого ього ому ьому ими іми ий ій їй ої ьої их іх їх им ім їм
+а я о е є у ю і ї и ь й ати яти ити іти їти увати ювати ують юють ють уть ять ать ує ить їть ала ало али ила ило или
+ла ло ли ти
+"""
+
 
 def stemmer(lang: str) -> Callable[[str], str]:
     """A function from word to stem; the word itself for languages without a stemmer."""
     if lang == "ko":
         return _korean_noun
+    if lang == "uk":
+        return _ukrainian_stem
     if lang == "ja":
         return _without_final_length
     if lang in _SNOWBALL:
@@ -72,15 +85,25 @@ def stemmer(lang: str) -> Callable[[str], str]:
 
 def _korean_noun(word: str) -> str:
     """A word without its particle, if two syllables remain: shorter remains are too often another word."""
-    for ending in _korean_endings():
-        if word.endswith(ending) and len(word) >= len(ending) + 2:
+    return _without_ending(word, _longest_first(_KOREAN_ENDINGS), least=2)
+
+
+def _ukrainian_stem(word: str) -> str:
+    if len(word) > 5 and word.endswith(("ся", "сь")):
+        word = word[:-2]
+    return _without_ending(word, _longest_first(_UKRAINIAN_ENDINGS), least=3)
+
+
+def _without_ending(word: str, endings: Sequence[str], *, least: int) -> str:
+    for ending in endings:
+        if word.endswith(ending) and len(word) >= len(ending) + least:
             return word[: -len(ending)]
     return word
 
 
 @cache
-def _korean_endings() -> list[str]:
-    return sorted(_KOREAN_ENDINGS.split(), key=len, reverse=True)
+def _longest_first(endings: str) -> list[str]:
+    return sorted(endings.split(), key=len, reverse=True)
 
 
 def _without_final_length(word: str) -> str:

@@ -20,14 +20,38 @@ yourselves
 """
 _NEAREST = {"nn": "no", "bs": "hr", "sr": "hr", "mai": "hi", "ne": "hi"}
 
+#: The long lists of stopwordsiso hold many words people search for (Russian: water, money, Moscow; Portuguese: system,
+#: journey). The truly common ones are short, so of a long list only short words are taken, less those named below.
+_LONG_LIST = 300
+_SHORT_WORD = 4
+#: Arabic script leaves vowels out, so its words are shorter.
+_SHORT_WORDS = {"ar": 3, "fa": 3, "ur": 3}
+#: Long lists that are good as they are: measured, and short or foreign to counting letters.
+_WHOLE = {"zh", "ko", "vi"}
+_WORTH_FINDING = """
+anni anno ansa caso cima cosa fine lato male mesi modo nome uomo vita vale ieri oggi
+beau gens haut mine neuf onze sein stop voie vive état cent clic
+dank ende gott jahr lang kurz mann neue teil tage tag uhr zeit zehn hoch rund wahr
+bajo días dias día dia lado pais país usar uso ayer
+anos hoje hora obra povo tipo zero área nova novo meio ano
+года году год глаз дать день душа жена лицо люди мать мир мира нога ночь окно отец путь рука свет сила стол утро вода
+дело друг дом раз час
+"""
+
 
 def stopwords(lang: str, spell: Callable[[str], str]) -> frozenset[str]:
-    """Empty for a language without a list."""
+    """Spelled by `spell`. Empty for a language without a list."""
+    return frozenset(spelled for word in _listed(lang) if (spelled := spell(word)))
+
+
+def _listed(lang: str) -> set[str]:
     if lang == "en":
-        return frozenset(map(spell, _ENGLISH.split()))
+        return set(_ENGLISH.split())
     from stopwordsiso import has_lang, stopwords
 
     source = _NEAREST.get(lang, lang)
-    if not has_lang(source):
-        return frozenset()
-    return frozenset(spelled for word in stopwords(source) if " " not in word and (spelled := spell(word)))
+    words = {word for word in stopwords(source) if " " not in word} if has_lang(source) else set()
+    if len(words) > _LONG_LIST and lang not in _WHOLE:
+        longest = _SHORT_WORDS.get(lang, _SHORT_WORD)
+        words = {word for word in words if len(word) <= longest}
+    return words - set(_WORTH_FINDING.split())

@@ -6,10 +6,13 @@ without any map from normalised to original characters, and a word alone gives t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from paragloss.analysis._memo import Memo
 from paragloss.analysis._normalise import after_stemming, before_stemming, fold
 from paragloss.analysis._stemming import stemmer
 from paragloss.analysis._stopwords import stopwords
+from paragloss.types import Span
 
 #: Languages whose own words are never ASCII: an ASCII word in them is most often English, and stemmed as such, so that
 #: "arrays" in a Japanese page and in an English one is the same term.
@@ -19,23 +22,44 @@ am ar be bg bn bo ckb el fa gu he hi hy ja ka km kn ko lo mk ml mn mr my ne or p
 
 
 class Words:
-    """`terms[token]` is the token's term, or "" for a stop word; `always` ignores the list of stop words."""
+    """Turns the tokens of a text into terms, dropping stop words unless nothing else is there."""
 
     def __init__(self, lang: str, *, stem: bool, stop: bool) -> None:
         self._lang = lang
         self._before, self._after = before_stemming(lang), after_stemming(lang)
         self._stem = stemmer(lang) if stem else str
-        self._stem_ascii = stemmer("en") if stem and lang in _NEVER_ASCII.split() else self._stem
+        self._english_inside = stem and lang in _NEVER_ASCII.split()
+        self._stem_ascii = stemmer("en") if self._english_inside else self._stem
         self._stops = stopwords(lang, self._spell) if stop else frozenset[str]()
-        self.terms = Memo(self._term)
+        self._memo = Memo(self._term)
 
-    def always(self, token: str) -> str:
-        word = self._spell(token)
-        stem = self._stem_ascii if word.isascii() else self._stem
-        return self._after(stem(word) or word)
+    def terms(self, tokens: Sequence[str]) -> list[str]:
+        """In order; a token without letters or digits gives none."""
+        terms = list(filter(None, map(self._memo.__getitem__, tokens)))
+        return terms or list(filter(None, map(self._term_or_stop_word, tokens)))
+
+    def spans(self, tokens: Sequence[tuple[int, int, str]]) -> list[Span]:
+        """The same terms from (start, end, token), with their places."""
+        for term_of in (self._memo.__getitem__, self._term_or_stop_word):
+            spans = [Span(start, end, term) for start, end, token in tokens if (term := term_of(token))]
+            if spans:
+                return spans
+        return []
 
     def _term(self, token: str) -> str:
-        return "" if self._stops and self._spell(token) in self._stops else self.always(token)
+        word = self._spell(token)
+        return "" if word in self._stops else self._stemmed(word)
+
+    def _term_or_stop_word(self, token: str) -> str:
+        return self._stemmed(self._spell(token))
+
+    def _stemmed(self, word: str) -> str:
+        if not word.isascii():
+            stem = self._stem(word) or word
+            if not (stem.isascii() and self._english_inside):
+                return self._after(stem)
+            word = stem  # an English word that lost its Korean particle
+        return self._stem_ascii(word) or word
 
     def _spell(self, token: str) -> str:
         return self._before(fold(token, self._lang))

@@ -1,49 +1,33 @@
 """Chinese: jieba's dictionary finds the words, over text in which Traditional characters became Simplified ones.
 
 The characters are replaced one for one (OpenCC's table), so places in the text stay true. jieba's model for words
-outside its dictionary is left off: it cuts one word differently in different sentences, which searching can't afford.
+outside its dictionary is left off: it cuts one word differently in different sentences, and Latin names not at all.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
-from paragloss.analysis._characters import is_word
-from paragloss.analysis._words import Words
-from paragloss.types import Span
 
+def segmenter() -> Callable[[str], list[str]]:
+    """A function from text to all its pieces, in Simplified characters."""
+    from rjieba import Jieba
 
-class ChineseAnalyzer:
-    """Words of Simplified Chinese, whichever way they were written."""
+    jieba = Jieba()
+    table, foldable = _to_simplified()
 
-    lang = "zh"
+    def cut(text: str) -> list[str]:
+        pieces: list[str] = jieba.cut(text.translate(table) if foldable.search(text) else text, False)
+        return pieces
 
-    def __init__(self, *, stem: bool = True, stop: bool = True) -> None:
-        import rjieba
-
-        self._jieba = rjieba.Jieba()
-        self._words = Words("zh", stem=stem, stop=stop)
-
-    def terms(self, text: str) -> list[str]:
-        return [span.term for span in self.spans(text)]
-
-    def spans(self, text: str) -> list[Span]:
-        tokens = [token for token in self._jieba.tokenize(_simplified(text), hmm=False) if is_word(token[0][0])]
-        for term_of in (self._words.terms.__getitem__, self._words.always):
-            spans = [Span(start, end, term) for token, start, end in tokens if (term := term_of(token))]
-            if spans:
-                return spans
-        return []
-
-
-def _simplified(text: str) -> str:
-    table, needed = _to_simplified()
-    return text.translate(table) if needed.search(text) else text
+    return cut
 
 
 @cache
 def _to_simplified() -> tuple[dict[int, str], re.Pattern[str]]:
+    """What each character becomes, and a quick test whether a text has any of them."""
     from opencc import OpenCC
 
     ideographs = [chr(code) for code in [*range(0x3400, 0xA000), *range(0xF900, 0xFB00)]]

@@ -22,19 +22,13 @@ class SpacedAnalyzer:
         self._pattern = word_pattern(_INSIDE.get(lang, APOSTROPHES + JOINERS))
 
     def terms(self, text: str) -> list[str]:
-        tokens = self._pattern.findall(text)
-        terms = list(filter(None, map(self._words.terms.__getitem__, tokens)))
-        return terms or list(filter(None, map(self._words.always, tokens)))
+        return self._words.terms(self._pattern.findall(text))
 
     def spans(self, text: str) -> list[Span]:
-        matches = list(self._pattern.finditer(text))
-        for term_of in (self._words.terms.__getitem__, self._words.always):
-            spans = [Span(*_place(match), term) for match in matches if (term := term_of(match[0]))]
-            if spans:
-                return spans
-        return []
+        return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
 
 
-def _place(match: re.Match[str]) -> tuple[int, int]:
-    """Without the closing quotation marks that a word's own apostrophes can't be told from."""
-    return match.start(), match.start() + len(match[0].rstrip(APOSTROPHES + GERSHAYIM + JOINERS))
+def _placed(match: re.Match[str]) -> tuple[int, int, str]:
+    """A word without the closing quotation marks that its own apostrophes can't be told from."""
+    word = match[0].rstrip(APOSTROPHES + GERSHAYIM + JOINERS)
+    return match.start(), match.start() + len(word), word

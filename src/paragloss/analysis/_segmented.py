@@ -1,0 +1,26 @@
+"""Languages that a segmenter cuts: it gives all pieces of a text in order, words or not; the rest is as everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+
+from paragloss.analysis._words import Words
+from paragloss.types import Span
+
+
+class SegmentedAnalyzer:
+    """Words where `cut` sees them; its pieces may differ from the text in their characters but not in their lengths."""
+
+    def __init__(self, lang: str, cut: Callable[[str], list[str]], *, stem: bool = True, stop: bool = True) -> None:
+        self.lang = lang
+        self._cut = cut
+        self._words = Words(lang, stem=stem, stop=stop)
+
+    def terms(self, text: str) -> list[str]:
+        return self._words.terms(self._cut(text))
+
+    def spans(self, text: str) -> list[Span]:
+        pieces = self._cut(text)
+        ends = accumulate(map(len, pieces))
+        return self._words.spans([(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)])
