@@ -3,7 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paragloss.errors import InputError
@@ -183,6 +183,7 @@ documents = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(documents, min_size=1))
 def test_documents_come_back_as_written(tmp_path_factory, docs):
     path = tmp_path_factory.getbasetemp() / "docs.jsonl.gz"
@@ -190,6 +191,7 @@ def test_documents_come_back_as_written(tmp_path_factory, docs):
     assert list(read_documents(path)) == docs
 
 
+@settings(deadline=None)
 @given(st.lists(st.builds(Query, names, words.filter(str.strip), langs, st.just(())), min_size=1))
 def test_queries_come_back_as_written(tmp_path_factory, queries):
     path = tmp_path_factory.getbasetemp() / "queries.jsonl"

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paragloss.errors import InputError
@@ -78,6 +78,7 @@ def falling(ranking):
     return sorted((Hit(name, score) for name, score in ranking.items()), key=lambda hit: -hit.score)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1).map(falling), min_size=1))
 def test_runs_come_back_as_written(tmp_path_factory, run):
     path = tmp_path_factory.getbasetemp() / "a.run.gz"
@@ -85,6 +86,7 @@ def test_runs_come_back_as_written(tmp_path_factory, run):
     assert read_run(path) == run
 
 
+@settings(deadline=None)
 @given(st.dictionaries(ids, st.dictionaries(ids, st.integers(-2, 4), min_size=1), min_size=1))
 def test_qrels_come_back_as_written(tmp_path_factory, qrels):
     path = tmp_path_factory.getbasetemp() / "qrels"

@@ -41,7 +41,7 @@ word = st.text(min_size=1, max_size=6).filter(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(word, min_size=1, max_size=4, unique=True), st.data())
 def test_any_words_and_floats_come_back(tmp_path_factory, words, data):
     matrix = data.draw(arrays(np.float32, (len(words), 3), elements=finite))

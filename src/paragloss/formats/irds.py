@@ -65,7 +65,7 @@ def _document(doc: Any, lang: str) -> Document:
     if not text:
         text = "\n".join(value for field, value in texts.items() if field not in (*_TITLES, "lang", "url"))
     # A default text often begins with the title, which would then count twice.
-    body = text.removeprefix(title).lstrip() if title else text
+    body = text.strip().removeprefix(title).strip()
     meta = {"url": texts["url"]} if texts.get("url") else {}
     return Document(str(doc.doc_id), body, _own_lang(doc) or lang, title, {}, meta)
 

@@ -65,8 +65,7 @@ def parsed(line: str) -> dict[str, Any]:
     try:
         value = _DECODER.decode(line)
         if "\\u" in line:
-            line_is_text = json.dumps(value, ensure_ascii=False)
-            line_is_text.encode("utf-8")
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(
             "half of a surrogate pair (\\ud800 to \\udfff) stands alone; write the character out"

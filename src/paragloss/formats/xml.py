@@ -11,6 +11,7 @@ from paragloss.errors import InputError
 from paragloss.formats.text import WHOLE_LIMIT, PathLike, broken, open_bytes
 
 _BLOCK = 1 << 18
+_MAX_DEPTH = 100
 _READ_ERRORS = (EOFError, OSError)
 
 
@@ -65,6 +66,8 @@ class _Handler:
                 return
             self.builder, self.size = TreeBuilder(), 0
         self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise InputError(f"elements are nested more than {_MAX_DEPTH} deep; no dictionary or dump does that")
         self.grow(len(name) + sum(len(key) + len(value) for key, value in attributes.items()) + 64)
         self.builder.start(name, {key.rpartition("}")[2]: value for key, value in attributes.items()})
 

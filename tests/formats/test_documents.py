@@ -1,0 +1,122 @@
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats.documents import read
+from paragloss.formats.folder import files, path_lang
+
+
+@pytest.fixture
+def root(tmp_path):
+    top = tmp_path / "root"
+
+    def make(tree):
+        for name, data in tree.items():
+            path = top / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return top
+
+    return make
+
+
+def test_a_folder_in_order_with_languages_from_paths(root):
+    top = root(
+        {
+            "b.txt": "plain",
+            "a/fr/x.txt": "pluie",
+            "a/notes.de.md": "# Regen\nnass",
+            "page.html": '<html lang="it"><title>Pioggia</title><p>acqua',
+            "rows.jsonl": '{"id": "r", "lang": "da", "text": "regn"}',
+            "packed.vi.txt.gz": gzip.compress("mưa".encode()),
+            "image.png": b"\x89PNG",
+            ".hidden.txt": "no",
+            ".git/x.txt": "no",
+        }
+    )
+    found = [(doc.id, doc.lang, doc.meta.get("path")) for doc in read(top)]
+    assert found == [
+        ("b.txt", "", "b.txt"),
+        ("packed.vi.txt.gz", "vi", "packed.vi.txt.gz"),
+        ("page.html", "it", "page.html"),
+        ("r", "da", None),
+        ("a/notes.de.md", "de", "a/notes.de.md"),
+        ("a/fr/x.txt", "fr", "a/fr/x.txt"),
+    ]
+
+
+def test_the_caller_may_say_which_words_are_languages(root):
+    top = root({"js/a.txt": "x"})
+    assert [doc.lang for doc in read(top)] == ["js"]
+    assert [doc.lang for doc in read(top, is_lang={"en"}.__contains__)] == [""]
+
+
+@pytest.mark.parametrize(
+    ("path", "lang"),
+    [("fr/a.txt", "fr"), ("fr/x/a.txt", "fr"), ("fr/de/a.txt", "de"), ("fr/a.it.txt", "it"), ("a.pt-br.md.gz", "pt-br")]
+    + [("a.txt", ""), ("docs/a.txt", ""), ("a.v2.txt", ""), ("en.txt", ""), ("en.gz", "")],
+)
+def test_languages_of_paths(path, lang):
+    assert path_lang(path) == lang
+
+
+def test_links_do_not_lead_out_of_the_folder(root, tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "b.txt").write_text("secret")
+    top = root({"a.txt": "a"})
+    os.symlink(tmp_path / "secret.txt", top / "out.txt")
+    os.symlink(tmp_path / "elsewhere", top / "folder")
+    os.symlink(top, top / "loop")
+    os.symlink(top / "a.txt", top / "in.txt")
+    os.symlink(top / "nowhere", top / "dangling.txt")
+    assert [name for name, _ in files(top)] == ["a.txt", "in.txt"]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ('{"text": "rain"}', "no_suffix"),
+        ("<DOC><DOCNO>1</DOCNO>rain</DOC>", "fr940104.0"),
+        ("\n<html><title>x</title><p>rain", "page"),
+        ("id,text\n1,rain\n", "t.CSV"),
+        ("rain", "a.TXT"),
+    ],
+)
+def test_files_are_known_by_suffix_or_beginning(root, data, name):
+    [doc] = read(root({name: data}) / name)
+    assert doc.text == "rain"
+
+
+def test_what_can_not_be_read(root):
+    top = root({"x.png": b"\x89PNG\0", "empty.txt": ""})
+    with pytest.raises(InputError, match=r"neither its suffix '.png' nor its beginning .* supported: .jsonl, .csv"):
+        list(read(top / "x.png"))
+    with pytest.raises(InputError, match=r"can't be opened"):
+        list(read(top / "nothing"))
+    with pytest.raises(InputError, match=r"empty.txt: the file is empty"):
+        list(read(top))
+    errors = []
+    assert list(read(top, on_error=errors.append)) == []
+    assert len(errors) == 1
+    (top / "empty.txt").unlink()
+    with pytest.raises(InputError, match="no file in this folder can be read; supported"):
+        list(read(top))
+
+
+def test_bad_rows_and_bad_pages_are_reported_the_same_way(root):
+    top = root({"a.jsonl": '{"text": "x"}\nbroken\n', "b.pdf": "no", "c.txt": b"\xff\xfebad", "d.txt": "good"})
+    errors = []
+    assert [doc.text for doc in read(top, on_error=errors.append)] == ["x", "good"]
+    assert [os.path.basename(str(error).split(": ")[0]) for error in errors] == ["a.jsonl:2", "b.pdf", "c.txt"]
+
+
+def test_importing_the_front_door_loads_nothing_heavy():
+    code = "import sys, json, paragloss.formats.documents; print(json.dumps(sorted(sys.modules)))"
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert not {"trafilatura", "selectolax", "pypdfium2", "docx", "ir_datasets", "lxml", "torch"} & set(loaded)

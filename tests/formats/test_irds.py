@@ -1,0 +1,103 @@
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from paragloss.errors import InputError, MissingExtraError
+from paragloss.formats.documents import read
+from paragloss.formats.irds import read_documents, read_qrels, read_queries
+from paragloss.types import Document, Query
+
+ir_datasets = pytest.importorskip("ir_datasets")
+
+
+class Page(NamedTuple):
+    doc_id: str
+    title: str
+    body: str
+    url: str
+    year: int
+
+    def default_text(self):
+        return f"{self.title} {self.body}"
+
+
+class Odd(NamedTuple):
+    doc_id: str
+    headline: str
+    abstract: str
+    claims: str
+    lang: str
+
+
+class Topic(NamedTuple):
+    query_id: str
+    title: str
+    description: str
+
+
+def register(name, docs, lang, queries=(), qrels=()):
+    """A collection made of ir_datasets' own classes, kept in memory."""
+    from ir_datasets.datasets.base import Dataset
+    from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries
+
+    class Docs(BaseDocs):
+        def docs_iter(self):
+            return iter(docs)
+
+        def docs_lang(self):
+            return lang
+
+    class Queries(BaseQueries):
+        def queries_iter(self):
+            return iter(queries)
+
+        def queries_lang(self):
+            return lang
+
+    class Grades(BaseQrels):
+        def qrels_iter(self):
+            return iter(qrels)
+
+    parts = [Docs()] + ([Queries()] if queries else []) + ([Grades()] if qrels else [])
+    if name not in ir_datasets.registry:
+        ir_datasets.registry.register(name, Dataset(*parts))
+
+
+@pytest.fixture(autouse=True)
+def collections():
+    from ir_datasets.formats import GenericDoc, GenericQuery, TrecQrel
+
+    pages = [Page("1", "Rain", "Water falls.", "http://x.org", 1999), Page("2", "", "Sun.", "", 2000)]
+    qrels = [TrecQrel("q1", "1", 2, "0"), TrecQrel("q1", "2", 0, "0")]
+    register("paragloss-pages", pages, "en", [Topic("q1", "rain", "what falls")], qrels)
+    register("paragloss-plain", [GenericDoc("a", "plain text")], None, [GenericQuery("7", "seven")])
+    register("paragloss-odd", [Odd("z", "Head", "An abstract.", "A claim.", "de")], "en")
+
+
+def test_documents_of_different_shapes():
+    assert list(read_documents("irds:paragloss-pages")) == [
+        Document("1", "Water falls.", "en", "Rain", {}, {"url": "http://x.org"}),
+        Document("2", "Sun.", "en"),
+    ]
+    assert list(read_documents("paragloss-plain")) == [Document("a", "plain text", "")]
+    assert list(read("irds:paragloss-odd")) == [Document("z", "An abstract.\nA claim.", "de", "Head")]
+
+
+def test_queries_and_grades():
+    assert list(read_queries("irds:paragloss-pages")) == [Query("q1", "rain", "en")]
+    assert list(read_queries("irds:paragloss-plain")) == [Query("7", "seven", "")]
+    assert read_qrels("irds:paragloss-pages") == {"q1": {"1": 2, "2": 0}}
+
+
+def test_collections_that_are_not_there():
+    with pytest.raises(InputError, match=r"has no collection 'no/such'; https://ir-datasets.com lists them"):
+        read_documents("irds:no/such")
+    with pytest.raises(InputError, match="the collection has no qrels, only docs, queries"):
+        read_qrels("irds:paragloss-plain")
+
+
+def test_without_ir_datasets(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'paragloss\[datasets\]'"):
+        read_documents("irds:paragloss-pages")

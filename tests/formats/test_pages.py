@@ -1,0 +1,198 @@
+import io
+import zipfile
+
+import docx
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats.docx import read_docx
+from paragloss.formats.html import read_html
+from paragloss.formats.markdown import read_markdown, read_plain
+from paragloss.formats.pdf import read_pdf
+from paragloss.types import Document
+
+PARAGRAPH = "The keeper walks up the spiral stairs every evening and lights the lamp for the ships at sea. " * 4
+PAGE = f"""<!doctype html><html lang="en-GB"><head><title>The  lighthouse</title>
+<link rel="canonical" href="https://example.org/light"><style>p {{color: red}}</style></head>
+<body><nav><a href="/">Home</a> <a href="/shop">Shop</a></nav>
+<main><article><h1>Keepers of light</h1><p>{PARAGRAPH}</p><h2>Stairs</h2><p>There are <b>two hundred</b> steps
+ &amp; one door. {PARAGRAPH}</p></article></main>
+<footer>Cookie policy and imprint</footer><script>var tracking = 1;</script></body></html>"""
+
+
+def written(path, data):
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def test_a_page_and_its_fields(tmp_path):
+    page = read_html(written(tmp_path / "light.html", PAGE))
+    assert (page.id, page.lang, page.title) == ("light.html", "en", "The lighthouse")
+    assert page.fields == {
+        "headings": "Keepers of light\nStairs",
+        "strong": "two hundred",
+        "url": "https://example.org/light",
+    }
+    assert "two hundred steps & one door" in " ".join(page.text.split())
+    for boilerplate in ("tracking", "Cookie", "Shop", "color"):
+        assert boilerplate not in page.text
+
+
+def test_a_short_page_still_has_its_text(tmp_path):
+    page = read_html(written(tmp_path / "p.html", "<title>T</title><script>no()</script><p>Two words</p>"))
+    assert page.title == "T"
+    assert page.text.split() == ["Two", "words"]
+    assert page.lang == ""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "<title>Été</title><p>naïve café".encode(),
+        "\ufeff<title>Été</title><p>naïve café".encode(),
+        "\ufeff<title>Été</title><p>naïve café".encode("utf-16-le"),
+        "\ufeff<title>Été</title><p>naïve café".encode("utf-16-be"),
+        '<meta charset="iso-8859-1"><title>Été</title><p>naïve café'.encode("latin-1"),
+        '<meta http-equiv="x" content="text/html; charset=windows-1252"><title>Été</title><p>naïve café'.encode(
+            "cp1252"
+        ),
+        "<title>Été</title><p>naïve café".encode("latin-1"),
+    ],
+)
+def test_pages_in_any_encoding(tmp_path, data):
+    page = read_html(written(tmp_path / "p.html", data))
+    assert page.title == "Été"
+    assert "naïve café" in page.text
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b'<meta charset="klingon"><p>x', "says it is in 'klingon' and is not"),
+        (b'<meta charset="utf-8"><p>caf\xe9 x', "says it is in 'utf-8' and is not at byte 28"),
+        (b"<p></p>", "no text in the page"),
+        (b"<p>\0\1\2", "binary"),
+        (b"", "no text in the page"),
+    ],
+)
+def test_bad_pages(tmp_path, data, message):
+    path = written(tmp_path / "p.html", data)
+    with pytest.raises(InputError, match=message) as caught:
+        read_html(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def pdf(*texts, title="A title"):
+    """A PDF made by hand: one page per text, in Helvetica."""
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(texts)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(texts)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for n, text in enumerate(texts):
+        stream = f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET" if text else ""
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * n} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>"
+        )
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    objects.append(f"<< /Title ({title}) >>")
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    trailer = f"trailer << /Size {size} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()
+
+
+def test_a_pdf(tmp_path):
+    path = written(tmp_path / "a.pdf", pdf("Rain falls", "", "on stone"))
+    assert read_pdf(path, id="x") == Document("x", "Rain falls\n\non stone", "", "A title", {}, {"pages": 3})
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"%PDF-1.4 nonsense", "can't be read as PDF .*damaged or needs a password"),
+        (b"", "can't be read as PDF"),
+        (pdf("Rain falls")[:200], "can't be read as PDF"),
+        (pdf("", ""), "no text in 2 pages; it may be a scan"),
+    ],
+)
+def test_bad_pdfs(tmp_path, data, message):
+    with pytest.raises(InputError, match=message):
+        read_pdf(written(tmp_path / "a.pdf", data))
+
+
+def test_a_docx(tmp_path):
+    made = docx.Document()
+    made.add_heading("Rain", level=1)
+    paragraph = made.add_paragraph("Rain is ")
+    paragraph.add_run("water").bold = True
+    table = made.add_table(rows=1, cols=2)
+    table.rows[0].cells[0].text, table.rows[0].cells[1].text = "mm", "12"
+    made.add_paragraph("The end.")
+    made.core_properties.language = "en-GB"
+    made.save(str(tmp_path / "rain.docx"))
+    found = read_docx(tmp_path / "rain.docx")
+    assert found == Document(
+        "rain.docx", "Rain\nRain is water\nmm\t12\nThe end.", "en", "Rain", {"headings": "Rain", "strong": "water"}
+    )
+
+
+def packed(parts):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"no zip", "can't be read as .docx .*damaged or of another format"),
+        (packed({"hello.txt": b"x"}), r"can't be read as .docx \("),
+        (packed({"word/document.xml": b" " * 50_000_000}), "no real document does, so it is refused"),
+        (packed({f"{n}": b"" for n in range(20_001)}), "no real document does"),
+    ],
+)
+def test_bad_docx(tmp_path, data, message):
+    with pytest.raises(InputError, match=message):
+        read_docx(written(tmp_path / "a.docx", data))
+
+
+def test_an_empty_docx(tmp_path):
+    docx.Document().save(str(tmp_path / "a.docx"))
+    with pytest.raises(InputError, match="no text in the document"):
+        read_docx(tmp_path / "a.docx")
+
+
+def test_markdown(tmp_path):
+    path = written(
+        tmp_path / "a.md",
+        '---\nlang: fr\ntags: x\n---\nRain\n====\n\nIt is **very** *wet*, says [a site](http://x.org "t").\n\n'
+        "## Snow #\n\n- snake_case_name\n> quoted\n\n```python\ncode\n```\n",
+    )
+    assert read_markdown(path) == Document(
+        "a.md",
+        "Rain\n\nIt is very wet, says a site.\n\nSnow\n\nsnake_case_name\nquoted\n\n\ncode",
+        "fr",
+        "Rain",
+        {"headings": "Rain\nSnow", "strong": "very"},
+    )
+    assert read_markdown(written(tmp_path / "b.md", '---\ntitle: "It\'s"\n---\n# Other\n')).title == "It's"
+
+
+def test_plain_text(tmp_path):
+    assert read_plain(written(tmp_path / "a.txt", "Rain\r\n\r\nIt falls.")) == Document(
+        "a.txt", "Rain\n\nIt falls.", "", "Rain"
+    )
+    assert read_plain(written(tmp_path / "b.txt", "It falls\nand falls.")).title == ""
+    with pytest.raises(InputError, match=r"c.txt: byte 0xe9 at offset 3 is not UTF-8"):
+        read_plain(written(tmp_path / "c.txt", b"caf\xe9"))
+    with pytest.raises(InputError, match=r"d.txt: the file is empty"):
+        read_plain(written(tmp_path / "d.txt", b" \n"))

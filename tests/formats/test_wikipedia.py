@@ -1,0 +1,124 @@
+import bz2
+import gzip
+import tracemalloc
+
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats.rows import group
+from paragloss.formats.wikipedia import read_documents, read_parts, read_sitelinks
+from paragloss.formats.wikitext import plain_text
+from paragloss.formats.xml import elements
+from paragloss.types import Concept, Document
+
+
+def page(number, title, text, ns=0, redirect=""):
+    moved = f'<redirect title="{redirect}" />' if redirect else ""
+    return (
+        f"<page><title>{title}</title><ns>{ns}</ns><id>{number}</id>{moved}<revision><id>99</id>"
+        f'<text bytes="1" xml:space="preserve">{text}</text></revision></page>\n'
+    )
+
+
+def dump(*pages):
+    head = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="da"><siteinfo><x/></siteinfo>\n'
+    return (head + "".join(pages) + "</mediawiki>").encode()
+
+
+RAIN = page(12, "Regn", "'''Regn''' er [[vand]] &amp;amp; mere.&lt;ref&gt;Note&lt;/ref&gt;")
+PAGES = dump(RAIN, page(13, "Nedbør", "#REDIRECT [[Regn]]", redirect="Regn"), page(14, "Diskussion:Regn", "snak", ns=1))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+def test_articles_of_the_main_namespace(tmp_path, pack):
+    path = tmp_path / "dawiki-20260101-pages-articles.xml"
+    path.write_bytes(pack(PAGES))
+    assert list(read_documents(path)) == [Document("12", "Regn er vand & mere.", "da", "Regn")]
+    assert next(read_documents(path, lang="no")).lang == "no"
+
+
+def test_sitelinks_join_languages(tmp_path):
+    links, da, en = tmp_path / "links.tsv", tmp_path / "dawiki-x.xml", tmp_path / "enwiki-x.xml"
+    links.write_text("Q1\tda\tRegn\nQ1\ten\tHeavy_rain\nQ2\ten\tSun\n")
+    da.write_bytes(PAGES)
+    en.write_bytes(dump(page(1, "Heavy rain", "It pours."), page(2, "Moon", "Unlinked.")))
+    table = read_sitelinks(links)
+    assert group(part for path in (da, en) for part in read_parts(path, table)) == [
+        Concept("Q1", {"da": "Regn er vand & mere.", "en": "It pours."}, {"da": "Regn", "en": "Heavy rain"})
+    ]
+    links.write_text("Q1\tdansk\tRegn\nQ1\tda\n")
+    errors = []
+    assert read_sitelinks(links, on_error=errors.append) == {}
+    assert [str(error).split(":")[1] for error in errors] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (PAGES[:-30], ":4: not XML .*cut off"),
+        (gzip.compress(PAGES)[:-9], "cut off"),
+        (dump("<page><title>x</title></page>"), "page:1: <page> without <id> or <title>"),
+        (b'<!DOCTYPE m [<!ENTITY a "b">]><mediawiki/>', "declares an entity"),
+        (dump("<page>" + "<a>" * 200), "nested more than 100 deep"),
+    ],
+)
+def test_bad_dumps(tmp_path, data, message):
+    path = tmp_path / "x.xml"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message) as caught:
+        list(read_documents(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_large_dump_is_streamed(tmp_path):
+    path = tmp_path / "big.xml.gz"
+    body = page(1, "T", "word " * 20_000).encode()  # 100 kB a page, 40 MB in all
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        out.write(b"<mediawiki>")
+        for _ in range(400):
+            out.write(body)
+        out.write(b"</mediawiki>")
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in elements(path, ("page",))) == 400
+        assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_endless_page_is_refused(tmp_path):
+    path = tmp_path / "x.xml"
+    path.write_bytes(dump(page(1, "T", "x" * 10_000)))
+    with pytest.raises(InputError, match="one element is larger than 5,000 characters"):
+        list(elements(path, ("page",), limit=5000))
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("'''Bold''' and ''italic''", "Bold and italic"),
+        ("[[Rain]] [[Rain|wet weather]] [[Rain|]]s", "Rain wet weather s"),
+        ("[[File:a.jpg|thumb|A [[cat]] here]]Text[[Category:X]] [[fr:Pluie]]", "Text"),
+        ("[[:Category:X]]", "Category:X"),
+        ("[[2001: A Space Odyssey]]", "2001: A Space Odyssey"),
+        ("[[Alien: Covenant|film]]", "film"),
+        ("a{{Infobox|x={{nested|y}}|z}}b", "ab"),
+        ("before\n{| class=w\n|-\n| cell {{t}}\n{|\n| inner\n|}\n|}\nafter", "before\nafter"),
+        ("x<ref name=a>note [[x]]</ref>y<ref name=a />z<ref>open\nnext", "xyz\nnext"),
+        ("<!-- hidden -->shown<!-- open", "shown"),
+        ("see [http://x.org the site] and [https://x.org]", "see the site and"),
+        ("== Head ==\n* one\n** two\n# three\n:indented", "Head\none\ntwo\nthree\nindented"),
+        ("a<br/>b <small>c</small> &lt;d&gt; e&nbsp;f", "a b c <d> e f"),
+        ("__NOTOC__text <math>x^2</math>", "text"),
+        ("}} stray ]] and {{open text", "stray and open text"),
+        ("5 < 6 and 7 > 6", "5 < 6 and 7 > 6"),
+        ("", ""),
+    ],
+)
+def test_wikitext(markup, text):
+    assert plain_text(markup) == text
+
+
+@pytest.mark.parametrize("piece", ["{{", "[[", "<ref>", "<!--", "[http://", "== ", "'''", "{|\n", "<a "])
+def test_open_markup_costs_one_pass(piece):
+    assert isinstance(plain_text(piece * 200_000), str)
