@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1] / "src" / "paragloss"
 FLOORS = {
     "types": 0, "errors": 0,
-    "languages": 1, "analysis": 1, "formats": 1, "artefacts": 1, "ranking": 1,
+    "languages": 1, "analysis": 1, "formats": 1, "artefacts": 1, "ranking": 1, "bm25": 1,
     "vocabulary": 2, "statistics": 2, "judgments": 2,
     "models": 3, "translation": 3, "stores": 3,
     "search": 4, "gloss": 4, "evaluation": 4,

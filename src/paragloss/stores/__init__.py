@@ -1,1 +1,53 @@
-"""To be written."""
+"""Where documents and their vectors are kept: a folder on this machine, or a collection on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
+
+from paragloss.errors import StoreError
+
+if TYPE_CHECKING:
+    from paragloss.stores.cluster import ClusterStore
+    from paragloss.stores.embedded import EmbeddedStore
+
+    AnyStore: TypeAlias = EmbeddedStore | ClusterStore
+
+__all__ = ["create_store", "open_store"]
+
+
+def open_store(location: str | Path) -> AnyStore:
+    """Open a collection: a folder, or http(s)://host:port/collection."""
+    if _is_url(location):
+        from paragloss.stores.cluster import ClusterStore
+
+        return ClusterStore.open(*_server(str(location)))
+    from paragloss.stores.embedded import EmbeddedStore
+
+    return EmbeddedStore.open(location)
+
+
+def create_store(location: str | Path, *, dense: Mapping[str, int], sparse: Sequence[str]) -> AnyStore:
+    """Start an empty collection. `dense` maps the names of dense vectors to their dimensions."""
+    if _is_url(location):
+        from paragloss.stores.cluster import ClusterStore
+
+        return ClusterStore.create(*_server(str(location)), dense=dense, sparse=sparse)
+    from paragloss.stores.embedded import EmbeddedStore
+
+    return EmbeddedStore.create(location, dense=dense, sparse=sparse)
+
+
+def _is_url(location: str | Path) -> bool:
+    return isinstance(location, str) and location.startswith(("http://", "https://"))
+
+
+def _server(location: str) -> tuple[str, str]:
+    """The server's address and the collection's name."""
+    parts = urlsplit(location)
+    before, _, name = parts.path.rstrip("/").rpartition("/")
+    if not parts.netloc or not name:
+        raise StoreError(f"{location!r} names no collection: expected http(s)://host:port/collection")
+    return f"{parts.scheme}://{parts.netloc}{before}", name

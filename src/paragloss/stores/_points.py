@@ -5,6 +5,7 @@ Knows nothing of either engine.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
@@ -62,7 +63,7 @@ def named(name: str, what: str) -> str:
 
 
 def point_id(document: str) -> str:
-    """A document's id as a UUID, written without dashes. 128 hashed bits: a collision among 10^12 documents has odds of 10^-15."""
+    """A document's id as a UUID without dashes. 128 hashed bits: two of 10^12 documents collide with odds of 10^-15."""
     return blake2b(document.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -110,17 +111,31 @@ def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
                 raise StoreError(f"{of}: the indices of {name!r} must ascend, one per value")
             if not np.isfinite(vector.values).all():
                 raise StoreError(f"{of}: vector {name!r} holds values that are not finite")
-        if not encodable(record.document.text) or not encodable(record.document.id):
-            raise StoreError(f"{of} holds half a surrogate pair, which is no Unicode text; decode its source again")
+        _storable(record.document)
     return records
 
 
-def encodable(text: str) -> bool:
+def _storable(document: Document) -> None:
     try:
-        text.encode()
+        for text in (document.id, document.title, document.text, *document.fields.values()):
+            text.encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        raise StoreError(
+            f"document {document.id!r} holds half a surrogate pair, which is no Unicode text: decode its source again"
+        ) from None
+    if document.meta:
+        try:
+            json.dumps(dict(document.meta), allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"document {document.id!r}: meta takes what JSON can hold ({error})") from None
+
+
+def rows(shape: Shape, name: str, each: Sequence[Any] | Floats, vectors: Floats) -> Floats:
+    """Dense vectors to write or to search with: finite, of the right dimension, one for each of something."""
+    dim = shape.dense.get(shape.known(name))
+    if vectors.ndim != 2 or vectors.shape != (len(each), dim) or not np.isfinite(vectors).all():
+        raise StoreError(f"vector {name!r} takes {len(each)} finite rows of {dim}; got {vectors.shape}")
+    return vectors
 
 
 class Match(NamedTuple):

@@ -16,7 +16,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
 import qdrant_edge as edge
 
 from paragloss.errors import StoreError
@@ -61,7 +60,8 @@ class EmbeddedStore:
                 sparse_vectors={name: edge.EdgeSparseVectorParams() for name in shape.sparse},
             ),
         )
-        shard.update(edge.UpdateOperation.create_field_index("lang", edge.PayloadSchemaType.Keyword))
+        for key in ("lang", "flags"):
+            shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
         shard.flush()
         store = cls(path, shape, shard, lock)
         store._write_meta()
@@ -119,12 +119,7 @@ class EmbeddedStore:
         return len(there)
 
     def update_dense(self, name: str, ids: Sequence[str], vectors: Floats) -> None:
-        self._shape.known(name)
-        if vectors.shape != (len(ids), self._shape.dense.get(name)) or not np.isfinite(vectors).all():
-            raise StoreError(
-                f"vector {name!r} needs {len(ids)} finite rows of {self._shape.dense.get(name)}, got {vectors.shape}"
-            )
-        self._update_vectors(name, ids, vectors.tolist())
+        self._update_vectors(name, ids, _points.rows(self._shape, name, ids, vectors).tolist())
 
     def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
         self._shape.known(name)
@@ -163,10 +158,9 @@ class EmbeddedStore:
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
     ) -> list[Ranking]:
         """`exact` compares with every document instead of walking the graph."""
-        if vectors.ndim != 2 or vectors.shape[1] != self._shape.dense.get(self._shape.known(name)):
-            raise StoreError(f"{name!r} is searched with rows of {self._shape.dense.get(name)}, got {vectors.shape}")
+        queries = _points.rows(self._shape, name, vectors, vectors).tolist()
         params = edge.SearchParams(exact=exact)
-        return self._search([edge.Query.Nearest(row, using=name) for row in vectors.tolist()], k, where, params)
+        return self._search([edge.Query.Nearest(row, using=name) for row in queries], k, where, params)
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
@@ -282,12 +276,7 @@ class EmbeddedStore:
 def _point(record: Record) -> Any:
     vectors: dict[str, Any] = {name: row.tolist() for name, row in record.dense.items()}
     vectors.update((name, _sparse(vector)) for name, vector in record.sparse.items())
-    try:
-        return edge.Point(_points.point_id(record.document.id), vectors, _points.payload(record.document))
-    except Exception as error:
-        raise StoreError(
-            f"document {record.document.id!r} can't be stored ({error}): meta holds JSON values"
-        ) from error
+    return edge.Point(_points.point_id(record.document.id), vectors, _points.payload(record.document))
 
 
 def _sparse(vector: SparseVector) -> Any:

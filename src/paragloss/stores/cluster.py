@@ -1,0 +1,322 @@
+"""A collection on a Qdrant server or cluster, reached over HTTP. Same records and searches as `embedded`.
+
+Blobs live in a second collection, NAME--blobs. One process writes a collection at a time; any number read it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from paragloss.errors import MissingExtraError, StoreError
+from paragloss.stores import _points
+from paragloss.stores._blobs import Blobs
+from paragloss.stores._points import BATCH, Match, Shape
+from paragloss.types import Floats, Ranking, Record, SparseVector, Where
+
+_REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes requests of up to 32 MB
+
+
+class ClusterStore:
+    """See `types.Store`. Opened with `open` or `create`. The key of a guarded server is taken from QDRANT_API_KEY."""
+
+    def __init__(self, client: Any, name: str, shape: Shape, where: str) -> None:
+        self._client = client
+        self._name = name
+        self._shape = shape
+        self._where = where
+        self._indexed = {"lang", "flags"}
+        self._blobs = Blobs(client, f"{name}--blobs", self._ask)
+
+    @classmethod
+    def create(
+        cls,
+        url: str,
+        name: str,
+        *,
+        dense: Mapping[str, int],
+        sparse: Sequence[str],
+        shards: int = 1,
+        replicas: int = 1,
+        timeout: int = 60,
+    ) -> ClusterStore:
+        """Start an empty collection, spread over `shards` and kept `replicas` times."""
+        from qdrant_client import models
+
+        store = cls(_connect(url, timeout), _points.named(name, "collection"), Shape.of(dense, sparse), f"{url}/{name}")
+        if store._ask(store._client.collection_exists, name):
+            raise StoreError(f"{store._where} exists already: open it, or choose another name")
+        options = {
+            "shard_number": shards,
+            "replication_factor": replicas,
+            "write_consistency_factor": replicas // 2 + 1,  # what is acknowledged survives the loss of a node
+        }
+        store._ask(
+            store._client.create_collection,
+            name,
+            vectors_config={
+                vector: models.VectorParams(size=dim, distance=models.Distance.DOT) for vector, dim in dense.items()
+            },
+            sparse_vectors_config={vector: models.SparseVectorParams() for vector in sparse},
+            **options,
+        )
+        for key in ("lang", "flags"):
+            store._index(key, models.PayloadSchemaType.KEYWORD)
+        if not store._blobs.exist():
+            store._blobs.create(**options | {"shard_number": 1})
+        store._write_meta()
+        return store
+
+    @classmethod
+    def open(cls, url: str, name: str, *, timeout: int = 60) -> ClusterStore:
+        store = cls(_connect(url, timeout), _points.named(name, "collection"), Shape({}, ()), f"{url}/{name}")
+        if not store._blobs.exist():
+            raise StoreError(f"{store._where} is not a collection of ours (paragloss index makes one)")
+        data = store.read_blob("collection")
+        if data is None:
+            raise StoreError(f"{store._where} was never finished: delete it on the server and index again")
+        meta = json.loads(data)
+        if meta["format"] != _points.FORMAT:
+            raise StoreError(f"{store._where} has format {meta['format']}, this version reads {_points.FORMAT}")
+        store._shape = Shape(meta["dense"], tuple(meta["sparse"]))
+        return store
+
+    @property
+    def dense(self) -> Mapping[str, int]:
+        """The dense vectors this collection keeps, with their dimensions."""
+        return self._shape.dense
+
+    @property
+    def sparse(self) -> tuple[str, ...]:
+        return self._shape.sparse
+
+    def add_dense(self, name: str, dim: int) -> None:
+        """Make room for the vectors of one more model; documents get them by `update_dense`."""
+        from qdrant_client import models
+
+        shape = Shape.of({**self._shape.dense, name: dim}, self._shape.sparse)
+        if name in self._shape.dense:
+            raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
+        try:
+            self._client.create_vector_name(
+                self._name,
+                name,
+                models.DenseVectorNameConfig(dense=models.DenseVectorConfig(size=dim, distance=models.Distance.DOT)),
+            )
+        except Exception as error:
+            raise StoreError(
+                f"{self._where} can't take vectors {name!r} ({error}): servers before 1.18 can't add a vector to a "
+                "collection; index into a new one that keeps both models"
+            ) from error
+        self._shape = shape
+        self._write_meta()
+
+    def add(self, records: Sequence[Record]) -> None:
+        for batch in _batches(_points.checked(records, self._shape)):
+            self._ask(self._client.upsert, self._name, [_point(record) for record in batch], wait=True)
+
+    def delete(self, ids: Sequence[str]) -> int:
+        from qdrant_client import models
+
+        points = list(dict.fromkeys(map(_points.point_id, ids)))
+        found = self._ask(self._client.retrieve, self._name, points, with_payload=False, with_vectors=False)
+        if found:
+            selector = models.PointIdsList(points=[point.id for point in found])
+            self._ask(self._client.delete, self._name, selector, wait=True)
+        return len(found)
+
+    def update_dense(self, name: str, ids: Sequence[str], vectors: Floats) -> None:
+        self._update_vectors(name, ids, _points.rows(self._shape, name, ids, vectors).tolist())
+
+    def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
+        self._shape.known(name)
+        self._update_vectors(name, ids, [_sparse(vector) for vector in vectors])
+
+    def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
+        names = self._shape.names(vectors)
+        points = [_points.point_id(id) for id in ids]
+        found = {}
+        for start in range(0, len(points), BATCH):
+            some = points[start : start + BATCH]
+            for point in self._ask(
+                self._client.retrieve, self._name, some, with_payload=True, with_vectors=names or False
+            ):
+                found[point.id.replace("-", "")] = self._record(point)
+        return [found.get(point) for point in points]
+
+    def count(self, where: Where | None = None) -> int:
+        matching = self._filter(where)
+        if matching is None:
+            return 0
+        return int(self._ask(self._client.count, self._name, count_filter=matching, exact=True).count)
+
+    def scroll(
+        self, where: Where | None = None, *, batch: int = 1000, vectors: bool | Sequence[str] = False
+    ) -> Iterator[list[Record]]:
+        matching, names = self._filter(where), self._shape.names(vectors)
+        offset = None
+        while matching is not None:
+            points, offset = self._ask(
+                self._client.scroll,
+                self._name,
+                scroll_filter=matching,
+                limit=batch,
+                offset=offset,
+                with_payload=True,
+                with_vectors=names or False,
+            )
+            if points:
+                yield [self._record(point) for point in points]
+            if offset is None:
+                return
+
+    def search_dense(
+        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+    ) -> list[Ranking]:
+        """`exact` compares with every document instead of walking the graph."""
+        return self._search(name, _points.rows(self._shape, name, vectors, vectors).tolist(), k, where, exact)
+
+    def search_sparse(
+        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
+    ) -> list[Ranking]:
+        self._shape.known(name)
+        return self._search(name, [_sparse(vector) for vector in vectors], k, where, False)
+
+    def read_blob(self, name: str) -> bytes | None:
+        return self._blobs.read(_points.named(name, "blob"))
+
+    def write_blob(self, name: str, data: bytes) -> None:
+        self._blobs.write(_points.named(name, "blob"), data)
+
+    def optimize(self) -> None:
+        """The server builds its indexes on its own; wait until it has."""
+        from qdrant_client import models
+
+        while self._ask(self._client.get_collection, self._name).status == models.CollectionStatus.YELLOW:
+            time.sleep(0.2)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def __enter__(self) -> ClusterStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write_meta(self) -> None:
+        meta = {"format": _points.FORMAT, "dense": self._shape.dense, "sparse": list(self._shape.sparse)}
+        self.write_blob("collection", json.dumps(meta).encode())
+
+    def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        try:
+            return call(*args, **options)
+        except Exception as error:
+            reason = " ".join(str(error).split())[:300]
+            raise StoreError(f"{self._where} did not answer as it should ({reason}): is the server running?") from error
+
+    def _update_vectors(self, name: str, ids: Sequence[str], vectors: Sequence[Any]) -> None:
+        from qdrant_client import models
+
+        points = [
+            models.PointVectors(id=_points.point_id(id), vector={name: vector})
+            for id, vector in zip(ids, vectors, strict=True)
+        ]
+        for start in range(0, len(points), BATCH):
+            self._ask(self._client.update_vectors, self._name, points[start : start + BATCH], wait=True)
+
+    def _search(self, name: str, queries: Sequence[Any], k: int, where: Where | None, exact: bool) -> list[Ranking]:
+        from qdrant_client import models
+
+        matching = self._filter(where)
+        if matching is None:
+            return [[] for _ in queries]
+        params = models.SearchParams(exact=exact)
+
+        def fetch(which: list[int], limit: int) -> list[Ranking]:
+            requests = [
+                models.QueryRequest(
+                    query=queries[i], using=name, limit=limit, filter=matching, params=params, with_payload=["id"]
+                )
+                for i in which
+            ]
+            found = self._ask(self._client.query_batch_points, self._name, requests)
+            return [_points.hits(answer.points) for answer in found]
+
+        return _points.settle(fetch, len(queries), k)
+
+    def _filter(self, where: Where | None) -> Any:
+        """The engine's filter; None when nothing can match. A field filtered by for the first time is indexed."""
+        from qdrant_client import models
+
+        groups = _points.conditions(where)
+        if groups is None:
+            return None
+        for match in (match for group in groups for match in group):
+            if match.key not in self._indexed:
+                kinds = models.PayloadSchemaType
+                self._index(match.key, kinds.KEYWORD if isinstance(match.values[0], str) else kinds.INTEGER)
+        return models.Filter(must=[models.Filter(should=[_condition(match) for match in group]) for group in groups])
+
+    def _index(self, key: str, kind: Any) -> None:
+        self._ask(self._client.create_payload_index, self._name, key, kind, wait=True)
+        self._indexed.add(key)
+
+    def _record(self, point: Any) -> Record:
+        found = point.vector or {}
+        dense = {name: found[name] for name in self._shape.dense if name in found}
+        sparse = {name: (found[name].indices, found[name].values) for name in self._shape.sparse if name in found}
+        return _points.record(point.payload, dense, sparse)
+
+
+def _connect(url: str, timeout: int) -> Any:
+    try:
+        from qdrant_client import QdrantClient
+    except ImportError:
+        raise MissingExtraError("a collection on a server", "cluster") from None
+    # Only long-standing calls are used, so the client need not be of the server's own version.
+    return QdrantClient(url=url, api_key=os.environ.get("QDRANT_API_KEY"), timeout=timeout, check_compatibility=False)
+
+
+def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
+    """As many documents at a time as one request may carry."""
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        document = record.document
+        size += 4 * (len(document.text) + len(document.title) + sum(map(len, document.fields.values())))
+        size += 24 * sum(map(len, record.dense.values())) + 32 * sum(len(v.indices) for v in record.sparse.values())
+        if batch and (size > _REQUEST or len(batch) == BATCH):
+            yield batch
+            batch, size = [], 0
+        batch.append(record)
+    if batch:
+        yield batch
+
+
+def _point(record: Record) -> Any:
+    from qdrant_client import models
+
+    vectors: dict[str, Any] = {name: row.tolist() for name, row in record.dense.items()}
+    vectors.update((name, _sparse(vector)) for name, vector in record.sparse.items())
+    return models.PointStruct(
+        id=_points.point_id(record.document.id), vector=vectors, payload=_points.payload(record.document)
+    )
+
+
+def _sparse(vector: SparseVector) -> Any:
+    from qdrant_client import models
+
+    return models.SparseVector(indices=vector.indices.tolist(), values=vector.values.tolist())
+
+
+def _condition(match: Match) -> Any:
+    from qdrant_client import models
+
+    return models.FieldCondition(key=match.key, match=models.MatchAny(any=match.values))

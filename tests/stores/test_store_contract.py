@@ -1,0 +1,257 @@
+"""What every store promises, tried on a folder and on a real server."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paragloss.errors import StoreError
+from paragloss.stores import create_store, open_store
+from paragloss.types import Document, Hit, Record, SparseVector
+
+
+def row(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def sparse(entries: dict[int, float]) -> SparseVector:
+    ids = sorted(entries)
+    return SparseVector(np.array(ids, np.uint32), np.array([entries[i] for i in ids], np.float32))
+
+
+@pytest.fixture(params=["folder", "server"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "folder":
+        return str(tmp_path / "collection")
+    return f"{request.getfixturevalue('server')}/test-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def store(location):
+    with create_store(location, dense={"meaning": 3}, sparse=["terms"]) as opened:
+        yield opened
+
+
+def record(id: str, *, lang: str = "en", dense=None, terms=None, **parts) -> Record:
+    return Record(
+        Document(id, parts.pop("text", f"text of {id}"), lang, **parts),
+        {} if dense is None else {"meaning": row(*dense)},
+        {} if terms is None else {"terms": sparse(terms)},
+    )
+
+
+FULL = record(
+    "ü/1",
+    lang="zh",
+    dense=(1, 2, 3),
+    terms={7: 0.1, 4_294_967_295: 2.5},
+    text="天气 \U0001f600\n\0",
+    title="title",
+    fields={"abstract": "short"},
+    meta={"year": 1999, "tags": ["a", "b"], "nested": {"x": None}, "open": True, "score": 0.5},
+)
+
+
+def test_what_goes_in_comes_out(store):
+    store.add([FULL])
+    found, missing = store.get(["ü/1", "other"], vectors=True)
+    assert missing is None
+    assert found.document == FULL.document
+    np.testing.assert_array_equal(found.dense["meaning"], FULL.dense["meaning"])
+    np.testing.assert_array_equal(found.sparse["terms"].indices, FULL.sparse["terms"].indices)
+    np.testing.assert_array_equal(found.sparse["terms"].values, FULL.sparse["terms"].values)
+    assert found.dense["meaning"].dtype == found.sparse["terms"].values.dtype == np.float32
+
+
+def test_vectors_come_when_asked_for(store):
+    store.add([FULL])
+    (bare,), (named,) = store.get(["ü/1"]), store.get(["ü/1"], vectors=["terms"])
+    assert (dict(bare.dense), dict(bare.sparse)) == ({}, {})
+    assert (list(named.dense), list(named.sparse)) == ([], ["terms"])
+    with pytest.raises(StoreError, match="keeps no vector 'nope'; it has meaning, terms"):
+        store.get(["ü/1"], vectors=["nope"])
+
+
+def test_adding_again_replaces_the_whole_document(store):
+    store.add([FULL])
+    store.add([record("ü/1", lang="de", text="neu")])
+    (found,) = store.get(["ü/1"], vectors=True)
+    assert found.document == Document("ü/1", "neu", "de")
+    assert (dict(found.dense), dict(found.sparse)) == ({}, {})
+    assert (store.count(), store.count({"lang": ["zh"]})) == (1, 0)
+
+
+def test_deleting_counts_what_was_there(store):
+    store.add([record("a", terms={1: 1}), record("b", terms={1: 1})])
+    assert store.delete(["a", "a", "nothing"]) == 1
+    assert store.delete([]) == 0
+    assert store.get(["a"]) == [None]
+    assert store.search_sparse("terms", [sparse({1: 1})], 5) == [[Hit("b", 1.0)]]
+
+
+def test_one_vector_can_be_replaced(store):
+    store.add([record("a", dense=(1, 0, 0), terms={1: 1}), record("b", terms={1: 1})])
+    store.update_sparse("terms", ["a"], [sparse({2: 0.5})])
+    store.update_dense("meaning", ["b"], np.array([[0, 1, 0]], np.float32))
+    a, b = store.get(["a", "b"], vectors=True)
+    assert a.sparse["terms"].indices.tolist() == [2]
+    assert a.dense["meaning"].tolist() == [1, 0, 0]
+    assert b.dense["meaning"].tolist() == [0, 1, 0]
+    assert store.search_sparse("terms", [sparse({1: 1, 2: 1})], 5) == [[Hit("b", 1.0), Hit("a", 0.5)]]
+
+
+def test_dense_search_is_a_dot_product(store):
+    store.add(
+        [record("far", dense=(0, 0, 1)), record("near", dense=(4, 0, 0)), record("against", dense=(-1, 0, 0))]
+        + [record("without")]
+    )
+    first, second = store.search_dense("meaning", np.array([[1, 0, 0.5], [0, 0, 2]], np.float32), 2)
+    assert first == [Hit("near", 4.0), Hit("far", 0.5)]
+    assert second[0] == Hit("far", 2.0)
+    everything = store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 10, exact=True)[0]
+    assert [hit.id for hit in everything] == ["near", "far", "against"]
+
+
+def test_sparse_search_finds_only_documents_that_share_a_term(store):
+    store.add([record("a", terms={1: 2, 9: 1}), record("b", terms={9: 3}), record("c", terms={5: 1}), record("d")])
+    both, none, empty = store.search_sparse("terms", [sparse({1: 1, 9: 0.5}), sparse({77: 1}), sparse({})], 10)
+    assert both == [Hit("a", 2.5), Hit("b", 1.5)]
+    assert none == empty == []
+
+
+def test_ties_are_broken_by_id_however_many(store):
+    ids = [f"d{i:03}" for i in range(300)]
+    store.add([record(id, dense=(1, 0, 0), terms={1: 1}) for id in reversed(ids)])
+    assert [hit.id for hit in store.search_sparse("terms", [sparse({1: 1})], 4)[0]] == ids[:4]
+    assert [hit.id for hit in store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 4)[0]] == ids[:4]
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ({"lang": ["de"]}, "bd"),
+        ({"lang": ["de", "fr"]}, "bcd"),
+        ({"lang": []}, ""),
+        ({"lang": ["xx"]}, ""),
+        ({"meta.year": [1999]}, "ac"),
+        ({"meta.year": ["1999"]}, "b"),
+        ({"meta.year": [1999, "1999"]}, "abc"),
+        ({"meta.open": [True]}, "a"),
+        ({"meta.open": [False]}, "b"),
+        ({"meta.open": [True, False]}, "ab"),
+        ({"meta.tags": ["x"]}, "ac"),
+        ({"meta.two words": ["y"]}, "d"),
+        ({"meta.none": ["y"]}, ""),
+        ({"meta.year": [1999], "lang": ["fr"]}, "c"),
+        ({}, "abcd"),
+        (None, "abcd"),
+    ],
+)
+def test_filters(store, where, expected):
+    store.add(
+        [
+            record("a", terms={1: 4}, dense=(4, 0, 0), meta={"year": 1999, "open": True, "tags": ["x", "z"]}),
+            record("b", terms={1: 3}, dense=(3, 0, 0), lang="de", meta={"year": "1999", "open": False}),
+            record("c", terms={1: 2}, dense=(2, 0, 0), lang="fr", meta={"year": 1999, "tags": "x"}),
+            record("d", terms={1: 1}, dense=(1, 0, 0), lang="de", meta={"two words": "y"}),
+        ]
+    )
+    assert store.count(where) == len(expected)
+    assert "".join(hit.id for hit in store.search_sparse("terms", [sparse({1: 1})], 9, where)[0]) == expected
+    dense = store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 9, where)[0]
+    assert "".join(hit.id for hit in dense) == expected
+    scrolled = [record.document.id for batch in store.scroll(where, batch=2) for record in batch]
+    assert "".join(sorted(scrolled)) == expected
+
+
+def test_a_field_indexed_for_one_kind_of_value_still_matches_the_other(store):
+    store.add([record("a", meta={"year": 1}), record("b", meta={"year": "1"})])
+    assert [store.count({"meta.year": [value]}) for value in (1, "1", 1, "1")] == [1, 1, 1, 1]
+    store.add([record("c", meta={"year": 1}), record("d", meta={"year": "1"})])
+    assert [store.count({"meta.year": [value]}) for value in (1, "1")] == [2, 2]
+
+
+@pytest.mark.parametrize("where", [{"title": ["x"]}, {"lang": "en"}, {'meta.a"b': ["x"]}])
+def test_filters_that_make_no_sense(store, where):
+    with pytest.raises(StoreError, match="filter"):
+        store.count(where)
+
+
+def test_scroll_sees_every_document_once(store):
+    store.add([record(f"d{i}", terms={1: 1}) for i in range(57)])
+    batches = list(store.scroll(batch=10, vectors=["terms"]))
+    assert {len(batch) for batch in batches} == {10, 7}
+    assert sorted(r.document.id for batch in batches for r in batch) == sorted(f"d{i}" for i in range(57))
+    assert all(r.sparse["terms"].indices.tolist() == [1] for batch in batches for r in batch)
+
+
+def test_blobs(store):
+    assert store.read_blob("statistics") is None
+    for data in (b"", b"\x00\xff" * 10, np.random.default_rng(0).bytes(13_000_000), b"short again"):
+        store.write_blob("statistics", data)
+        assert store.read_blob("statistics") == data
+    with pytest.raises(StoreError, match=r"can't be called '\.\./x'"):
+        store.write_blob("../x", b"")
+
+
+def test_everything_is_there_after_closing_and_opening(location):
+    with create_store(location, dense={"meaning": 3}, sparse=["terms"]) as store:
+        store.add([FULL, record("b", terms={1: 1})])
+        store.write_blob("x", b"y")
+    with open_store(location) as store:
+        assert store.get(["ü/1"])[0].document == FULL.document
+        assert store.search_sparse("terms", [sparse({1: 1})], 3) == [[Hit("b", 1.0)]]
+        assert store.read_blob("x") == b"y"
+        assert (dict(store.dense), store.sparse) == ({"meaning": 3}, ("terms",))
+
+
+def test_a_batch_larger_than_one_request(store):
+    store.add([record(f"d{i}", text="x" * 30_000, dense=(i, 1, 1)) for i in range(1200)])
+    store.optimize()
+    assert store.count() == 1200
+    assert store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 1)[0] == [Hit("d1199", 1199.0)]
+
+
+UNORDERED = SparseVector(np.array([2, 1], np.uint32), row(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (lambda: record("a", dense=(1, 2)), r"'a': vector 'meaning' has shape \(2,\), this collection keeps \(3,\)"),
+        (lambda: record("a", dense=(1, 2, float("nan"))), "not finite"),
+        (lambda: Record(Document("a", "", "en"), {"other": row(1)}), "keeps no vector 'other'"),
+        (lambda: Record(Document("a", "", "en"), {}, {"terms": UNORDERED}), "ascend"),
+        (lambda: record("a", text="\ud800"), "surrogate"),
+        (lambda: record("a", title="\ud800"), "surrogate"),
+        (lambda: record("a", meta={"x": object()}), "'a': meta takes what JSON can hold"),
+        (lambda: record("a", meta={"x": float("inf")}), "'a': meta takes what JSON can hold"),
+    ],
+)
+def test_what_can_not_be_kept_is_refused_whole(store, bad: Callable[[], Record], message):
+    with pytest.raises(StoreError, match=message):
+        store.add([record("good"), bad()])
+    assert store.count() == 0
+
+
+def test_wrong_searches_are_refused(store):
+    with pytest.raises(StoreError, match="'meaning' takes 1 finite rows of 3; got"):
+        store.search_dense("meaning", np.ones((1, 4), np.float32), 1)
+    with pytest.raises(StoreError, match="keeps no vector 'nope'"):
+        store.search_sparse("nope", [sparse({1: 1})], 1)
+
+
+def test_a_collection_is_not_made_twice(location, store):
+    with pytest.raises(StoreError, match="choose another"):
+        create_store(location, dense={}, sparse=["terms"])
+
+
+def test_vectors_need_names_of_their_own(location):
+    with pytest.raises(StoreError, match="its own name"):
+        create_store(location, dense={"x": 3}, sparse=["x"])
+    with pytest.raises(StoreError, match="0 dimensions"):
+        create_store(location, dense={"x": 0}, sparse=[])
