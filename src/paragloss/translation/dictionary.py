@@ -176,6 +176,10 @@ class Dictionary:
         return cls(senses, carry=carry, tag=tag, **saved.meta)
 
 
+def load(path: str | Path) -> Dictionary:
+    return Dictionary.load(path)
+
+
 class Glossary:
     """A Translator over a file that people edit: read again whenever it has changed, so an edit counts from the next
     query on. `read` makes a Dictionary of it; a file that can't be read leaves the last good one in place and warns.

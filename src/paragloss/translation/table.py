@@ -40,6 +40,11 @@ class Table:
         self._index = {lang: {term: i for i, term in enumerate(w.terms)} for lang, w in self.words.items()}
 
     @property
+    def meta(self) -> dict[str, dict[str, int]]:
+        """How many translations there are in each direction; shown by `paragloss info`."""
+        return {"translations": {f"{a}->{b}": int(self.probabilities[a, b].nnz) for a, b in self.pairs}}
+
+    @property
     def pairs(self) -> list[tuple[str, str]]:
         return sorted(self.probabilities)
 
@@ -95,8 +100,8 @@ class Table:
 def fit(
     aligned: Aligned,
     *,
-    source: str | None = None,
-    target: str | None = None,
+    source: str = "",
+    target: str = "",
     iterations: int = 5,
     diagonal: float = 4.0,
     symmetric: bool = True,
@@ -115,7 +120,7 @@ def fit(
     """
     langs = sorted({lang for concept in aligned for lang in concept.texts})
     wanted = [
-        (a, b) for a in langs for b in langs if a != b and source in (None, a) and target in (None, b)
+        (a, b) for a in langs for b in langs if a != b and source in ("", a) and target in ("", b)
     ]  # fmt: skip
     if not wanted:
         raise InputError(f"nothing to learn a table {source or 'any'}->{target or 'any'} from: texts are in {langs}")

@@ -1,0 +1,124 @@
+"""Translation by nearest words in a shared space."""
+
+import numpy as np
+import pytest
+
+from paragloss.analysis import analyzer
+from paragloss.errors import LanguageError
+from paragloss.models.bag import BagEncoder, Tower
+from paragloss.translation._spelling import spellings
+from paragloss.translation.embedding import Embedding
+from paragloss.types import Query, Translator
+from paragloss.vocabulary import Vocabulary
+
+
+def tower(lang, words, *, stem=False):
+    terms = list(words)
+    table = np.array([words[t] for t in terms], np.float32)
+    return Tower(Vocabulary(lang, terms, np.ones(len(terms)), 1, stem=stem), table)
+
+
+# Two directions: machines and weapons; "machine" lies between, a little closer to the gun.
+SPACE = BagEncoder(
+    {
+        "en": tower("en", {"virtual": (1.0, 0.0), "machine": (0.66, 0.75), "soldier": (0.1, 1.0), "the": (1.0, 1.0)}),
+        "de": tower("de", {"Rechner".lower(): (1.0, 0.1), "gewehr": (0.4, 0.9), "und": (0.7, 0.7)}),
+    },
+    weighting="mean",
+)
+
+
+def nearest(text, **options):
+    translator = Embedding(SPACE, **options)
+    return {t.source: [a.text for a in t.alternatives] for t in translator.translate(Query("q", text, "en"), "de")}
+
+
+def test_it_is_a_translator():
+    assert isinstance(Embedding(SPACE), Translator)
+
+
+def test_without_context_each_word_stands_alone():
+    assert nearest("machine", top=1) == {"machine": ["gewehr"]}
+    assert nearest("virtual machine", top=1, context=0) == {"virtual": ["rechner"], "machine": ["gewehr"]}
+
+
+def test_the_rest_of_the_query_decides_between_meanings():
+    assert nearest("virtual machine", top=1, context=0.5) == {"virtual": ["rechner"], "machine": ["rechner"]}
+    assert nearest("machine soldier", top=1, context=0.5) == {"machine": ["gewehr"], "soldier": ["gewehr"]}
+
+
+def test_scores_are_equation_5_2():
+    words = {"virtual": (1, 0), "machine": (0.66, 0.75), "rechner": (1, 0.1), "gewehr": (0.4, 0.9)}
+    unit = {word: np.array(v) / np.linalg.norm(v) for word, v in words.items()}
+    expected = {t: unit["machine"] @ unit[t] + 0.3 * unit["virtual"] @ unit[t] for t in ("rechner", "gewehr")}
+    translator = Embedding(SPACE, top=2, context=0.3)
+    _, machine = translator.translate(Query("q", "virtual machine", "en"), "de")
+    for alternative in machine.alternatives:
+        assert alternative.weight == pytest.approx(expected[alternative.text] / sum(expected.values()), rel=1e-5)
+
+
+def test_stop_words_are_neither_asked_nor_answered():
+    assert nearest("the machine", top=3) == {"machine": ["gewehr", "rechner"]}
+
+
+def test_an_unknown_word_stays():
+    assert nearest("machine Zürich", top=1)["Zürich"] == ["Zürich"]
+
+
+def test_more_answers_are_further_away():
+    (only,) = Embedding(SPACE, top=5).translate(Query("q", "soldier", "en"), "de")
+    weights = [a.weight for a in only.alternatives]
+    assert len(weights) == 2
+    assert weights == sorted(weights, reverse=True)
+    assert sum(weights) == pytest.approx(1)
+
+
+def test_csls_holds_back_a_word_that_is_near_everything():
+    # "hub" is the nearest of every source word; the others are each near one.
+    def around(angle):
+        return (np.cos(angle), np.sin(angle))
+
+    space = BagEncoder(
+        {
+            "en": tower("en", {"left": around(0.75), "right": around(0.81)}),
+            "de": tower("de", {"hub": around(0.78), "links": around(0.715)}),
+        },
+        weighting="mean",
+    )
+    query = Query("q", "left", "en")
+    assert Embedding(space, top=1).translate(query, "de")[0].alternatives[0].text == "hub"
+    assert Embedding(space, top=1, csls=True).translate(query, "de")[0].alternatives[0].text == "links"
+
+
+def test_the_answer_to_a_stem_is_text_that_is_cut_into_that_stem():
+    cut = analyzer("en").terms
+    text = "organisations communities universities happily generously"
+    stems = cut(text)
+    unstable = [stem for stem in stems if cut(stem) != [stem]]
+    assert unstable, "the example needs a stem that is not stemmed to itself"
+    angles = np.linspace(0, 1, len(stems))
+    space = BagEncoder(
+        {
+            "de": tower("de", {f"wort{i}": (np.cos(a), np.sin(a)) for i, a in enumerate(angles)}),
+            "en": tower("en", {s: (np.cos(a), np.sin(a)) for s, a in zip(stems, angles, strict=True)}, stem=True),
+        },
+        weighting="mean",
+    )
+    query = Query("q", " ".join(f"wort{i}" for i in range(len(stems))), "de")
+
+    def answers(**options):
+        return [
+            cut(t.alternatives[0].text) for t in Embedding(space, top=1, context=0, **options).translate(query, "en")
+        ]
+
+    assert answers(written={"en": spellings([text], "en")}) == [[stem] for stem in stems]
+    assert all(len(a) == 1 and a[0] in stems and a[0] not in unstable for a in answers())
+
+
+def test_only_frequent_words_are_answers():
+    assert nearest("soldier", top=3, limit=1) == {"soldier": ["rechner"]}
+
+
+def test_unknown_languages_are_refused():
+    with pytest.raises(LanguageError, match="does not know 'fr'; it knows en, de"):
+        Embedding(SPACE).translate(Query("q", "machine", "en"), "fr")
