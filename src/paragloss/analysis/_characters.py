@@ -34,7 +34,8 @@ def word_class() -> str:
 
 
 def is_word(character: str) -> bool:
-    return character.isalnum() or unicodedata.category(character)[0] == "M"
+    """A letter, mark or digit; Unicode calls one of the apostrophes a letter, too."""
+    return (character.isalnum() and character not in APOSTROPHES) or unicodedata.category(character)[0] == "M"
 
 
 def word_pattern(inside: str = APOSTROPHES + JOINERS) -> re.Pattern[str]:

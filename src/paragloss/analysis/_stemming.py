@@ -58,11 +58,14 @@ _KOREAN_ENDINGS = """
 된 되는 될 되어 됩니다 되었습니다 된다 되다 되고 되며 되면 되지 시키는 시킵니다 시킬 적 적인 적으로
 """
 
+#: What the particles beginning so can't follow: an open or a closed syllable.
+_AFTER_CONSONANT, _AFTER_VOWEL = "은을과으", "는를와가"
+_SURE_PARTICLES = {"을", "를", "은", "는", "에서", "으로"}
 #: Ukrainian endings of nouns, adjectives and verbs.
 _UKRAINIAN_ENDINGS = """
 ами ями ові еві єві ією ах ях ам ям ів їв ей ою ею єю ого ього ому ьому ими іми ий ій їй ої ьої их іх їх им ім їм
 а я о е є у ю і ї и ь й ати яти ити іти їти увати ювати ують юють ють уть ять ать ує ить їть ала ало али ила ило или
-ла ло ли ти
+ла ло ли
 """
 
 
@@ -84,8 +87,17 @@ def stemmer(lang: str) -> Callable[[str], str]:
 
 
 def _korean_noun(word: str) -> str:
-    """A word without its particle, if two syllables remain: shorter remains are too often another word."""
-    return _without_ending(word, _longest_first(_KOREAN_ENDINGS), least=2)
+    """A word without its particle. Some particles only follow a consonant, others only a vowel, which tells 책을 (book,
+    as object) from 마을 (village); after one syllable only the surest are taken off."""
+    for ending in _longest_first(_KOREAN_ENDINGS):
+        noun = word[: -len(ending)]
+        if word.endswith(ending) and len(noun) >= (1 if ending in _SURE_PARTICLES else 2):
+            # Syllables are laid out 28 to a vowel, first the one without a final consonant.
+            closed = (ord(noun[-1]) - ord("가")) % 28 > 0
+            if "가" <= noun[-1] <= "힣" and ending[0] in (_AFTER_VOWEL if closed else _AFTER_CONSONANT):
+                continue
+            return noun
+    return word
 
 
 def _ukrainian_stem(word: str) -> str:

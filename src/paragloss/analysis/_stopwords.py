@@ -37,6 +37,8 @@ anos hoje hora obra povo tipo zero área nova novo meio ano
 года году год глаз дать день душа жена лицо люди мать мир мира нога ночь окно отец путь рука свет сила стол утро вода
 дело друг дом раз час
 """
+#: What the lists forgot.
+_MORE = {"uk": "і в у на не за по при над між а о ж я ти", "sw": "vya cha la za"}
 
 
 def stopwords(lang: str, spell: Callable[[str], str]) -> frozenset[str]:
@@ -54,4 +56,4 @@ def _listed(lang: str) -> set[str]:
     if len(words) > _LONG_LIST and lang not in _WHOLE:
         longest = _SHORT_WORDS.get(lang, _SHORT_WORD)
         words = {word for word in words if len(word) <= longest}
-    return words - set(_WORTH_FINDING.split())
+    return words.union(_MORE.get(lang, "").split()) - set(_WORTH_FINDING.split())

@@ -1,0 +1,194 @@
+"""What an analyzer makes of a sentence, language by language."""
+
+import unicodedata
+from itertools import pairwise
+
+import pytest
+
+from paragloss.analysis import analyzer
+from paragloss.errors import LanguageError
+
+SENTENCES = [
+    ("en", "The children's books were returned to the library.", "children book return librari"),
+    ("fr", "L'école a reçu des livres pour les élèves d’autrefois.", "ecol recu livr elev autrefois"),
+    ("it", "L'acqua fresca scorreva sotto l'antico ponte di città.", "acqua fresc scorr sott antic pont citt"),
+    ("es", "Los niños españoles leían canciones antiguas.", "niñ español lei cancion antigu"),
+    ("de", "Die Häuser an der alten STRASSE, der alten Straße.", "haus alt strass alt strass"),
+    ("pt", "Os pescadores portugueses falam da solidão.", "pescador portugues fal solida"),
+    ("nl", "De kinderen hebben oude boeken in de bibliotheek.", "kinder heb oude boek bibliotheek"),
+    ("da", "Børnene læste gamle bøger på biblioteket.", "børn læst gaml bøg bibliotek"),
+    ("sv", "Barnen läste gamla böcker på biblioteket.", "barn läst gaml böck bibliotek"),
+    ("no", "Barna leste gamle bøker på biblioteket.", "barn lest gaml bøk bibliotek"),
+    ("fi", "Lapset lukivat vanhoja kirjoja kirjastossa.", "laps lukiv vanho kirj kirjasto"),
+    ("ru", "Дети читали старые книги, сидя под ёлкой.", "дет чита стар книг сид елк"),
+    ("uk", "Діти читали п'ять старих книжок у бібліотеці.", "діт чит пят стар книжок бібліотец"),
+    ("pl", "Dzieci czytały stare książki w bibliotece.", "dziec czyt star książk bibliotec"),
+    ("cs", "Děti četly staré knihy v knihovně.", "dět četl star knih knihovn"),
+    ("ro", "Copiii citeau cărți vechi în bibliotecă și învăţau.", "copii citeau cart vech bibliotec invat"),
+    ("hu", "A gyerekek régi könyveket olvastak a könyvtárban.", "gyerek rég könyv olvast könyvtár"),
+    ("tr", "Çocuklar İstanbul'un kütüphanesinde IŞIK gördü.", "çocuk istanbul kütüphane ışık gör"),
+    ("el", "Τα παιδιά διάβαζαν παλιά βιβλία στους ΔΡΟΜΟΥΣ.", "πα διαβαζ παλ βιβλ στ δρομ"),
+    ("ar", "قرأ الأطفال الكُتُبَ القديمة في المكتبة.", "قرء اطفال كتب قديم مكتب"),
+    ("fa", "كودكان كتاب\u200cهای قدیمی را در کتابخانه خواندند.", "کودک کتاب قدیمی کتابخ خواندند"),
+    ("he", 'הילדים קראו סְפָרִים ישנים של צה"ל בספרייה.', "הילדים קראו ספרים ישנים צהל בספרייה"),
+    ("hi", "बच्चों ने पुस्तकालय में पुरानी हिन्दी किताबें पढ़ीं।", "बच्च पुस्तकालय पुरान हिंद किताब पढ"),
+    ("bn", "শিশুরা গ্রন্থাগারে পুরনো বই পড়ছিল।", "শিশুরা গ্রন্থাগারে পুরনো বই পড়ছিল"),
+    ("ta", "குழந்தைகள் நூலகத்தில் பழைய புத்தகங்களைப் படித்தனர்.", "குழந்தை நூலகம் பழை புத்தகம் படி"),
+    ("th", "เด็กอ่านหนังสือเก่าในห้องสมุด", "เด็ก อ่าน หนังสือ เก่า ห้อง สมุด"),
+    ("vi", "Trẻ em đọc sách cũ trong thư viện.", "trẻ đọc sách cũ thư viện"),
+    ("id", "Anak-anak membaca buku di perpustakaan.", "anak anak baca buku pustaka"),
+    ("tl", "Nagbasa ang mga bata ng lumang aklat sa silid-aklatan.", "nagbasa bata lumang aklat silid aklatan"),
+    ("sw", "Watoto walisoma vitabu vya zamani kuhusu ng'ombe.", "watoto walisoma vitabu zamani kuhusu ngombe"),
+    ("zh", "孩子們在圖書館閱讀舊書。", "孩子 图书馆 阅读 旧书"),
+    ("ja", "図書館でコンピューターの本を使用。", "図書館 コンピュータ 本 使用"),
+    ("ko", "아이들은 도서관에서 책을 검색합니다.", "아이 도서관 책 검색"),
+]
+
+
+@pytest.mark.parametrize(("lang", "sentence", "terms"), SENTENCES, ids=[lang for lang, *_ in SENTENCES])
+def test_sentence(lang, sentence, terms):
+    assert analyzer(lang).terms(sentence) == unicodedata.normalize("NFKC", terms).split()
+
+
+@pytest.mark.parametrize(("lang", "sentence", "terms"), SENTENCES, ids=[lang for lang, *_ in SENTENCES])
+def test_spans_point_at_the_words(lang, sentence, terms):
+    cut = analyzer(lang)
+    spans = cut.spans(sentence)
+    assert [span.term for span in spans] == cut.terms(sentence)
+    for span, following in pairwise(spans):
+        assert span.end <= following.start
+    for span in spans:
+        assert cut.terms(sentence[span.start : span.end]) == [span.term]
+
+
+@pytest.mark.parametrize(
+    ("lang", "one", "other"),
+    [
+        ("en", "naïve café", "NAIVE CAFE\u0301"),
+        ("en", "ﬁle", "file"),
+        ("en", "ＦＵＬＬ", "full"),
+        ("en", "soft\u00adware", "software"),
+        ("en", "the dogs’", "dog's"),
+        ("fr", "l'œuvre", "OEUVRE"),
+        ("fr", "qu'élève", "élèves"),
+        ("it", "dell’università", "università"),
+        ("de", "Straße", "STRASSE"),
+        ("da", "læser’s", "LÆSER"),
+        ("ru", "Ёлка", "елка"),
+        ("ru", "за\u0301мок", "замок"),
+        ("uk", "об’єкт", "об'єкти"),
+        ("ro", "învăţători", "învățători"),
+        ("el", "δρόμος", "ΔΡΟΜΟΣ"),
+        ("tr", "IŞIK", "ışık"),
+        ("tr", "İSTANBUL'DAN", "istanbul"),
+        ("ar", "الكِتـــاب", "الكتاب"),
+        ("ar", "ﻛﺘﺎﺏ", "كتاب"),
+        ("ar", "إسلام ٢٠٢٤", "اسلام 2024"),
+        ("fa", "كتاب‌ها", "کتاب ها"),
+        ("he", "שָׁלוֹם", "שלום"),
+        ("hi", "हिन्दी ज़रूर", "हिंदी जरूर"),
+        ("hi", "आँख", "आंख"),
+        ("hi", "१२३", "123"),
+        ("vi", "tiếng Việt", "TIẾNG VIỆT"),
+        ("zh", "資訊檢索", "资讯检索"),
+        ("zh", "Ｐｙｔｈｏｎ程式", "python程式"),
+        ("ja", "コンピュータ", "コンピューター"),
+        ("ja", "ｺﾝﾋﾟｭｰﾀ", "コンピュータ"),
+        ("ko", "도서관에서", "도서관을"),
+        ("ko", unicodedata.normalize("NFD", "한국어"), "한국어"),
+        ("zh-tw", "圖書館", "图书馆"),
+        ("pt-br", "canção", "CANÇÃO"),
+    ],
+)
+def test_two_spellings_one_term(lang, one, other):
+    assert analyzer(lang).terms(one) == analyzer(lang).terms(other)
+
+
+@pytest.mark.parametrize(
+    ("lang", "one", "other"),
+    [
+        ("es", "año", "ano"),
+        ("sv", "häst", "hast"),
+        ("da", "bøn", "bon"),
+        ("vi", "má", "mà"),
+        ("tr", "kız", "kiz"),
+        ("ru", "мой", "мои"),
+        ("bn", "বাড়", "বাড"),
+        ("ja", "ハス", "バス"),
+    ],
+)
+def test_two_words_two_terms(lang, one, other):
+    plain = analyzer(lang, stem=False, stop=False)
+    assert plain.terms(one) != plain.terms(other)
+
+
+@pytest.mark.parametrize("lang", ["en", "ja", "zh", "th", "ko", "ru"])
+def test_technical_words(lang):
+    cut = analyzer(lang, stem=False)
+    assert cut.terms("Array.prototype.map") == ["array", "prototype", "map"]
+    assert cut.terms("x11-utils snake_case") == ["x11", "utils", "snake", "case"]
+    assert cut.terms("C++") == ["cpp"]
+
+
+def test_korean_particles_follow_the_sound_before_them():
+    # 을 follows a consonant: it is the particle in 책을 (book) and part of the noun in 마을 (village).
+    assert analyzer("ko").terms("책을 마을을 마을 사과와 사과") == ["책", "마을", "마을", "사과", "사과"]
+
+
+def test_c_sharp_is_not_c():
+    assert analyzer("en").terms("C# and C") == ["csharp", "c"]
+
+
+def test_an_english_word_is_the_same_term_in_a_page_of_another_script():
+    english = analyzer("en").terms("arrays")
+    assert (
+        english == analyzer("ja").terms("arrays") == analyzer("ru").terms("arrays") == analyzer("ko").terms("arrays를")
+    )
+
+
+def test_plain_variant_lower_cases_only():
+    plain = analyzer("en", stem=False, stop=False)
+    assert plain.terms("The Children were running.") == ["the", "children", "were", "running"]
+    assert analyzer("en", stem=False).terms("The Children were running.") == ["children", "running"]
+    assert analyzer("en", stop=False).terms("The Children were running.") == ["the", "children", "were", "run"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"), [("en", "to be or not to be"), ("da", "at være"), ("zh", "的"), ("th", "และ")]
+)
+def test_nothing_but_stop_words_stays(lang, text):
+    assert analyzer(lang).terms(text)
+    assert [span.term for span in analyzer(lang).spans(text)] == analyzer(lang).terms(text)
+
+
+@pytest.mark.parametrize("word", ["computer", "information", "index", "number"])
+def test_english_content_words_are_no_stop_words(word):
+    assert len(analyzer("en").terms(f"the {word} of snow")) == 2
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"), [("ru", "вода и деньги"), ("pt", "o sistema de viagem"), ("it", "la città e il mondo")]
+)
+def test_content_words_of_long_stop_lists_are_kept(lang, text):
+    assert len(analyzer(lang).terms(text)) == 2
+
+
+@pytest.mark.parametrize("text", ["", " \n", "...", "+ # ++", "🙂🙂"])
+@pytest.mark.parametrize("lang", ["en", "zh", "ja", "ko"])
+def test_no_words_no_terms(lang, text):
+    assert analyzer(lang).terms(text) == []
+    assert analyzer(lang).spans(text) == []
+
+
+def test_any_language_code_has_an_analyzer():
+    assert analyzer("mi").terms("te whare pukapuka") == ["te", "whare", "pukapuka"]
+    assert analyzer("ka").terms("ძველი წიგნები") == ["ძველი", "წიგნები"]
+    assert len(analyzer("lo").terms("ພາສາລາວ")) == 2
+    assert analyzer("nb").lang == "no"
+    assert analyzer("pt-BR") is analyzer("pt")
+
+
+@pytest.mark.parametrize("lang", ["", "english!", "x", "12"])
+def test_what_is_no_language_code_is_quoted(lang):
+    with pytest.raises(LanguageError, match=f"'{lang}'"):
+        analyzer(lang)

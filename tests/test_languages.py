@@ -1,0 +1,127 @@
+import threading
+
+import pytest
+
+from paragloss import languages
+from paragloss.errors import LanguageError
+
+
+@pytest.mark.parametrize(
+    ("code", "base"),
+    [
+        ("en", "en"),
+        ("EN", "en"),
+        ("eng", "en"),
+        ("pt-br", "pt"),
+        ("pt_BR.UTF-8", "pt"),
+        ("zh-Hans", "zh"),
+        ("zh-tw", "zh"),
+        ("chi", "zh"),
+        ("yue", "zh"),
+        ("ger", "de"),
+        ("deu", "de"),
+        ("iw", "he"),
+        ("fil", "tl"),
+        ("nb", "no"),
+        ("nn", "nn"),
+        ("ceb", "ceb"),
+    ],
+)
+def test_normalise(code, base):
+    assert languages.normalise(code) == base
+
+
+@pytest.mark.parametrize("code", ["", "xx", "english", "e", "12"])
+def test_unknown_code_is_quoted_with_a_remedy(code):
+    with pytest.raises(LanguageError, match=f"'{code}'.*known"):
+        languages.normalise(code)
+
+
+def test_table_is_whole():
+    known = languages.known()
+    assert len(known) >= 200
+    assert len([code for code in known if len(code) == 2]) == 182  # ISO 639-1 has 183; its 'nb' is our 'no'
+    for code in known:
+        assert languages.normalise(code) == code
+        assert languages.name(code)[0].isupper()
+        assert languages.scripts(code)
+
+
+def test_names():
+    assert languages.name("tl") == "Tagalog"
+    assert languages.name("zh-Hant") == "Chinese"
+    assert languages.name("gd") == "Scottish Gaelic"
+    assert languages.name("ceb") == "Cebuano"
+
+
+def test_scripts():
+    assert languages.scripts("en") == ("Latn",)
+    assert languages.scripts("hi") == ("Deva",)
+    assert languages.scripts("ja-JP") == ("Kana", "Hani")
+
+
+@pytest.mark.parametrize(
+    ("text", "lang"),
+    [
+        ("안녕하세요", "ko"),
+        ("ひらがな", "ja"),
+        ("東京の天気", "ja"),
+        ("สวัสดี", "th"),
+        ("καλημέρα", "el"),
+        ("გამარჯობა", "ka"),
+        ("வணக்கம்", "ta"),
+    ],
+)
+def test_one_word_is_enough_where_the_script_decides(text, lang):
+    assert languages.identify_one(text) == lang
+
+
+def test_sentences():
+    sentences = {
+        "en": "The old bridge was closed for repairs this morning.",
+        "da": "Den gamle bro blev lukket for reparation i morges.",
+        "it": "Il vecchio ponte è stato chiuso stamattina per lavori.",
+        "vi": "Cây cầu cũ đã bị đóng cửa để sửa chữa sáng nay.",
+        "hi": "पुराना पुल आज सुबह मरम्मत के लिए बंद कर दिया गया।",
+        "zh": "这座旧桥今天早上因维修而关闭。",
+        "tl": "Isinara ngayong umaga ang lumang tulay upang ayusin.",
+        "uk": "Старий міст сьогодні вранці закрили на ремонт.",
+    }
+    assert languages.identify(sentences.values()) == list(sentences)
+
+
+def test_knowing_the_candidates_helps_short_queries():
+    # Two words that several Scandinavian languages share: the caller's list decides.
+    assert languages.identify_one("gamle broer", among=["en", "da", "it"]) == "da"
+    assert languages.identify_one("gamle broer", among=["en", "nb", "it"]) == "no"
+
+
+def test_script_narrows_the_candidates():
+    assert languages.identify_one("hello", among=["hi", "ru", "sw"]) == "sw"
+    # No candidate is written so: they are still all there is to choose from.
+    assert languages.identify_one("hello", among=["hi", "mr"]) in {"hi", "mr"}
+
+
+@pytest.mark.parametrize("text", ["", "   ", "12 + 34", "?!", "🙂"])
+def test_no_letters_no_language(text):
+    assert languages.identify_one(text) is None
+    assert languages.identify_one(text, among=["en", "fr"]) is None
+
+
+def test_unknown_candidate_is_an_error():
+    with pytest.raises(LanguageError, match="'klingon'"):
+        languages.identify(["text"], among=["klingon"])
+
+
+def test_threads_with_different_candidates_do_not_disturb_each_other():
+    wrong = []
+
+    def ask(among, expected):
+        wrong.extend(got for got in languages.identify(["gamle broer"] * 50, among) if got != expected)
+
+    threads = [threading.Thread(target=ask, args=(["en", code], code)) for code in ("da", "no") * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
