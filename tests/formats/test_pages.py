@@ -159,6 +159,7 @@ def packed(parts):
         (packed({"word/document.xml": b" " * 50_000_000}), "no real document does, so it is refused"),
         (packed({f"{n}": b"" for n in range(20_001)}), "no real document does"),
     ],
+    ids=["no zip", "no document", "bomb", "many parts"],
 )
 def test_bad_docx(tmp_path, data, message):
     with pytest.raises(InputError, match=message):

@@ -1,7 +1,6 @@
 import bz2
 import gzip
 import lzma
-import os
 import tracemalloc
 
 import pytest
@@ -50,8 +49,9 @@ def test_only_newline_ends_a_line(tmp_path):
         (b"ok\n\x00\x01", r":2: a zero byte at offset 3.*binary"),
         ("x".encode("utf-16"), r":1: the text is UTF-16.*iconv"),
         (gzip.compress(b"a line\n" * 1000)[:-20], "damaged or cut off"),
-        (gzip.compress(os.urandom(100_000))[:50_000] + b"garbage" * 10, "damaged or cut off|not UTF-8|zero byte"),
+        (gzip.compress(b"a line\n" * 1000)[:-8] + bytes(8), "damaged or cut off"),
     ],
+    ids=["empty", "blank", "latin-1", "binary", "utf-16", "cut off", "bad checksum"],
 )
 def test_what_is_no_text_is_one_line_of_error(tmp_path, data, message):
     path = written(tmp_path / "bad.txt", data)

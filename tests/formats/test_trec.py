@@ -140,6 +140,18 @@ def test_bad_documents_are_placed_at_their_start(file):
     assert "6: <DOC> is never closed" in str(errors[1])
 
 
+def test_documents_may_share_a_line_and_one_never_closed_is_told(file):
+    one = "<DOC><DOCNO>{}</DOCNO>{}</DOC>"
+    path = file(one.format(1, "a") + one.format(2, "b") + "\n<DOC><DOCNO>lost</DOCNO>\n" + one.format(3, "c"))
+    errors = []
+    assert [(doc.id, doc.text) for doc in read_documents(path, on_error=errors.append)] == [
+        ("1", "a"),
+        ("2", "b"),
+        ("3", "c"),
+    ]
+    assert [str(error) for error in errors] == [f"{path}:2: <DOC> is never closed; end it with </DOC>"]
+
+
 def test_a_file_without_documents(file):
     with pytest.raises(InputError, match=r"no <DOC> element"):
         list(read_documents(file("just text\n")))

@@ -207,6 +207,9 @@ def test_a_malicious_pickle_runs_nothing(file, tmp_path, monkeypatch, call, prot
         (pickle.dumps((["a", "b"], np.array(["x", "y"])), protocol=2), "no matrix of floats"),
         (pickle.dumps((["a", "b"], np.array([{}, {}])), protocol=2), "no matrix of floats"),
         (pickle.dumps((["a", "b"], M), protocol=2)[:-20], "damaged or cut off"),
+        (b"\x80\x02Nr\xff\xff\xff\x7f.", "memory cell 2,147,483,647"),
+        (b"\x80\x04\x8e" + b"\xff" * 7 + b"\x7f.", "damaged or cut off"),
+        (b"\x80\x02\xff.", "damaged or cut off"),
         (b"\x80\x02Pid\n.", "damaged|outside it|asks for"),
     ],
 )

@@ -61,6 +61,7 @@ def test_sitelinks_join_languages(tmp_path):
         (b'<!DOCTYPE m [<!ENTITY a "b">]><mediawiki/>', "declares an entity"),
         (dump("<page>" + "<a>" * 200), "nested more than 100 deep"),
     ],
+    ids=["cut off", "packed and cut off", "no id", "entity", "deep"],
 )
 def test_bad_dumps(tmp_path, data, message):
     path = tmp_path / "x.xml"

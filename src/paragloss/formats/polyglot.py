@@ -7,6 +7,7 @@ Python or numpy is ever called with what the file says.
 from __future__ import annotations
 
 import pickle
+import pickletools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -16,6 +17,7 @@ from paragloss.errors import InputError
 from paragloss.formats.text import PathLike, broken, open_bytes
 from paragloss.types import Floats
 
+_DAMAGED = (ValueError, TypeError, EOFError, OSError, IndexError, KeyError, MemoryError, OverflowError)
 _FLOATS = {"f4", "f8"}
 
 
@@ -67,6 +69,7 @@ class _Unpickler(pickle.Unpickler):
 
 def read_polyglot(path: PathLike) -> tuple[list[str], Floats]:
     """Words and vectors."""
+    _check_memo(path)
     with open_bytes(path) as stream:
         try:
             # As bytes: Python 2's strings are then told apart from its unicode.
@@ -81,6 +84,17 @@ def read_polyglot(path: PathLike) -> tuple[list[str], Floats]:
     if len(words) != len(matrix):
         raise InputError(f"{path}: {len(words)} words but {len(matrix)} vectors; the file is damaged, fetch it again")
     return words, matrix
+
+
+def _check_memo(path: PathLike) -> None:
+    """A pickle numbers what it remembers one after another; a number out of turn would only reserve memory."""
+    with open_bytes(path) as stream:
+        try:
+            for count, (opcode, argument, _) in enumerate(pickletools.genops(stream)):
+                if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and argument > count:
+                    raise InputError(f"{path}: the pickle jumps to memory cell {argument:,}; don't trust it")
+        except _DAMAGED as error:
+            raise broken(path, error) from error
 
 
 def _words(found: Any, path: PathLike) -> list[str]:

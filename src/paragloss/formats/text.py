@@ -105,7 +105,8 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
             try:
                 if len(raw) > limit:
                     raise InputError(f"the line is longer than {limit:,} bytes; put one record on a line")
-                text = decoded(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, start)
+                mark = 3 if number == 1 and raw.startswith(b"\xef\xbb\xbf") else 0
+                text = decoded(raw[mark:], start + mark)
             except InputError as error:
                 blank = False
                 report(error, path, number, on_error)

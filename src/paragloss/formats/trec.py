@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterator
 
 from paragloss.errors import InputError
+from paragloss.formats.sgml import behind_tags, clean, closed, outside
 from paragloss.formats.text import WHOLE_LIMIT, OnError, PathLike, checked_lang, lines, open_output, read_text, report
 from paragloss.formats.text import rows as parsed_rows
 from paragloss.types import Document, Hit, Qrels, Query, Run
 
 _COLUMN = re.compile(r"[^ \t]+")
 _DOC_START = re.compile(r"<doc(\s[^>]*)?>", re.IGNORECASE)
-_DOC_END = re.compile(r"</doc\s*>", re.IGNORECASE)
-# Possessive, so that a "<" that is never closed costs one pass.
-_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
+_DOC_END = re.compile(r"(?<=</doc>)", re.IGNORECASE)  # where a line is cut
+_DOC_CLOSED = re.compile(r"</doc>$", re.IGNORECASE)
 _TOPIC = re.compile(r"<(top|topic)\b([^>]*)>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*["']?([^"'\s>]+)""")
 _LABEL = re.compile(r"^\s*(number|topic|title|description|narrative)\s*:\s*", re.IGNORECASE)
@@ -94,30 +94,13 @@ def write_qrels(path: PathLike, qrels: Qrels) -> None:
 def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
     """`<DOC>` elements. Title from a TITLE, HEADLINE or HL element, text from the TEXT elements, or from all others
     where there is none; a `<LANG>` element goes before `lang`."""
-    start, size, body, seen = 0, 0, list[str](), False
-    for number, line in lines(path, on_error=on_error):
-        if not start:
-            if _DOC_START.search(line) is None:
-                continue
-            start, size, body, seen = number, 0, [], True
-        body.append(line)
-        size += len(line)
+    for number, body in _bodies(path, on_error):
         try:
-            if size > WHOLE_LIMIT:
-                raise InputError(f"<DOC> is longer than {WHOLE_LIMIT:,} characters; close it with </DOC>")
-            if _DOC_END.search(line) is None:
-                continue
-            found = _document("\n".join(body), lang)
+            found = _document(body, lang)
         except InputError as error:
-            place, start = start, 0
-            report(error, path, place, on_error)
+            report(error, path, number, on_error)
             continue
-        start = 0
         yield found
-    if start:
-        report(InputError("<DOC> is never closed; end it with </DOC>"), path, start, on_error)
-    if not seen:
-        raise InputError(f"{path}: no <DOC> element; give a file of TREC documents")
 
 
 def read_topics(path: PathLike, *, field: str = "title", lang: str = "", on_error: OnError = None) -> Iterator[Query]:
@@ -168,13 +151,37 @@ def _one_word(name: str, what: str) -> str:
     return name
 
 
-def _clean(markup: str) -> str:
-    return html.unescape(_TAG.sub(" ", markup)).strip()
+def _bodies(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
+    """(line, markup) of every <DOC> element, from its opening tag to its closing one."""
+    start, size, body, seen = 0, 0, list[str](), False
+    unclosed = InputError("<DOC> is never closed; end it with </DOC>")
+    for number, line in lines(path, on_error=on_error):
+        for piece in _DOC_END.split(line):
+            opening = _DOC_START.search(piece)
+            if opening is not None:
+                if start:
+                    report(unclosed, path, start, on_error)
+                start, size, body, seen = number, 0, [], True
+            if not start:
+                continue
+            body.append(piece)
+            size += len(piece)
+            if size > WHOLE_LIMIT:
+                long = InputError(f"<DOC> is longer than {WHOLE_LIMIT:,} characters; close it with </DOC>")
+                place, start = start, 0
+                report(long, path, place, on_error)
+            elif _DOC_CLOSED.search(piece):
+                place, start = start, 0
+                yield place, "\n".join(body)
+    if start:
+        report(unclosed, path, start, on_error)
+    if not seen:
+        raise InputError(f"{path}: no <DOC> element; give a file of TREC documents")
 
 
 def _document(body: str, lang: str) -> Document:
-    inner = _closed(body)
-    texts = {name: _clean(" ".join(markup)) for name, markup in inner.items()}
+    inner = closed(body)
+    texts = {name: clean(" ".join(markup)) for name, markup in inner.items()}
     head = _DOC_START.search(body)
     attributes = dict(_ATTRIBUTE.findall(head[1])) if head is not None and head[1] else {}
     name = texts.get("docno") or texts.get("docid") or attributes.get("id") or ""
@@ -182,47 +189,14 @@ def _document(body: str, lang: str) -> Document:
         raise InputError("<DOC> without <DOCNO>; give every document its number")
     title = next((texts[tag] for tag in _TITLES if texts.get(tag)), "")
     own = texts.get("lang", "").lower()
-    text = texts.get("text") or _clean(_outside(body, _HEADER))
+    text = texts.get("text") or clean(outside(body, _HEADER))
     return Document(name, text, checked_lang(own) if own else lang, title)
-
-
-def _closed(body: str) -> dict[str, list[str]]:
-    """What stands inside every closed element, by its name in lower case."""
-    opened: dict[str, int] = {}
-    found: dict[str, list[str]] = {}
-    for tag in _TAG.finditer(body):
-        name = tag[2].lower()
-        if not tag[1]:
-            opened.setdefault(name, tag.end())
-        elif name in opened:
-            found.setdefault(name, []).append(body[opened.pop(name) : tag.start()])
-    return found
-
-
-def _outside(body: str, names: frozenset[str]) -> str:
-    """The body without the elements of these names."""
-    kept, at, inside = list[str](), 0, ""
-    for tag in _TAG.finditer(body):
-        name = tag[2].lower()
-        if not inside and not tag[1] and name in names:
-            kept.append(body[at : tag.start()])
-            inside = name
-        elif inside == name and tag[1]:
-            inside, at = "", tag.end()
-    return " ".join(kept) if inside else " ".join([*kept, body[at:]])
-
-
-def _behind_tags(body: str) -> list[tuple[str, str]]:
-    """(element, text up to the next tag), in order: topics seldom close their elements."""
-    tags = list(_TAG.finditer(body))
-    ends = [tag.start() for tag in tags[1:]] + [len(body)]
-    return [(tag[2].lower(), body[tag.end() : end]) for tag, end in zip(tags, ends, strict=True) if not tag[1]]
 
 
 def _topic(attributes: str, body: str, field: str, lang: str) -> Query:
     given = {key.lower(): value for key, value in _ATTRIBUTE.findall(attributes)}
     texts: dict[str, str] = {}
-    for name, text in _behind_tags(body):
+    for name, text in behind_tags(body):
         prefix, _, bare = name.rpartition("-")
         if bare in ("title", "desc", "narr") and prefix:
             name, lang = bare, checked_lang(prefix)

@@ -1,0 +1,40 @@
+"""The front door to queries and judgments: any supported file or `irds:DATASET`, by its suffix or its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paragloss.errors import InputError
+from paragloss.formats import csv, irds, jsonl, lsclir, trec
+from paragloss.formats.text import OnError, PathLike, lines, suffix
+from paragloss.types import Qrels, Query
+
+_SUPPORTED = ".jsonl, .csv and .tsv with a header, TREC topics, LS-CLIR .queries, irds:DATASET"
+
+
+def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]:
+    """Queries of a file or a collection."""
+    if str(path).startswith(irds.PREFIX):
+        return irds.read_queries(str(path))
+    kind = suffix(path)
+    if kind in (".jsonl", ".ndjson"):
+        return jsonl.read_queries(path, on_error=on_error)
+    if kind in (".csv", ".tsv"):
+        return csv.read_queries(path, on_error=on_error)
+    if kind == ".queries":
+        return lsclir.read_queries(path, on_error=on_error)
+    first = next((line.lstrip() for _, line in lines(path) if line.strip()), "")
+    if first.startswith("{"):
+        return jsonl.read_queries(path, on_error=on_error)
+    if first.startswith("<"):
+        return trec.read_topics(path, on_error=on_error)
+    raise InputError(f"{path}: neither its suffix {kind!r} nor its beginning tells its format; supported: {_SUPPORTED}")
+
+
+def read_qrels(path: PathLike, *, on_error: OnError = None) -> Qrels:
+    """Grades of a TREC file, an LS-CLIR .rel file or a collection."""
+    if str(path).startswith(irds.PREFIX):
+        return irds.read_qrels(str(path))
+    if suffix(path) == ".rel":
+        return lsclir.read_rel(path, on_error=on_error)
+    return trec.read_qrels(path, on_error=on_error)
