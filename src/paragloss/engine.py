@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,11 @@ from paragloss.gloss import contributions, snippet
 from paragloss.models.bag import BagEncoder
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store, exists, open_store, shelf
 from paragloss.types import Document, Encoder, Floats, Query, Ranking, Translator, Where
+
+if TYPE_CHECKING:
+    from paragloss.stores import AnyStore
 
 _BLOB = "models"
 #: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
@@ -57,32 +59,33 @@ class Answer(NamedTuple):
 class Engine:
     """A collection and the models it is searched with. Use it in a `with` block, or close it."""
 
-    def __init__(self, store: EmbeddedStore, index: TermIndex) -> None:
+    def __init__(self, location: str, store: AnyStore, index: TermIndex) -> None:
+        self.location = location
         self._store = store
         self._index = index
-        self._models = {name: load(self._kept(name)) for name in self._names()}
+        self._models = {name: load(shelf.kept(store, name)) for name in self._names()}
 
     @classmethod
     def create(cls, location: str, *, models: Sequence[str] = ()) -> Engine:
         """Start a collection searched with some trained models, which are copied into it."""
         loaded = {_name(path): load(path) for path in models}
-        store = EmbeddedStore.create(
+        store = create_store(
             location, dense={name: m.dim for name, m in loaded.items() if isinstance(m, Encoder)}, sparse=[NAME]
         )
         try:
             for path in models:
-                _copy(path, store.path / "models" / _name(path))
+                shelf.keep(store, _name(path), path)
             store.write_blob(_BLOB, json.dumps(list(loaded)).encode())
-            return cls(store, TermIndex.build(store))
+            return cls(location, store, TermIndex.build(store))
         except BaseException:
             store.close()
             raise
 
     @classmethod
     def open(cls, location: str) -> Engine:
-        store = EmbeddedStore.open(location)
+        store = open_store(location)
         try:
-            return cls(store, TermIndex.open(store))
+            return cls(location, store, TermIndex.open(store))
         except BaseException:
             store.close()
             raise
@@ -90,7 +93,7 @@ class Engine:
     @classmethod
     def open_or_create(cls, location: str, *, models: Sequence[str] = ()) -> Engine:
         """Open a collection, adding models it does not have yet; or start one."""
-        if not Path(location, "meta.json").is_file():
+        if not exists(location):
             return cls.create(location, models=models)
         engine = cls.open(location)
         try:
@@ -157,7 +160,7 @@ class Engine:
         name, model = _name(path), load(path)
         if name in self._models:
             raise StoreError(f"this collection already has a model {name!r}: rename the model's folder")
-        _copy(path, self._store.path / "models" / name)
+        shelf.keep(self._store, name, path)
         if isinstance(model, Encoder):
             self._store.add_dense(name, model.dim)
             for records in self._store.scroll():
@@ -213,7 +216,7 @@ class Engine:
         """What the collection holds, for people."""
         parts = self._parts("")
         return {
-            "collection": str(self._store.path),
+            "collection": self.location,
             "documents": self.count(),
             "languages": {lang: self.count({"lang": [lang]}) for lang in self.langs},
             "models": {name: _about(model) for name, model in self._models.items()},
@@ -296,9 +299,6 @@ class Engine:
         names: list[str] = json.loads(self._store.read_blob(_BLOB) or b"[]")
         return names
 
-    def _kept(self, name: str) -> Path:
-        return self._store.path / "models" / name
-
 
 def load(path: str | Path) -> Any:
     """A trained model: what kind it is stands in its folder, and a file of that name knows how to load it."""
@@ -311,7 +311,7 @@ def load(path: str | Path) -> Any:
 
 def describe(what: str) -> dict[str, Any]:
     """What a collection or a model holds."""
-    if (Path(what) / "shard").is_dir() or "://" in what:
+    if exists(what):
         with Engine.open(what) as engine:
             return engine.info()
     return {"model": what, "kind": artefacts.kind_of(what), **_about(load(what))}
@@ -348,12 +348,3 @@ def _batches(items: Iterable[Document], size: int) -> Iterator[list[Document]]:
 
 def _name(path: str | Path) -> str:
     return Path(path).resolve().name
-
-
-def _copy(path: str | Path, to: Path) -> None:
-    """A model into the collection, whole or not at all."""
-    fresh = to.with_name(f".{to.name}.copying")
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(path, fresh)
-    shutil.rmtree(to, ignore_errors=True)
-    fresh.rename(to)

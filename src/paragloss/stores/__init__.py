@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     AnyStore: TypeAlias = EmbeddedStore | ClusterStore
 
-__all__ = ["create_store", "open_store"]
+__all__ = ["create_store", "exists", "open_store"]
 
 
 def open_store(location: str | Path) -> AnyStore:
@@ -27,6 +27,15 @@ def open_store(location: str | Path) -> AnyStore:
     from paragloss.stores.embedded import EmbeddedStore
 
     return EmbeddedStore.open(location)
+
+
+def exists(location: str | Path) -> bool:
+    """Whether there is a collection to open."""
+    if _is_url(location):
+        from paragloss.stores.cluster import ClusterStore
+
+        return ClusterStore.exists(*_server(str(location)))
+    return Path(location, "shard").is_dir() and Path(location, "meta.json").is_file()
 
 
 def create_store(location: str | Path, *, dense: Mapping[str, int], sparse: Sequence[str]) -> AnyStore:

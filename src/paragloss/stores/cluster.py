@@ -72,6 +72,15 @@ class ClusterStore:
         return store
 
     @classmethod
+    def exists(cls, url: str, name: str, *, timeout: int = 60) -> bool:
+        """Whether the server has such a collection."""
+        client = _connect(url, timeout)
+        try:
+            return bool(cls(client, name, Shape({}, ()), f"{url}/{name}")._blobs.exist())
+        finally:
+            client.close()
+
+    @classmethod
     def open(cls, url: str, name: str, *, timeout: int = 60) -> ClusterStore:
         store = cls(_connect(url, timeout), _points.named(name, "collection"), Shape({}, ()), f"{url}/{name}")
         if not store._blobs.exist():

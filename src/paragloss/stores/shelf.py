@@ -1,0 +1,77 @@
+"""Trained models kept with a collection, so that opening it is all a search needs.
+
+A collection in a folder holds copies of the models' folders. A server holds their files as blobs; this machine keeps
+a copy of what it has fetched, named by its contents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from paragloss.errors import StoreError
+
+
+def keep(store: Any, name: str, folder: str | Path) -> None:
+    """Put a copy of a model's folder with the collection; it is there whole or not at all."""
+    folder = Path(folder)
+    if (home := getattr(store, "path", None)) is not None:
+        _copy(folder, Path(home) / "models" / name)
+        return
+    contents = {}
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        data = file.read_bytes()
+        contents[file.relative_to(folder).as_posix()] = digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+        store.write_blob(f"file-{digest}", data)
+    store.write_blob(f"model-{name}", json.dumps(contents).encode())  # last: what it names is there
+
+
+def kept(store: Any, name: str) -> Path:
+    """Where the model's folder is on this machine, fetched if need be."""
+    if (home := getattr(store, "path", None)) is not None:
+        return Path(home) / "models" / name
+    listing = store.read_blob(f"model-{name}")
+    if listing is None:
+        raise StoreError(f"the collection has lost its model {name!r}: add it again")
+    place = _cache() / hashlib.blake2b(listing, digest_size=16).hexdigest()
+    if not place.is_dir():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=".fetching-", dir=place.parent))
+        try:
+            for file, digest in json.loads(listing).items():
+                _fetch(store, digest, fresh, file)
+            fresh.rename(place)
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            if not place.is_dir():  # another process may have been quicker
+                raise
+    return place
+
+
+def _fetch(store: Any, digest: str, folder: Path, file: str) -> None:
+    to = (folder / file).resolve()
+    if not to.is_relative_to(folder.resolve()):
+        raise StoreError(f"the collection names a file {file!r} outside its model: don't trust it")
+    data = store.read_blob(f"file-{digest}")
+    if data is None or hashlib.blake2b(data, digest_size=16).hexdigest() != digest:
+        raise StoreError(f"{file} of the collection's model is damaged: add the model again")
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_bytes(data)
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paragloss" / "models"
+
+
+def _copy(folder: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    fresh = to.with_name(f".{to.name}.copying")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(folder, fresh)
+    shutil.rmtree(to, ignore_errors=True)
+    fresh.rename(to)
