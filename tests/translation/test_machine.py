@@ -1,0 +1,110 @@
+"""Machine translation of queries and documents, with engines that are written into the test."""
+
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paragloss.translation.machine import Machine, Memory, segments, translate_documents
+from paragloss.types import Document, Query, Translator
+
+
+class Upper:
+    """Shouts, and counts what it is asked."""
+
+    def __init__(self, name="upper", fail_after=10**9):
+        self.name, self.asked, self.fail_after = name, [], fail_after
+
+    def translate_texts(self, texts, source, target):
+        if len(self.asked) + len(texts) > self.fail_after:
+            raise RuntimeError("the power went out")
+        self.asked += texts
+        return [text.upper() for text in texts]
+
+
+def test_every_word_of_the_answer_is_a_clause():
+    found = Machine(Upper()).translate(Query("q", "the red house", "en"), "de")
+    assert [t.alternatives for t in found] == [(("THE", 1.0),), (("RED", 1.0),), (("HOUSE", 1.0),)]
+    assert {t.source for t in found} == {"the red house"}
+    assert isinstance(Machine(Upper()), Translator)
+
+
+def test_stop_words_of_the_target_are_left_out():
+    found = Machine(Upper()).translate(Query("q", "das the haus", "de"), "en")
+    assert [t.alternatives[0].text for t in found] == ["DAS", "HAUS"]
+
+
+def test_a_blank_query_is_not_sent():
+    engine = Upper()
+    assert Machine(engine).translate(Query("q", "  ", "en"), "de") == []
+    assert engine.asked == []
+
+
+DOCUMENTS = [
+    Document("1", "one. two", "en", "title", {"notes": "a note"}, {"year": 2026}),
+    Document("2", "schon deutsch", "de"),
+    Document("3", "trois", "fr"),
+]
+
+
+def test_documents_are_translated_in_order_with_all_their_parts():
+    first, second, third = translate_documents(DOCUMENTS, Upper(), "de")
+    assert first == Document(
+        "1", "ONE. TWO", "de", "TITLE", {"notes": "A NOTE"}, {"year": 2026, "translated_from": "en"}
+    )  # fmt: skip
+    assert second == DOCUMENTS[1]
+    assert (third.text, third.lang, third.meta) == ("TROIS", "de", {"translated_from": "fr"})
+
+
+@pytest.mark.parametrize("batch", [1, 2, 100])
+def test_the_batch_changes_nothing(batch):
+    assert list(translate_documents(DOCUMENTS, Upper(), "de", batch=batch)) == list(
+        translate_documents(DOCUMENTS, Upper(), "de")
+    )
+
+
+def test_what_was_translated_is_remembered(tmp_path):
+    engine = Upper()
+    for _ in range(2):
+        with Memory(tmp_path / "memory.db", engine) as memory:
+            assert memory.translate_texts(["a", "b", "a"], "en", "de") == ["A", "B", "A"]
+    assert engine.asked == ["a", "b"]
+
+
+def test_another_engine_or_language_is_another_translation(tmp_path):
+    first, second = Upper("one"), Upper("two")
+    for engine, target in ((first, "de"), (first, "fr"), (second, "de")):
+        with Memory(tmp_path / "memory.db", engine) as memory:
+            memory.translate_texts(["a"], "en", target)
+    assert (first.asked, second.asked) == (["a", "a"], ["a"])
+
+
+def test_a_run_that_broke_goes_on_where_it_stopped(tmp_path):
+    documents = [Document(str(i), f"text {i}", "en") for i in range(10)]
+    with Memory(tmp_path / "memory.db", Upper(fail_after=6)) as memory, pytest.raises(RuntimeError):
+        list(translate_documents(documents, memory, "de", batch=2))
+    engine = Upper()
+    with Memory(tmp_path / "memory.db", engine) as memory:
+        made = list(translate_documents(documents, memory, "de", batch=2))
+    assert [d.text for d in made] == [f"TEXT {i}" for i in range(10)]
+    assert engine.asked == [f"text {i}" for i in range(6, 10)]
+
+
+def test_the_memory_is_a_plain_database(tmp_path):
+    with Memory(tmp_path / "memory.db", Upper()) as memory:
+        memory.translate_texts(["a"], "en", "de")
+    rows = sqlite3.connect(tmp_path / "memory.db").execute("SELECT text FROM translations").fetchall()
+    assert rows == [("A",)]
+
+
+def test_long_texts_are_cut_at_sentences():
+    assert segments("One. Two!\n\nThree? 四。五") == ["One.", "Two!", "Three?", "四。", "五"]
+    assert segments("  ") == []
+
+
+@given(st.text(alphabet="ab .。\n", max_size=3000))
+def test_pieces_are_short_and_lose_no_letter(text):
+    pieces = segments(text)
+    assert all(0 < len(piece) <= 600 for piece in pieces)
+    assert "".join("".join(pieces).split()) == "".join(text.split())
