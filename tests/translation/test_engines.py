@@ -117,7 +117,7 @@ def test_a_server_is_asked_once_for_all_texts(url):
     assert engine.translate_texts(["abc", "de"], "en", "fr") == ["cba", "ed"]
     assert engine.translate_texts([], "en", "fr") == []
     expected = {"q": ["abc", "de"], "source": "en", "target": "fr", "format": "text", "api_key": "secret"}
-    assert ASKED == [("/translate", expected)]
+    assert [("/translate", expected)] == ASKED
 
 
 def test_a_server_that_refuses_is_quoted(url):
