@@ -50,7 +50,11 @@ class Statistics:
 
     def df(self, field: str, lang: str, terms: Sequence[str]) -> Integers:
         """In how many documents each term stands."""
-        return self._df.of(self.ids(field, lang, terms))
+        return self.df_of(self.ids(field, lang, terms))
+
+    def df_of(self, ids: npt.ArrayLike) -> Integers:
+        """The same, for terms known by id."""
+        return self._df.of(np.asarray(ids, np.uint32))
 
     def idf(self, field: str, lang: str, df: npt.ArrayLike) -> Doubles:
         """ln(1 + (N - df + 0.5) / (df + 0.5)): Lucene's, never negative."""

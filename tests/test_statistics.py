@@ -1,0 +1,208 @@
+"""BM25 vectors and the statistics counted from them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paragloss.bm25 import Layout, sparse
+from paragloss.errors import StoreError
+from paragloss.statistics import DRIFT, Frequencies, Statistics
+from paragloss.types import SparseVector
+
+CAT = ("en", {"text": ["cat", "sat", "cat"], "title": ["cat"]})
+DOG = ("en", {"text": ["dog"]})
+KATZE = ("de", {"text": ["katze", "cat"]})
+
+
+def counted(*documents, fields=("title", "text")) -> tuple[Statistics, list[SparseVector]]:
+    statistics = Statistics(Layout(fields))
+    vectors = statistics.weigh(documents)
+    statistics.count([lang for lang, _ in documents], vectors)
+    return statistics, vectors
+
+
+def dot(one: SparseVector, other: SparseVector) -> float:
+    there = dict(zip(other.indices.tolist(), other.values.tolist(), strict=True))
+    return sum(value * there.get(id, 0.0) for id, value in zip(one.indices.tolist(), one.values.tolist(), strict=True))
+
+
+def test_a_score_worked_by_hand():
+    statistics, (cat, dog, katze) = counted(CAT, DOG, KATZE)
+    # English text: N = 2, lengths 3 and 1, average 2. "cat": df 1, so idf = ln(1 + 1.5 / 1.5) = ln 2.
+    # In CAT tf = 2 and K = 1.2 (0.25 + 0.75 * 3 / 2) = 1.65: 2 / 3.65.
+    query = statistics.query("en", {"cat": 1.0}, {"text": 1.0})
+    assert dot(query, cat) == pytest.approx(math.log(2) * 2 / 3.65, rel=1e-6)
+    assert dot(query, dog) == dot(query, katze) == 0
+    # The title: N = 1, length 1, average 1, so K = 1.2, and idf = ln(1 + 0.5 / 1.5). It counts three times.
+    both = statistics.query("en", {"cat": 1.0}, {"text": 1.0, "title": 3.0})
+    assert dot(both, cat) == pytest.approx(math.log(2) * 2 / 3.65 + 3 * math.log(4 / 3) / 2.2, rel=1e-6)
+
+
+def test_counts_are_kept_by_field_and_language():
+    statistics, _ = counted(CAT, DOG, KATZE)
+    assert statistics.langs == ("de", "en")
+    assert [statistics.documents("text", lang) for lang in ("en", "de", "fr")] == [2, 1, 0]
+    assert [statistics.documents("title", lang) for lang in ("en", "de")] == [1, 0]
+    assert statistics.average("text", "en") == 2.0
+    assert statistics.df("text", "en", ["cat", "dog", "katze", "cow"]).tolist() == [1, 1, 0, 0]
+    assert statistics.df("text", "de", ["cat", "dog", "katze"]).tolist() == [1, 0, 1]
+    assert statistics.df("title", "en", ["cat", "dog"]).tolist() == [1, 0]
+
+
+def test_a_language_does_not_see_another():
+    alone, (vector,) = counted(KATZE)
+    among, vectors = counted(*[CAT, DOG] * 50, KATZE)
+    assert vectors[-1].values.tolist() == vector.values.tolist()
+    query = {"katze": 1.0, "cat": 1.0}
+    for one, other in zip(
+        alone.query("de", query, {"text": 1.0}), among.query("de", query, {"text": 1.0}), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+WORDS = st.lists(st.sampled_from([f"w{i}" for i in range(30)]), max_size=25)
+DOCUMENTS = st.lists(
+    st.tuples(st.sampled_from(["en", "de", "zh"]), st.fixed_dictionaries({"title": WORDS, "text": WORDS})), max_size=12
+)
+
+
+@given(DOCUMENTS)
+def test_vectors_give_back_the_terms_they_were_made_of(documents):
+    statistics, vectors = counted(*documents)
+    bags = statistics.layout.unpack(vectors)
+    found = {}
+    edges = np.concatenate([[0], np.cumsum(bags.size)])
+    for i, (row, field) in enumerate(zip(bags.row.tolist(), bags.field.tolist(), strict=True)):
+        entries = zip(
+            bags.ids[edges[i] : edges[i + 1]].tolist(), bags.counts[edges[i] : edges[i + 1]].tolist(), strict=True
+        )
+        found[row, field] = (bags.length[i], dict(entries))
+    expected = {}
+    for row, (lang, fields) in enumerate(documents):
+        for field, name in enumerate(("title", "text")):
+            if words := fields[name]:
+                ids = statistics.ids(name, lang, words).tolist()
+                expected[row, field] = (len(words), {id: ids.count(id) for id in ids})
+    assert found == expected
+
+
+@given(DOCUMENTS, DOCUMENTS)
+def test_taking_documents_out_again_leaves_no_trace(kept, gone):
+    expected, _ = counted(*kept)
+    statistics = Statistics(Layout(("title", "text")))
+    first = statistics.weigh(kept)
+    statistics.count([lang for lang, _ in kept], first)
+    second = statistics.weigh(gone)
+    statistics.count([lang for lang, _ in gone], second)
+    statistics.count([lang for lang, _ in gone], second, sign=-1)
+    assert statistics.to_bytes() == expected.to_bytes()
+
+
+@given(DOCUMENTS)
+def test_bytes_and_back(documents):
+    statistics, _ = counted(*documents)
+    found, whole = Statistics.from_bytes(statistics.to_bytes())
+    assert whole
+    assert found.to_bytes() == statistics.to_bytes()
+    empty, whole = Statistics.from_bytes(statistics.unfinished())
+    assert not whole
+    assert (empty.langs, empty.layout.fields) == ((), ("title", "text"))
+
+
+@pytest.mark.parametrize("data", [b"", b"rubbish", b'{"format": 1}\n', b'{"format": 9}\n'])
+def test_damaged_bytes(data):
+    with pytest.raises(StoreError, match="statistics"):
+        Statistics.from_bytes(data)
+
+
+def test_cut_off_bytes():
+    statistics, _ = counted(CAT)
+    with pytest.raises(StoreError, match="damaged"):
+        Statistics.from_bytes(statistics.to_bytes()[:-1])
+
+
+def test_reweighing_is_weighing_with_everything_known():
+    statistics, (short,) = counted(("en", {"text": ["a"]}))
+    long = ("en", {"text": ["b"] * 9})
+    vectors = statistics.weigh([long])
+    statistics.count(["en"], vectors)
+    assert statistics.average("text", "en") == 5.0
+    assert statistics.stale() == {"en"}  # the short one was weighed with an average of 1
+    again = statistics.reweigh("en", [short, *vectors])
+    statistics.recast(["en"] * 2, [short, *vectors], again)
+    assert statistics.stale(0.0) == set()
+    fresh, expected = counted(("en", {"text": ["a"]}), long)
+    for one, other in zip(again, expected, strict=True):
+        np.testing.assert_array_equal(one.indices, other.indices)
+        np.testing.assert_array_equal(one.values, other.values)
+    assert statistics.to_bytes() == fresh.to_bytes()
+
+
+def test_a_drifted_average_moves_no_score_by_more_than_the_drift():
+    layout = Layout(["text"])
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        tf, length, average = rng.integers(1, 50), rng.integers(1, 5000), rng.uniform(1, 1000)
+        drifted = average * rng.uniform(1 - DRIFT, 1 + DRIFT)
+        right, wrong = (tf / (tf + layout.k1 * (1 - layout.b + layout.b * length / a)) for a in (average, drifted))
+        assert abs(wrong / right - 1) <= abs(drifted / average - 1) + 1e-12 <= DRIFT + 1e-12
+
+
+def test_the_same_average_is_used_until_it_has_moved():
+    statistics, _ = counted(*[("en", {"text": ["w"] * 100})] * 20)
+    (near,) = statistics.weigh([("en", {"text": ["w"] * 150})])  # the average would be 102.4
+    (far,) = statistics.weigh([("en", {"text": ["w"] * 400})])  # 114.3
+    assert near.values[1] == 100.0
+    assert far.values[1] == np.float32(2400 / 21)
+
+
+def test_terms_with_one_id_count_as_one_term(monkeypatch):
+    layout = Layout(["text"])
+    monkeypatch.setattr(layout, "hashes", lambda lang: {"one": 5, "two": 5, "three": 7})
+    statistics = Statistics(layout)
+    (vector,) = statistics.weigh([("en", {"text": ["one", "two", "two", "three"]})])
+    assert len(vector.indices) == 2 + 2
+    assert layout.unpack([vector]).counts.tolist() == [3, 1]
+
+
+def test_ids_stay_within_their_field_and_clear_of_what_is_reserved():
+    layout = Layout(["a", "b", "c"])
+    span = 2**32 // 3
+    for field in range(3):
+        ids = layout.ids(field, [0, 1, span - 3, span - 2, 2**32 - 1]).astype(np.int64)
+        assert (ids >= field * span + 2).all()
+        assert (ids < (field + 1) * span).all()
+
+
+@pytest.mark.parametrize("wrong", [{"fields": []}, {"fields": ["a", "a"]}, {"k1": 0.0}, {"b": 1.5}])
+def test_layouts_that_make_no_sense(wrong):
+    with pytest.raises(StoreError):
+        Layout(**{"fields": ["text"], **wrong})
+
+
+def test_an_unknown_field():
+    with pytest.raises(StoreError, match="no field 'body' is indexed; title, text are"):
+        counted(CAT)[0].df("body", "en", ["cat"])
+
+
+@given(st.lists(st.tuples(st.lists(st.integers(0, 40), max_size=20), st.booleans()), max_size=20))
+def test_frequencies_are_those_of_a_plain_table(steps):
+    frequencies, table = Frequencies(), dict.fromkeys(range(41), 0)
+    for i, (ids, merge) in enumerate(steps):
+        sign = 1 if i % 3 else -1
+        frequencies.add(np.array(ids, np.uint32), sign)
+        for id in ids:
+            table[id] += sign
+        if merge:
+            frequencies = Frequencies(*frequencies.arrays())
+    assert frequencies.of(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
+
+
+def test_sparse_is_in_order_and_without_zeros():
+    vector = sparse({9: 1.0, 3: 0.0, 2: 2.0})
+    assert (vector.indices.tolist(), vector.values.tolist()) == ([2, 9], [2.0, 1.0])
