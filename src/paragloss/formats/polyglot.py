@@ -91,7 +91,7 @@ def _check_memo(path: PathLike) -> None:
     with open_bytes(path) as stream:
         try:
             for count, (opcode, argument, _) in enumerate(pickletools.genops(stream)):
-                if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and argument > count:
+                if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > count:
                     raise InputError(f"{path}: the pickle jumps to memory cell {argument:,}; don't trust it")
         except _DAMAGED as error:
             raise broken(path, error) from error
