@@ -134,6 +134,17 @@ def test_bad_dictd(tmp_path, line, message):
         list(read_dictd(path))
 
 
+def test_an_article_that_is_not_utf_8_is_placed(tmp_path):
+    path = dictd(tmp_path, ARTICLES[3:], packed=False)
+    data = tmp_path / "eng-fra.dict"
+    data.write_bytes(data.read_bytes().replace(b"chien", b"chi\xe9n"))
+    with pytest.raises(InputError, match=r"eng-fra.index:1: byte 0xe9 .* is not UTF-8"):
+        list(read_dictd(path))
+    errors = []
+    assert list(read_dictd(path, on_error=errors.append)) == []
+    assert len(errors) == 1
+
+
 def test_dictd_without_its_other_half(file):
     with pytest.raises(InputError, match=r"no x.dict.dz or x.dict beside it"):
         list(read_dictd(file("cat\tA\tB\n", "x.index")))

@@ -116,6 +116,17 @@ def test_bad_rows_and_bad_pages_are_reported_the_same_way(root):
     assert [os.path.basename(str(error).split(": ")[0]) for error in errors] == ["a.jsonl:2", "b.pdf", "c.txt"]
 
 
+def test_a_bad_file_does_not_end_its_folder(root):
+    damaged = bytearray(gzip.compress(b"<mediawiki>" + bytes(range(32, 127)) * 99, mtime=0))
+    damaged[20:40] = b"\xff" * 20
+    top = root({"a.jsonl": "", "b.xml.gz": bytes(damaged), "c.csv": "x,y\n1,2\n", "d.txt": "good"})
+    errors = []
+    assert [doc.text for doc in read(top, on_error=errors.append)] == ["good"]
+    assert len(errors) == 3
+    with pytest.raises(InputError, match=r"a.jsonl: the file is empty"):
+        list(read(top))
+
+
 def test_importing_the_front_door_loads_nothing_heavy():
     code = "import sys, json, paragloss.formats.documents; print(json.dumps(sorted(sys.modules)))"
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)

@@ -129,6 +129,14 @@ def test_bad_files(file, data, message):
         read_vectors(file(data))
 
 
+@pytest.mark.parametrize("name", ["v.vec.gz", "v.pkl.gz"])
+def test_a_damaged_packed_file(file, name):
+    packed = bytearray(gzip.compress(b"2 3\na 1 2 3\nb 4 5 6\n" * 50, mtime=0))
+    packed[12:30] = b"\xff" * 18
+    with pytest.raises(InputError, match="damaged or cut off"):
+        read_vectors(file(bytes(packed), name))
+
+
 def test_words_that_can_not_be_written(tmp_path):
     for words, format in (([""], "word2vec"), (["a\nb"], "glove"), (["a b"], "binary")):
         with pytest.raises(InputError, match="can't stand in a"):

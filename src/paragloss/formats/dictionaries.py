@@ -67,23 +67,23 @@ def read_dictd(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
     data = _dict_beside(index)
     seen: set[tuple[int, int]] = set()
 
-    def parse(_: int, line: str) -> tuple[int, int]:
+    def parse(_: int, line: str) -> str:
         columns = line.split("\t")
         if len(columns) < 3:
             raise InputError(f"{len(columns)} columns where 3 are expected: headword, offset, length")
-        if columns[0].startswith("00"):
-            return 0, 0  # what the dictionary says of itself
-        place = _base64(columns[1]), _base64(columns[2])
-        if place[0] + place[1] > len(data):
+        start, length = _base64(columns[1]), _base64(columns[2])
+        if start + length > len(data):
             raise InputError(
-                f"an article at byte {place[0]:,} of {len(data):,}; index and dictionary don't belong together"
+                f"an article at byte {start:,} of {len(data):,}; index and dictionary don't belong together"
             )
-        return place
+        # Several headwords may share an article; those with 00 are what the dictionary says of itself.
+        if columns[0].startswith("00") or (start, length) in seen:
+            return ""
+        seen.add((start, length))
+        return decoded(data[start : start + length], start)
 
-    for place in rows(index, parse, on_error=on_error):
-        if place[1] and place not in seen:
-            seen.add(place)
-            yield from _article(decoded(data[place[0] : place[0] + place[1]]))
+    for article in rows(index, parse, on_error=on_error):
+        yield from _article(article)
 
 
 def read_tei(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:

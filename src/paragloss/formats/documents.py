@@ -7,7 +7,7 @@ from pathlib import Path
 
 from paragloss.errors import InputError
 from paragloss.formats import csv, docx, folder, html, irds, jsonl, markdown, pdf, trec, wikipedia
-from paragloss.formats.text import OnError, PathLike, broken, looks_like_lang, open_bytes, suffix
+from paragloss.formats.text import BROKEN, OnError, PathLike, broken, looks_like_lang, open_bytes, suffix
 from paragloss.types import Document
 
 SUPPORTED = (
@@ -65,7 +65,13 @@ def read(
         kind = suffix(file)
         if kind in _ROWS or kind in _PAGES:
             count += 1
-            yield from _file(file, name, kind, is_lang, on_error)
+            try:
+                yield from _file(file, name, kind, is_lang, on_error)
+            except InputError as error:
+                # A whole file that is bad (empty, cut off) is to its folder what a bad row is to its file.
+                if on_error is None:
+                    raise
+                on_error(error)
     if not count:
         raise InputError(f"{path}: no file in this folder can be read; supported: {SUPPORTED}")
 
@@ -74,13 +80,7 @@ def _file(path: Path, name: str, kind: str, is_lang: Callable[[str], bool], on_e
     if kind in _ROWS:
         yield from _ROWS[kind](path, on_error=on_error)
         return
-    try:
-        page = _PAGES[kind](path, id=name)
-    except InputError as error:
-        if on_error is None:
-            raise
-        on_error(error)
-        return
+    page = _PAGES[kind](path, id=name)
     yield page._replace(lang=page.lang or folder.path_lang(name, is_lang), meta={**page.meta, "path": name})
 
 
@@ -91,7 +91,7 @@ def _kind(path: Path) -> str:
     with open_bytes(path) as stream:
         try:
             start = stream.read(4096)
-        except (EOFError, OSError) as error:
+        except BROKEN as error:
             raise broken(path, error) from error
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for beginning, found in _STARTS:

@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from paragloss.errors import InputError
-from paragloss.formats.text import PathLike, broken, open_bytes
+from paragloss.formats.text import BROKEN, PathLike, broken, open_bytes
 from paragloss.types import Floats
 
-_DAMAGED = (ValueError, TypeError, EOFError, OSError, IndexError, KeyError, MemoryError, OverflowError)
+_DAMAGED = (*BROKEN, ValueError, TypeError, IndexError, KeyError, MemoryError, OverflowError)
 _FLOATS = {"f4", "f8"}
 
 

@@ -31,7 +31,8 @@ WHOLE_LIMIT = 64 * 2**20
 COMPRESSED = (".gz", ".bz2", ".xz", ".dz")
 
 _BLOCK = 1 << 20
-_BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
+#: What reading a damaged packed file may raise; zlib and lzma have errors of their own.
+BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LANG = re.compile(r"[a-zA-Z]{2,3}([-_][A-Za-z0-9]+)*")
 
@@ -76,7 +77,7 @@ def read_bytes(path: PathLike, *, limit: int = WHOLE_LIMIT) -> bytes:
     with open_bytes(path) as stream:
         try:
             data = stream.read(limit + 1)
-        except _BROKEN as error:
+        except BROKEN as error:
             raise broken(path, error) from error
     if len(data) > limit:
         raise InputError(f"{path}: more than {limit:,} bytes in one document; split it into smaller ones")
@@ -215,7 +216,7 @@ def _decompressed(raw: io.BufferedReader) -> BinaryIO:
 def _line(stream: BinaryIO, size: int, path: PathLike) -> bytes:
     try:
         return stream.readline(size)
-    except _BROKEN as error:
+    except BROKEN as error:
         raise broken(path, error) from error
 
 

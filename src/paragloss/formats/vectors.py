@@ -17,6 +17,7 @@ import numpy as np
 from paragloss.errors import InputError
 from paragloss.formats.polyglot import read_polyglot
 from paragloss.formats.text import (
+    BROKEN,
     LINE_LIMIT,
     OnError,
     PathLike,
@@ -41,7 +42,7 @@ def read_vectors(path: PathLike, *, limit: int | None = None, on_error: OnError 
     with open_bytes(path) as stream:
         try:
             start = stream.read(4096)
-        except (EOFError, OSError) as error:
+        except BROKEN as error:
             raise broken(path, error) from error
     header = _HEADER.match(start)
     if start.startswith(b"\x80") or suffix(path) in (".pkl", ".pickle"):
@@ -202,7 +203,7 @@ def _read_binary(path: PathLike, count: int, dim: int, limit: int | None) -> tup
                 if len(values) < 4 * dim:
                     raise EOFError(f"{row:,} of {count:,} words")
                 data += values
-        except (EOFError, OSError) as error:
+        except BROKEN as error:
             raise broken(path, error) from error
     matrix: Floats = np.frombuffer(bytes(data), dtype="<f4").reshape(-1, dim).astype(np.float32, copy=False)
     if not np.isfinite(matrix).all():

@@ -8,11 +8,10 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from paragloss.errors import InputError
-from paragloss.formats.text import WHOLE_LIMIT, PathLike, broken, open_bytes
+from paragloss.formats.text import BROKEN, WHOLE_LIMIT, PathLike, broken, open_bytes
 
 _BLOCK = 1 << 18
 _MAX_DEPTH = 100
-_READ_ERRORS = (EOFError, OSError)
 
 
 def elements(path: PathLike, names: Collection[str], *, limit: int = WHOLE_LIMIT) -> Iterator[Element]:
@@ -23,7 +22,7 @@ def elements(path: PathLike, names: Collection[str], *, limit: int = WHOLE_LIMIT
         while not final:
             try:
                 block = stream.read(_BLOCK)
-            except _READ_ERRORS as error:
+            except BROKEN as error:
                 raise broken(path, error) from error
             final = not block
             try:
