@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from paragloss.errors import MissingExtraError, ModelError
 
 try:
-    import torch
+    import torch as torch  # shared by the models' torch parts, so that one message says how to get it
     from safetensors import safe_open
     from safetensors.torch import save_file
 except ImportError as missing:

@@ -1,0 +1,44 @@
+"""The eleven kernels of K-NRM and its features, in numpy: what scoring needs. Knows term vectors and counts only.
+
+Xiong, Dai, Callan, Liu and Power, SIGIR 2017, eqs. 3 to 5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss.types import Floats
+
+#: Exact match first, then soft matches from near to opposite.
+MEANS: tuple[float, ...] = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9)
+WIDTHS: tuple[float, ...] = (1e-3,) + (0.1,) * 10
+#: A kernel that nothing falls into counts as this much; its logarithm is scaled as in the authors' code.
+FLOOR, SCALE = 1e-10, 0.01
+
+
+def responses(cosines: npt.ArrayLike) -> npt.NDArray[np.floating]:
+    """How strongly each kernel responds to each cosine: (..., kernels)."""
+    away = np.asarray(cosines)[..., None] - np.asarray(MEANS, np.asarray(cosines).dtype)
+    return np.asarray(np.exp(-(away**2) / (2 * np.asarray(WIDTHS, away.dtype) ** 2)))
+
+
+def features(query: Floats, weights: Floats, terms: Floats, counts: sp.csr_matrix) -> Floats:
+    """Soft-TF features of one query for many documents: (documents, kernels).
+
+    `query` holds a unit row per query term, `weights` how often it is asked, `terms` a unit row per document term,
+    `counts` (documents x document terms) how often each document has it. A document without terms has features
+    of zero: there is nothing to match, which is not the same as nothing matching.
+    """
+    kernels = len(MEANS)
+    felt = responses((query @ terms.T).T.astype(np.float32))  # (terms, query terms, kernels)
+    sums = np.asarray(counts @ felt.reshape(len(terms), -1)).reshape(counts.shape[0], len(query), kernels)
+    found = np.einsum("dqk,q->dk", np.log(np.maximum(sums, FLOOR)), weights) * SCALE
+    found[np.diff(counts.indptr) == 0] = 0
+    return np.asarray(found, np.float32)
+
+
+def unit(rows: Floats) -> Floats:
+    """Rows of length one; a row of zeros stays."""
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), np.float32)

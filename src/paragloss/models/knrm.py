@@ -1,0 +1,315 @@
+"""K-NRM: rerank documents by soft matches between the words of a query and of a document, in one language or two.
+
+Xiong, Dai, Callan, Liu and Power, SIGIR 2017; across languages: Shi, "Neural cross-lingual information retrieval",
+2018. What we do otherwise is in docs/papers/knrm.md. Training needs torch; scoring is numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss import artefacts, judgments
+from paragloss.errors import InputError, LanguageError, ModelError
+from paragloss.models import _judged, _kernels, _triples
+from paragloss.models.bag import BagEncoder, Tower
+from paragloss.types import Aligned, Document, Floats, Judged, Query
+from paragloss.vocabulary import Vocabulary, weigh
+
+if TYPE_CHECKING:
+    from paragloss.models._descent import Progress
+    from paragloss.models._kernel_training import Ranker
+
+NEGATIVES = ("random", "hard")
+
+
+class Knrm:
+    """A Reranker. One table of word vectors; each language's vocabulary says which row a word has."""
+
+    def __init__(
+        self,
+        vocabularies: Mapping[str, Vocabulary],
+        rows: Mapping[str, npt.NDArray[np.int64]],
+        table: Floats,
+        weight: Floats,
+        bias: float,
+        *,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.vocabularies = dict(vocabularies)
+        self.rows = dict(rows)
+        self.table = _kernels.unit(table)
+        #: One weight per kernel of `_kernels.MEANS`; 0 for a kernel that is switched off.
+        self.weight = np.asarray(weight, np.float32)
+        self.bias = bias
+        self.meta = dict(meta or {})
+
+    @property
+    def langs(self) -> tuple[str, ...]:
+        return tuple(self.vocabularies)
+
+    def score(self, query: Query, documents: Sequence[Document]) -> Floats:
+        """Words that the model does not know are passed over; without a known word a score is tanh(bias)."""
+        asked = self.ids(query.text, query.lang)
+        return self.score_ids(asked, [self.ids(document.text, document.lang) for document in documents])
+
+    def ids(self, text: str, lang: str) -> npt.NDArray[np.int64]:
+        """The rows of the table that a text's words have, in reading order."""
+        if lang not in self.vocabularies:
+            raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.vocabularies)}")
+        return self.rows[lang][self.vocabularies[lang].ids(text)]
+
+    def score_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
+        """Scores of documents given as rows of the table."""
+        asked, times = np.unique(np.asarray(query, np.int64), return_counts=True)
+        lengths = [len(np.asarray(document)) for document in documents]
+        flat = np.concatenate([np.zeros(0, np.int64), *(np.asarray(document, np.int64) for document in documents)])
+        seen = np.zeros(len(self.table), bool)  # cheaper than sorting the words of a thousand documents
+        seen[flat] = True
+        terms = np.flatnonzero(seen)
+        place = np.cumsum(seen) - 1
+        counts = sp.csr_matrix(
+            (np.ones(len(flat), np.float32), place[flat], np.cumsum([0, *lengths])), shape=(len(documents), len(terms))
+        )
+        found = _kernels.features(self.table[asked], times.astype(np.float32), self.table[terms], counts)
+        return np.asarray(np.tanh(found @ self.weight + self.bias), np.float32)
+
+    def encoder(self) -> BagEncoder:
+        """The word vectors as an encoder: the mean of a text's unit word vectors."""
+        towers = {
+            lang: Tower(vocabulary, self.table[self.rows[lang]]) for lang, vocabulary in self.vocabularies.items()
+        }
+        return BagEncoder(towers, weighting="mean", meta=self.meta)
+
+    def save(self, path: str | Path) -> None:
+        arrays: dict[str, Any] = {"table": self.table, "weight": self.weight}
+        for lang, vocabulary in self.vocabularies.items():
+            arrays |= {f"{lang}.df": vocabulary.df, f"{lang}.rows": self.rows[lang]}
+        words = {f"{lang}.terms": vocabulary.terms for lang, vocabulary in self.vocabularies.items()}
+        about = {lang: vocabulary.meta() for lang, vocabulary in self.vocabularies.items()}
+        meta = {"bias": self.bias, "vocabularies": about, "about": self.meta}
+        artefacts.save(path, "knrm", meta=meta, arrays=arrays, words=words)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Knrm:
+        saved = artefacts.load(path, kind="knrm")
+        vocabularies = {
+            lang: Vocabulary.restore(about, saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"])
+            for lang, about in saved.meta["vocabularies"].items()
+        }
+        rows = {lang: np.asarray(saved.arrays[f"{lang}.rows"]) for lang in vocabularies}
+        arrays = saved.arrays
+        return cls(vocabularies, rows, arrays["table"], arrays["weight"], saved.meta["bias"], meta=saved.meta["about"])
+
+
+def fit(
+    aligned: Aligned,
+    *,
+    dim: int = 300,
+    seed: int = 0,
+    query: str = "title",
+    negatives: str = "random",
+    epochs: int = 20,
+    batch: int = 64,
+    device: str = "cpu",
+    progress: Callable[[Progress], None] | None = None,
+) -> Knrm:
+    """Learn to rerank from aligned documents: English (or the language that most concepts have) asks with titles,
+    first sentences or whole texts, and the concept's text in each other language should come first."""
+    asking, answering = _judged.pivot(aligned)
+    asked = query if query != "title" or any(concept.titles.get(asking) for concept in aligned) else "first-sentence"
+    judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=asked) for lang in answering]
+    return fit_judged(
+        *judged, dim=dim, seed=seed, negatives=negatives, epochs=epochs, batch=batch, device=device, progress=progress
+    )
+
+
+def fit_judged(
+    *judged: Judged,
+    dim: int = 300,
+    seed: int = 0,
+    negatives: str = "random",
+    per_positive: int = 4,
+    off: Sequence[int] = (),
+    shared: bool = False,
+    epochs: int = 20,
+    batch: int = 64,
+    learning_rate: float = 1e-3,
+    epsilon: float = 1e-5,
+    max_terms: int = 200_000,
+    min_df: int = 1,
+    vectors: Mapping[str, Mapping[str, Floats]] | None = None,
+    device: str = "cpu",
+    checkpoint: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Knrm:
+    """Learn from judgments, one set per pair of languages; the two may be the same.
+
+    Each judged document above grade 0 meets `per_positive` others of lower grade in every epoch: documents judged
+    lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those most
+    like it. `off` switches kernels off by number, 0 being the exact match. `shared` gives a word that two languages
+    spell alike one vector instead of two. Word vectors start from `vectors` (language -> word -> vector), or evenly
+    in (-1, 1).
+    """
+    if negatives not in NEGATIVES:
+        raise ModelError(f"negatives {negatives!r}: expected one of {', '.join(NEGATIVES)}")
+    if not judged:
+        raise InputError("no judgments to learn from")
+    from paragloss.models import _kernel_training
+    from paragloss.models._descent import bags
+
+    rng = np.random.default_rng(seed)
+    vocabularies = _judged.vocabularies(judged, max_terms=max_terms, min_df=min_df)
+    rows, size = _rows(vocabularies, shared=shared)
+    table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
+    for lang, known in (vectors or {}).items():
+        for term, row in zip(vocabularies[lang].terms, rows[lang], strict=True):
+            if term in known:
+                table[row] = known[term]
+    model = _kernel_training.ranker(table, tuple(off), rng, device)
+    queries, documents, sources = [], [], []
+    for one in judged:
+        source, target = _judged.languages(one)
+        queries.append(vocabularies[source].counts([query.text for query in one.queries]))
+        documents.append(vocabularies[target].counts([document.text for document in one.documents.values()]))
+        alike = weigh(documents[-1], vocabularies[target].idf, "tfidf") if negatives == "hard" else None
+        sources.append(_triples.source(_judged.grades(one), alike))
+        queries[-1] = _to_rows(queries[-1], rows[source], size)
+        documents[-1] = _to_rows(documents[-1], rows[target], size)
+
+    def triples(epoch: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        drawn, first, base = [], 0, 0
+        for one, asked, read in zip(sources, queries, documents, strict=True):
+            drawn.append(_triples.draw(one, per_positive, rng) + np.array([[first], [base], [base]]))
+            first, base = first + asked.shape[0], base + read.shape[0]
+        return np.concatenate(drawn, axis=1)
+
+    history = _kernel_training.train(
+        model,
+        bags(sp.vstack(queries, format="csr"), device),
+        bags(sp.vstack(documents, format="csr"), device),
+        triples,
+        batch=batch,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        epsilon=epsilon,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    about = {"method": "knrm", "negatives": negatives, "off": list(off), "loss": history.epochs[-1].loss}
+    return _served(model, vocabularies, rows, about)
+
+
+class Triples(NamedTuple):
+    """Queries, better and worse documents as term ids from 0, and by how much the better one is better."""
+
+    queries: list[list[int]]
+    better: list[list[int]]
+    worse: list[list[int]]
+    margins: list[float]
+
+
+def read_triples(path: str | Path) -> Triples:
+    """The authors' training file: `query<TAB>better<TAB>worse<TAB>difference[<TAB>idf]`, ids from 1 joined by commas.
+
+    An id of -1 is a word out of the vocabulary and left out; the idf column is not used.
+    """
+    found = Triples([], [], [], [])
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            fields = line.rstrip("\n").split("\t")
+            try:
+                if len(fields) not in (4, 5):
+                    raise ValueError(f"{len(fields)} columns")
+                texts = [[i - 1 for i in map(int, field.split(",")) if i != -1] for field in fields[:3]]
+                if any(i < 0 for text in texts for i in text):
+                    raise ValueError("an id below 1")
+                found.margins.append(float(fields[3]))
+            except ValueError as error:
+                raise InputError(
+                    f"{path}:{number}: {error}; expected query, better, worse (ids from 1, with commas), difference"
+                ) from None
+            for column, text in zip(found[:3], texts, strict=True):
+                column.append(text)
+    return found
+
+
+def fit_triples(
+    triples: Triples,
+    vocabulary: Vocabulary,
+    *,
+    dim: int = 300,
+    seed: int = 0,
+    off: Sequence[int] = (),
+    epochs: int = 20,
+    batch: int = 64,
+    learning_rate: float = 1e-3,
+    epsilon: float = 1e-5,
+    device: str = "cpu",
+    checkpoint: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Knrm:
+    """Learn from triples whose ids are those of one vocabulary, in the order they are given; margins are not used."""
+    from paragloss.models import _kernel_training
+    from paragloss.models._descent import bags
+
+    size, count = len(vocabulary), len(triples.queries)
+    rng = np.random.default_rng(seed)
+    model = _kernel_training.ranker(rng.uniform(-1, 1, (size, dim)).astype(np.float32), tuple(off), rng, device)
+    number = np.arange(count)
+    history = _kernel_training.train(
+        model,
+        bags(_counts(triples.queries, size), device),
+        bags(_counts(triples.better + triples.worse, size), device),
+        lambda epoch, rng: np.stack([number, number, number + count]),
+        batch=batch,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        epsilon=epsilon,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    about = {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
+    return _served(model, {vocabulary.lang: vocabulary}, {vocabulary.lang: np.arange(size)}, about)
+
+
+def _served(
+    model: Ranker,
+    vocabularies: Mapping[str, Vocabulary],
+    rows: Mapping[str, npt.NDArray[np.int64]],
+    about: Mapping[str, Any],
+) -> Knrm:
+    table = model.table.detach().cpu().numpy()
+    weight = (model.weight * model.active).detach().cpu().numpy()
+    return Knrm(vocabularies, rows, table, weight, float(model.bias), meta=about)
+
+
+def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, npt.NDArray[np.int64]], int]:
+    """Which row of the table each word has, and how many rows there are."""
+    numbers: dict[tuple[str, str], int] = {}
+    rows = {
+        lang: np.array(
+            [numbers.setdefault(("" if shared else lang, term), len(numbers)) for term in vocabulary.terms], np.int64
+        )
+        for lang, vocabulary in vocabularies.items()
+    }
+    return rows, len(numbers)
+
+
+def _to_rows(counts: sp.csr_matrix, rows: npt.NDArray[np.int64], size: int) -> sp.csr_matrix:
+    return sp.csr_matrix((counts.data, rows[counts.indices], counts.indptr), shape=(counts.shape[0], size))
+
+
+def _counts(texts: Sequence[Sequence[int]], size: int) -> sp.csr_matrix:
+    indptr = np.cumsum([0, *map(len, texts)])
+    flat = np.fromiter((i for text in texts for i in text), np.int64, count=int(indptr[-1]))
+    counts = sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(texts), size))
+    counts.sum_duplicates()
+    return counts

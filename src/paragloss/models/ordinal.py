@@ -1,0 +1,312 @@
+"""Towers trained on graded judgments with smooth cosine similarity and the smooth ordinal search loss (SOSL).
+
+Liu, Zhang, Goldwasser and Wang, "Cross-lingual document retrieval with smooth learning", 2020; what we do otherwise
+is in docs/papers/smooth-ordinal.md. Training needs torch; an average-pooling model is served without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from paragloss import judgments
+from paragloss.errors import InputError, ModelError
+from paragloss.models import _judged
+from paragloss.models.bag import BagEncoder, Tower
+from paragloss.types import Aligned, Encoder, Floats, Judged
+from paragloss.vocabulary import Vocabulary, weigh
+
+if TYPE_CHECKING:
+    import torch
+
+    from paragloss.models._descent import Progress
+    from paragloss.models._graded import Task
+    from paragloss.models.towers import TowerEncoder
+
+ENCODERS = ("average", "cnn", "lstm")
+
+
+def fit(
+    aligned: Aligned,
+    *,
+    dim: int = 64,
+    seed: int = 0,
+    encoder: str = "average",
+    loss: str = "sosl",
+    thresholds: Sequence[float] = (),
+    epsilon: float = 1.0,
+    links: str = "",
+    negatives: int = 40,
+    batch: int = 128,
+    epochs: int = 30,
+    patience: int = 5,
+    device: str = "cpu",
+    progress: Callable[[Progress], None] | None = None,
+) -> Encoder:
+    """Learn one tower per language from aligned documents.
+
+    English (or the language that most concepts have) asks, every other language answers; a concept asks with its
+    title, its first sentence and its whole text, so that its tower can read documents as well. `links` names a file
+    of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the queries is
+    held out to choose the best epoch, unless `patience` is 0.
+    """
+    asking, answering = _judged.pivot(aligned)
+    linked = judgments.read_links(links) if links else None
+    training, validation = [], []
+    for lang in answering:
+        judged = _asked_every_way(aligned, asking, lang, linked)
+        if patience:
+            judged, held = judgments.split(judged, (19, 1), seed=seed)
+            free = len(held.documents) - max(map(len, held.qrels.values()), default=0)
+            if held.queries and free > 0:
+                validation.append(judgments.sample_irrelevant(held, min(negatives, free), seed=seed))
+        training.append(judged)
+    return fit_judged(
+        *training,
+        validation=validation,
+        dim=dim,
+        seed=seed,
+        encoder=encoder,
+        loss=loss,
+        thresholds=thresholds,
+        epsilon=epsilon,
+        negatives=negatives,
+        batch=batch,
+        epochs=epochs,
+        patience=patience or None,
+        device=device,
+        progress=progress,
+    )
+
+
+def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> Judged:
+    """Titles, first sentences and whole texts as queries, each under its own id."""
+    queries, qrels, documents = [], {}, {}
+    for way in judgments.QUERIES:
+        try:
+            judged = judgments.from_aligned(aligned, source=source, target=target, links=links, query=way)
+        except InputError:  # nobody has a title
+            continue
+        documents = dict(judged.documents)
+        for query in judged.queries:
+            queries.append(query._replace(id=f"{way}:{query.id}"))
+            qrels[queries[-1].id] = judged.qrels[query.id]
+    if not queries:
+        raise InputError(f"no concept has both {source!r} and {target!r}: ordinal learns from such concepts only")
+    return Judged(queries, documents, qrels)
+
+
+def fit_judged(
+    *judged: Judged,
+    validation: Sequence[Judged] = (),
+    dim: int = 64,
+    seed: int = 0,
+    encoder: str = "average",
+    loss: str = "sosl",
+    thresholds: Sequence[float] = (),
+    epsilon: float = 1.0,
+    negatives: int = 40,
+    batch: int = 128,
+    epochs: int = 30,
+    learning_rate: float | None = None,
+    decay: float | None = None,
+    clip: float | None = None,
+    patience: int | None = None,
+    max_terms: int = 100_000,
+    min_df: int = 1,
+    vectors: Mapping[str, Mapping[str, Floats]] | None = None,
+    device: str = "cpu",
+    checkpoint: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> BagEncoder | TowerEncoder:
+    """Learn from judgments, one set per pair of languages; a language has one tower however many sets it is in.
+
+    Queries meet their judged documents and `negatives` unjudged ones, drawn anew in every epoch; for documents fixed
+    once, as the paper has them, judge them (`judgments.sample_irrelevant`) and set `negatives=0`. `vectors` (language
+    -> word -> vector) is where word vectors start; words without one start at random.
+    """
+    if encoder not in ENCODERS:
+        raise ModelError(f"encoder {encoder!r}: expected one of {', '.join(ENCODERS)}")
+    if loss not in LOSSES:
+        raise ModelError(f"loss {loss!r}: expected one of {', '.join(LOSSES)}")
+    if not judged:
+        raise InputError("no judgments to learn from")
+    from paragloss.models import _graded, towers
+    from paragloss.models._descent import torch
+
+    thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
+    measure = LOSSES[loss]
+    vocabularies = _judged.vocabularies(judged, max_terms=max_terms, min_df=min_df)
+    rng = np.random.default_rng(seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        tables = {lang: _table(v, dim, rng, (vectors or {}).get(lang)) for lang, v in vocabularies.items()}
+        nets = {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}
+    ordered = encoder != "average"
+    history = _graded.train(
+        [_task(one, vocabularies, device, ordered=ordered) for one in judged],
+        nets,
+        lambda scores, grades: measure(scores, grades, thresholds),
+        epsilon=epsilon,
+        negatives=negatives,
+        batch=batch,
+        epochs=epochs,
+        learning_rate=learning_rate or (0.001 if ordered else 0.01),
+        decay=decay or (0.95 if ordered else 1.0),
+        seed=seed,
+        clip=clip,
+        validation=[_task(one, vocabularies, device, ordered=ordered) for one in validation],
+        patience=patience,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    about = {
+        "method": "ordinal",
+        "loss": loss,
+        "thresholds": list(thresholds),
+        "epochs": len(history.epochs),
+        "best": history.best,
+        "ndcg@5": history.epochs[history.best - 1].measure,
+    }
+    if ordered:
+        return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=about)
+    made = {
+        lang: Tower(vocabularies[lang], net.table.detach().cpu().numpy(), None, "tanh") for lang, net in nets.items()
+    }
+    return BagEncoder(made, weighting="mean", epsilon=epsilon, meta=about)
+
+
+class Trial(NamedTuple):
+    """One combination of a grid search and its mean nDCG@5 over the folds."""
+
+    thresholds: tuple[float, ...]
+    epsilon: float
+    measure: float
+
+
+def tune(
+    judged: Judged,
+    *,
+    thresholds: Iterable[Sequence[float]] = ((0.0, 0.5), (0.1, 0.6), (0.2, 0.7)),
+    epsilons: Iterable[float] = (0.25, 0.5, 1.0),
+    folds: int = 3,
+    seed: int = 0,
+    negatives: int = 40,
+    **settings: Any,
+) -> list[Trial]:
+    """Every combination of thresholds and epsilon by cross-validation over the queries, best first.
+
+    The held-out fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
+    """
+    parts = judgments.split(judged, [1] * folds, seed=seed)
+    trials = []
+    for edges, epsilon in product(map(tuple, thresholds), epsilons):
+        measures = []
+        for held in parts:
+            queries = [query for part in parts if part is not held for query in part.queries]
+            rest = Judged(queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries})
+            test = judgments.sample_irrelevant(held, negatives, seed=seed)
+            fixed: dict[str, Any] = {"validation": [test], "seed": seed, "negatives": negatives}
+            model = fit_judged(rest, thresholds=edges, epsilon=epsilon, **fixed, **settings)
+            measures.append(model.meta["ndcg@5"])
+        trials.append(Trial(edges, epsilon, float(np.mean(measures))))
+    return sorted(trials, key=lambda trial: -trial.measure)
+
+
+# Losses: (scores, grades from 0, thresholds) -> one value per pair. Classes are grades + 1 in the paper.
+
+SOSL = (0.2, 0.7)
+THREE_PART = (0.2, 0.55, 0.9)
+
+
+def sosl(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+    """Smooth ordinal search loss, eq. 2: how far a score lies outside its class's segment, squared."""
+    lower, upper = _segment(scores, grades, thresholds)
+    return (scores - upper).clamp(min=0) ** 2 + (lower - scores).clamp(min=0) ** 2
+
+
+def mse(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+    """Squared distance to the middle of the class's segment."""
+    lower, upper = _segment(scores, grades, thresholds)
+    return (scores - (lower + upper) / 2) ** 2
+
+
+def three_part(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = THREE_PART) -> torch.Tensor:
+    """Nigam et al. (KDD 2019), eq. 5 with m = 2: irrelevant below the first threshold, partly relevant below the
+    second, relevant above the third."""
+    if len(thresholds) != 3:
+        raise ModelError(f"three-part thresholds {tuple(thresholds)}: expected three, such as {THREE_PART}")
+    edge = scores.new_tensor(thresholds)[grades]
+    beyond = (scores - edge).where(grades < 2, edge - scores)
+    return beyond.clamp(min=0) ** 2
+
+
+def odds(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+    """Proportional odds (McCullagh 1980): -log of P(class) = S(upper - score) - S(lower - score), with S the logistic
+    function and the outermost segments open."""
+    lower, upper = _segment(scores, grades, thresholds, outer=float("inf"))
+    return -((upper - scores).sigmoid() - (lower - scores).sigmoid()).clamp(min=1e-12).log()
+
+
+def sigmoids(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+    """What the authors' code calls proportional odds: -log of S(upper - score) x S(score - lower), ends at -1 and 1."""
+    lower, upper = _segment(scores, grades, thresholds)
+    return -(upper - scores).sigmoid().log() - (scores - lower).sigmoid().log()
+
+
+LOSSES: Mapping[str, Callable[[torch.Tensor, torch.Tensor, Sequence[float]], torch.Tensor]] = {
+    "sosl": sosl,
+    "three-part": three_part,
+    "mse": mse,
+    "odds": odds,
+    "sigmoids": sigmoids,
+}
+
+
+def _segment(
+    scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float], *, outer: float = 1.0
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The segment of [-1, 1] that belongs to each grade: its lower and upper edge."""
+    inner = list(thresholds)
+    if not inner or inner != sorted(set(inner)) or not -1 < inner[0] <= inner[-1] < 1:
+        raise ModelError(f"thresholds {tuple(inner)}: expected ascending values between -1 and 1, such as {SOSL}")
+    edges = scores.new_tensor([-outer, *inner, outer])
+    return edges[grades], edges[grades + 1]
+
+
+def _table(vocabulary: Vocabulary, dim: int, rng: np.random.Generator, known: Mapping[str, Floats] | None) -> Floats:
+    """Word vectors to start from: those that are known, and normal ones with unit variance as the authors'."""
+    table = rng.standard_normal((len(vocabulary), dim), np.float32)
+    for i, term in enumerate(vocabulary.terms):
+        if known is not None and term in known:
+            if len(known[term]) != dim:
+                raise ModelError(
+                    f"the vector of {term!r} has {len(known[term])} dimensions; set dim to that, not {dim}"
+                )
+            table[i] = known[term]
+    return table
+
+
+def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
+    from paragloss.models import _graded, towers
+
+    def rows(texts: Sequence[str], lang: str) -> sp.csr_matrix:
+        vocabulary = vocabularies[lang]
+        if ordered:
+            return towers.sequences(texts, vocabulary)
+        return weigh(vocabulary.counts(texts), vocabulary.idf, "mean")
+
+    source, target = _judged.languages(judged)
+    return _graded.task(
+        source,
+        target,
+        rows([query.text for query in judged.queries], source),
+        rows([document.text for document in judged.documents.values()], target),
+        _judged.grades(judged),
+        device,
+    )
