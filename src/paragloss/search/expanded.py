@@ -1,0 +1,52 @@
+"""Search twice: the best documents of a first search lend the query their words (Rocchio's pseudo-relevance feedback,
+eq. 5.1 of Liu's thesis). Put it inside `Translated` to expand after translation; with `translation.expansion` outside
+the translator as well, before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paragloss.translation.expansion import as_clauses, learned
+from paragloss.types import Document, Query, Ranking, Searcher, Translation, Where
+
+
+class Expanded:
+    """Asks the inner searcher for `depth` documents, adds their `terms` most telling words to the query, asks again.
+
+    The query's own words weigh `alpha`, the best new word `beta`. Only documents in the query's language lend words.
+    `idf` says how rare a term of a language is in the collection.
+    """
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        documents: Callable[[Sequence[str]], Sequence[Document]],
+        idf: Callable[[str, str], float],
+        *,
+        depth: int = 10,
+        terms: int = 10,
+        alpha: float = 1.0,
+        beta: float = 0.3,
+    ) -> None:
+        self._searcher, self._documents, self._idf = searcher, documents, idf
+        self._depth, self._terms, self._alpha, self._beta = depth, terms, alpha, beta
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+        first = self._searcher.search(queries, self._depth, where)
+        again = [self.expand(query, ranking) for query, ranking in zip(queries, first, strict=True)]
+        return self._searcher.search(again, k, where)
+
+    def expand(self, query: Query, ranking: Ranking) -> Query:
+        """The query with what its best documents add."""
+        own = [_weighed(clause, self._alpha) for clause in as_clauses(query)]
+        documents = self._documents([hit.id for hit in ranking])
+        new = learned(
+            own, documents, query.lang, lambda t: self._idf(query.lang, t), terms=self._terms, beta=self._beta
+        )
+        text = " ".join([query.text, *(clause.source for clause in new)])
+        return Query(query.id, text, query.lang, (*own, *new))
+
+
+def _weighed(clause: Translation, factor: float) -> Translation:
+    return clause._replace(alternatives=tuple(a._replace(weight=a.weight * factor) for a in clause.alternatives))

@@ -1,0 +1,118 @@
+"""Saying more than the query said, before it is translated: a translator into the query's own language.
+
+WordNet's synonyms (`wordnet.WordNet`), the neighbours of a word (`embedding.Embedding` asked for the query's own
+language) and `Feedback` are such translators; `Chained` puts one before another translator, or goes through a third
+language. After translation there is `search.expanded`. Rocchio: eq. 5.1 of Liu's thesis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from paragloss.analysis import analyzer
+from paragloss.errors import LanguageError
+from paragloss.translation._spelling import spellings
+from paragloss.types import Alternative, Document, Query, Searcher, Translation, Translator
+
+#: How rare a term is in the collection: term -> idf.
+Idf = Callable[[str], float]
+
+
+class Documents(Protocol):
+    """Fetches documents by id, those that exist."""
+
+    def __call__(self, ids: Sequence[str]) -> Sequence[Document]: ...
+
+
+class Chained:
+    """Translates with `first`, then each of its alternatives with `second`; weights multiply.
+
+    `via` is the language between; without it `first` stays in the query's own language and expands it.
+    """
+
+    def __init__(self, first: Translator, second: Translator, *, via: str = "", most: int = 20) -> None:
+        self._first, self._second, self._via, self._most = first, second, via, most
+
+    def translate(self, query: Query, to: str) -> list[Translation]:
+        between = self._via or query.lang
+        return [self._onward(clause, query, between, to) for clause in self._first.translate(query, between)]
+
+    def _onward(self, clause: Translation, query: Query, between: str, to: str) -> Translation:
+        merged: dict[str, float] = {}
+        for word, weight in clause.alternatives:
+            for text, share in self._meanings(Query(query.id, word, between), to):
+                merged[text] = merged.get(text, 0.0) + weight * share
+        ranked = sorted(merged.items(), key=lambda item: -item[1])[: self._most]
+        # Several ways may lead to one word; a weight stays a weight.
+        found = tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked if weight > 0)
+        return Translation(clause.source, found or (Alternative(clause.source, 1.0),))
+
+    def _meanings(self, part: Query, to: str) -> Iterable[Alternative]:
+        clauses = self._second.translate(part, to)
+        if len(clauses) == 1:
+            return clauses[0].alternatives
+        # A phrase that is translated word by word becomes a phrase again, of its best words.
+        best = [clause.alternatives[0] for clause in clauses]
+        text = " ".join(alternative.text for alternative in best)
+        return [Alternative(text, math.prod(alternative.weight for alternative in best))] if best else []
+
+
+class Feedback:
+    """Expands a query by what a first search in its own language finds: each new term is a clause of its own.
+
+    `searcher` and `documents` are a collection in the query's language, `idf` its statistics. `beta` is the weight of
+    the best new term against the query's own.
+    """
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        documents: Documents,
+        idf: Idf,
+        *,
+        depth: int = 20,
+        terms: int = 5,
+        beta: float = 0.3,
+    ) -> None:
+        self._searcher, self._documents, self._idf = searcher, documents, idf
+        self._depth, self._terms, self._beta = depth, terms, beta
+
+    def translate(self, query: Query, to: str) -> list[Translation]:
+        if to != query.lang:
+            raise LanguageError(f"feedback stays in the query's language {query.lang!r}; it can't go to {to!r}")
+        (ranking,) = self._searcher.search([query], self._depth, {"lang": [to]})
+        found = self._documents([hit.id for hit in ranking])
+        clauses = as_clauses(query)
+        return [*clauses, *learned(clauses, found, to, self._idf, terms=self._terms, beta=self._beta)]
+
+
+def as_clauses(query: Query) -> list[Translation]:
+    """The query's clauses, or one for each of its terms."""
+    if query.clauses:
+        return list(query.clauses)
+    words = (query.text[span.start : span.end] for span in analyzer(query.lang).spans(query.text))
+    return [Translation(word, (Alternative(word, 1.0),)) for word in words]
+
+
+def learned(
+    clauses: Sequence[Translation], documents: Sequence[Document], lang: str, idf: Idf, *, terms: int, beta: float
+) -> list[Translation]:
+    """The terms that the documents have most of by tf * idf and the query does not, as clauses of weight up to beta.
+
+    Terms are given as they are written in the documents.
+    """
+    texts = [f"{document.title}\n{document.text}" for document in documents if document.lang == lang]
+    cut = analyzer(lang).terms
+    asked = {term for clause in clauses for alternative in clause.alternatives for term in cut(alternative.text)}
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(cut(text))
+    scores = {term: count * idf(term) for term, count in counts.items() if term not in asked}
+    best = sorted((item for item in scores.items() if item[1] > 0), key=lambda item: (-item[1], item[0]))[:terms]
+    written = spellings(texts, lang)
+    return [
+        Translation(written[term], (Alternative(written[term], beta * score / best[0][1]),)) for term, score in best
+    ]

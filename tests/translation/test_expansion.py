@@ -1,0 +1,106 @@
+"""Saying more than the query said before it is translated, and going through a third language."""
+
+import pytest
+
+from paragloss.errors import LanguageError
+from paragloss.formats.dictionaries import Entry
+from paragloss.translation.dictionary import Dictionary
+from paragloss.translation.expansion import Chained, Feedback, as_clauses
+from paragloss.types import Alternative, Document, Hit, Query, Translation, Translator
+
+ENGLISH_GERMAN = Dictionary.build(
+    [Entry("car", "Auto"), Entry("automobile", "Auto"), Entry("automobile", "Kraftwagen"), Entry("red", "rot")],
+    "en",
+    "de",
+)
+GERMAN_FRENCH = Dictionary.build([Entry("Auto", "voiture"), Entry("Auto", "auto"), Entry("rot", "rouge")], "de", "fr")
+
+
+class Thesaurus:
+    """car is also automobile."""
+
+    def translate(self, query, to):
+        assert to == query.lang
+        more = {"car": (("car", 1.0), ("automobile", 0.4))}
+        return [
+            Translation(w, tuple(Alternative(*a) for a in more.get(w, [(w, 1.0)]))) for w in query.text.split()
+        ]  # fmt: skip
+
+
+def weights(translations):
+    return {t.source: {a.text: round(a.weight, 6) for a in t.alternatives} for t in translations}
+
+
+def test_synonyms_are_translated_with_their_weight():
+    chained = Chained(Thesaurus(), ENGLISH_GERMAN)
+    assert isinstance(chained, Translator)
+    # car: Auto 1; automobile 0.4: Auto and Kraftwagen 0.2 each. Auto would be 1.2.
+    assert weights(chained.translate(Query("q", "red car", "en"), "de")) == {
+        "red": {"rot": 1.0},
+        "car": {"Auto": 1.0, "Kraftwagen": 0.2},
+    }
+
+
+def test_through_a_third_language():
+    chained = Chained(ENGLISH_GERMAN, GERMAN_FRENCH, via="de")
+    assert weights(chained.translate(Query("q", "automobile", "en"), "fr")) == {
+        # Auto 1/2: voiture and auto 1/4 each. Kraftwagen 1/2 is not known and stays.
+        "automobile": {"Kraftwagen": 0.5, "voiture": 0.25, "auto": 0.25}
+    }
+
+
+def test_a_phrase_translated_word_by_word_is_a_phrase_again():
+    class Phrase:
+        def translate(self, query, to):
+            return [Translation(query.text, (Alternative("red car", 1.0),))]
+
+    found = Chained(Phrase(), ENGLISH_GERMAN).translate(Query("q", "Ferrari", "en"), "de")
+    assert weights(found) == {"Ferrari": {"rot Auto": 1.0}}
+
+
+DOCUMENTS = {
+    "1": Document("1", "volcano lava lava ash", "en"),
+    "2": Document("2", "volcano lava mountain", "en"),
+    "3": Document("3", "Vulkan Lava", "de"),
+}
+IDF = {"lava": 2.0, "ash": 3.0, "mountain": 1.0}
+
+
+class Found:
+    def __init__(self, *ids):
+        self.ids, self.asked = ids, []
+
+    def search(self, queries, k, where=None):
+        self.asked.append((queries, k, where))
+        return [[Hit(i, 1.0) for i in self.ids[:k]] for _ in queries]
+
+
+def fetch(ids):
+    return [DOCUMENTS[i] for i in ids]
+
+
+def test_feedback_adds_what_the_first_hits_speak_of():
+    feedback = Feedback(Found("1", "2"), fetch, lambda t: IDF.get(t, 0.5), terms=2, beta=0.6)
+    # tf x idf over both: lava 3 x 2 = 6, ash 3, mountain 1; the query's own word is not learned again.
+    assert weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {
+        "volcano": {"volcano": 1.0},
+        "lava": {"lava": 0.6},
+        "ash": {"ash": 0.3},
+    }
+
+
+def test_documents_of_another_language_lend_no_words_and_nothing_found_adds_nothing():
+    for searcher in (Found("3"), Found()):
+        feedback = Feedback(searcher, fetch, lambda t: 1.0)
+        assert weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {"volcano": {"volcano": 1.0}}
+
+
+def test_feedback_is_not_a_translation():
+    with pytest.raises(LanguageError, match="stays in the query's language 'en'"):
+        Feedback(Found(), fetch, lambda t: 1.0).translate(Query("q", "volcano", "en"), "de")
+
+
+def test_clauses_of_a_plain_query_are_its_words():
+    assert weights(as_clauses(Query("q", "the red cars", "en"))) == {"red": {"red": 1.0}, "cars": {"cars": 1.0}}
+    own = (Translation("x", (Alternative("y", 0.5),)),)
+    assert as_clauses(Query("q", "ignored", "en", own)) == list(own)

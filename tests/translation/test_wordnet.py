@@ -1,0 +1,71 @@
+"""Synonyms from WordNet's files: a small database in their format, and the real one where it is installed."""
+
+from pathlib import Path
+
+import pytest
+
+from paragloss.errors import InputError, LanguageError
+from paragloss.translation.wordnet import WordNet
+from paragloss.types import Query, Translator
+
+
+def synset(*words):
+    return f"03 n {len(words):02x} {' '.join(f'{w} 0' for w in words)} 000 | a gloss  \n"
+
+
+@pytest.fixture
+def small(tmp_path):
+    """car: (car, automobile), (car, railway_car); mouse: (mouse, Mus(ip))."""
+    place, offsets, text = 0, [], ""
+    for body in (synset("car", "automobile"), synset("car", "railway_car"), synset("mouse", "Mus(ip)")):
+        line = f"{place:08d} {body}"
+        offsets.append(f"{place:08d}")
+        text += line
+        place += len(line)
+    for part in ("noun", "verb", "adj", "adv"):
+        (tmp_path / f"data.{part}").write_text(text if part == "noun" else "")
+        (tmp_path / f"index.{part}").write_text("  1 a licence  \n")
+        (tmp_path / f"{part}.exc").write_text("mice mouse\n" if part == "noun" else "")
+    with (tmp_path / "index.noun").open("a") as out:
+        out.write(f"car n 2 1 @ 2 1 {offsets[0]} {offsets[1]}  \n")
+        out.write(f"mouse n 1 2 @ ~ 1 1 {offsets[2]}  \n")
+    return tmp_path
+
+
+def test_the_most_frequent_sense_comes_first(small):
+    assert WordNet(small).synonyms("car") == ["automobile"]
+    assert WordNet(small, senses=2).synonyms("car") == ["automobile", "railway car"]
+    assert WordNet(small, senses=5, most=1).synonyms("car") == ["automobile"]
+
+
+def test_inflected_words_are_found_by_rule_or_exception(small):
+    wordnet = WordNet(small)
+    assert wordnet.synonyms("Cars") == ["automobile"]
+    assert wordnet.synonyms("mice") == ["Mus"]
+    assert wordnet.synonyms("zebra") == []
+
+
+def test_a_query_is_its_words_and_their_synonyms(small):
+    wordnet = WordNet(small, senses=2, weight=0.4)
+    assert isinstance(wordnet, Translator)
+    car, zebra = wordnet.translate(Query("q", "cars zebra", "en"), "en")
+    assert car == ("cars", (("cars", 1.0), ("automobile", 0.2), ("railway car", 0.2)))
+    assert zebra == ("zebra", (("zebra", 1.0),))
+
+
+def test_it_speaks_english_only(small):
+    with pytest.raises(LanguageError, match="can't take en->de"):
+        WordNet(small).translate(Query("q", "car", "en"), "de")
+
+
+def test_a_folder_without_the_files_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"no WordNet database: .*index\.noun is missing"):
+        WordNet(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/usr/share/wordnet/index.noun").is_file(), reason="WordNet is not at /usr/share/wordnet")
+def test_the_real_one():
+    wordnet = WordNet(senses=3)
+    assert {"auto", "automobile"} <= set(wordnet.synonyms("cars"))
+    assert "United States of America" in wordnet.synonyms("United States")
+    assert wordnet.synonyms("children") == wordnet.synonyms("child")
