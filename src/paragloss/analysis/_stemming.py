@@ -3,7 +3,7 @@ Snowball has none and the endings are few and regular."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 
 #: A language without a stemmer takes that of its nearest relative: Bosnian, Croatian, Malay, Slovak.
@@ -89,13 +89,12 @@ def stemmer(lang: str) -> Callable[[str], str]:
 def _korean_noun(word: str) -> str:
     """A word without its particle. Some particles only follow a consonant, others only a vowel, which tells 책을 (book,
     as object) from 마을 (village); after one syllable only the surest are taken off."""
-    for ending in _longest_first(_KOREAN_ENDINGS):
-        noun = word[: -len(ending)]
-        if word.endswith(ending) and len(noun) >= (1 if ending in _SURE_PARTICLES else 2):
-            # Syllables are laid out 28 to a vowel, first the one without a final consonant.
-            closed = (ord(noun[-1]) - ord("가")) % 28 > 0
-            if "가" <= noun[-1] <= "힣" and ending[0] in (_AFTER_VOWEL if closed else _AFTER_CONSONANT):
-                continue
+    for noun, ending in _partings(word, _KOREAN_ENDINGS):
+        if len(noun) == 1 and ending not in _SURE_PARTICLES:
+            continue
+        # Syllables are laid out 28 to a vowel, first the one without a final consonant.
+        closed = (ord(noun[-1]) - ord("가")) % 28 > 0
+        if not ("가" <= noun[-1] <= "힣" and ending[0] in (_AFTER_VOWEL if closed else _AFTER_CONSONANT)):
             return noun
     return word
 
@@ -103,19 +102,20 @@ def _korean_noun(word: str) -> str:
 def _ukrainian_stem(word: str) -> str:
     if len(word) > 5 and word.endswith(("ся", "сь")):
         word = word[:-2]
-    return _without_ending(word, _longest_first(_UKRAINIAN_ENDINGS), least=3)
+    return next((stem for stem, _ in _partings(word, _UKRAINIAN_ENDINGS) if len(stem) >= 3), word)
 
 
-def _without_ending(word: str, endings: Sequence[str], *, least: int) -> str:
-    for ending in endings:
-        if word.endswith(ending) and len(word) >= len(ending) + least:
-            return word[: -len(ending)]
-    return word
+def _partings(word: str, endings: str) -> Iterator[tuple[str, str]]:
+    """(stem, ending) for every known ending of a word, the longest ending first."""
+    known, longest = _known_endings(endings)
+    for cut in range(max(1, len(word) - longest), len(word)):
+        if word[cut:] in known:
+            yield word[:cut], word[cut:]
 
 
 @cache
-def _longest_first(endings: str) -> list[str]:
-    return sorted(endings.split(), key=len, reverse=True)
+def _known_endings(endings: str) -> tuple[frozenset[str], int]:
+    return frozenset(endings.split()), max(map(len, endings.split()))
 
 
 def _without_final_length(word: str) -> str:
