@@ -1,0 +1,162 @@
+"""Structured queries over a real store, against their definitions written out plainly."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from reference import Plain, Words
+
+from paragloss.search.lexical import Lexical
+from paragloss.search.structured import Nested, Probabilistic, Synonymous
+from paragloss.search.terms import TermIndex
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Alternative, Document, Query, Translation
+
+WEIGHTS = {"title": 2.0, "text": 1.0}
+
+
+def invented(number: int) -> list[Document]:
+    rng = random.Random(0)
+
+    def words(most):
+        return " ".join(f"w{min(int(rng.paretovariate(0.7)), 300)}" for _ in range(rng.randint(1, most)))
+
+    return [Document(f"d{i}", words(80), rng.choice(("en", "de")), words(6) if i % 5 else "") for i in range(number)]
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory):
+    documents = invented(500)
+    with EmbeddedStore.create(tmp_path_factory.mktemp("c") / "c", dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, analyze=Words)
+        index.add(documents)
+        index.refresh()
+        yield store, index.statistics, Plain(documents)
+
+
+def clauses(*terms: dict[str, float]) -> tuple[Translation, ...]:
+    return tuple(Translation("source", tuple(Alternative(text, w) for text, w in term.items())) for term in terms)
+
+
+def same(ranking, expected, k):
+    assert [score for _, score in ranking] == pytest.approx([score for _, score in expected[:k]], rel=2e-6)
+    scores = dict(expected)
+    assert [scores[id] for id, _ in ranking] == pytest.approx([score for _, score in ranking], rel=2e-6)
+
+
+CLAUSES = clauses({"w3": 3.0, "w12": 1.0}, {"w7": 0.2, "w9": 0.1, "w3": 0.1})
+
+
+def test_probabilities_weigh_tf_and_df(indexed):
+    store, statistics, plain = indexed
+    shares = [{"w3": 0.75, "w12": 0.25}, {"w7": 0.5, "w9": 0.25, "w3": 0.25}]
+
+    def score(d):
+        return sum(
+            plain.clause(d, s, lambda f, s=s: sum(p * plain.df[f, d.lang][t] for t, p in s.items()), WEIGHTS)
+            for s in shares
+        )
+
+    searcher = Probabilistic(store, statistics, weights=WEIGHTS, analyze=Words)
+    same(searcher.search([Query("q", "", "de", CLAUSES)], 25)[0], plain.ranking(score, "de"), 25)
+
+
+def test_synonyms_are_one_term(indexed):
+    store, statistics, plain = indexed
+    sets = [{"w3", "w12"}, {"w7", "w9", "w3"}]
+
+    def union(field, lang, terms):
+        """As if alternatives stood independently of each other."""
+        number = len(plain.lengths[field, lang])
+        return number * (1 - np.prod([1 - plain.df[field, lang][t] / number for t in terms]))
+
+    def score(d):
+        return sum(plain.clause(d, dict.fromkeys(s, 1.0), lambda f, s=s: union(f, d.lang, s), WEIGHTS) for s in sets)
+
+    searcher = Synonymous(store, statistics, weights=WEIGHTS, analyze=Words)
+    same(searcher.search([Query("q", "", "en", CLAUSES)], 25)[0], plain.ranking(score, "en"), 25)
+
+
+def test_the_estimated_union_lies_where_the_true_one_must(indexed):
+    store, statistics, plain = indexed
+    searcher = Synonymous(store, statistics, analyze=Words)
+    for terms in ({"w1", "w2"}, {"w3", "w7", "w9", "w30"}, {"w200", "unseen"}):
+        each = [plain.df["text", "en"][t] for t in terms]
+        true = sum(any(plain.tf[d.id, "text"][t] for t in terms) for d in plain.documents.values() if d.lang == "en")
+        estimate = searcher._df("text", "en", dict.fromkeys(terms, 1.0))
+        assert max(each) <= true <= sum(each)
+        assert max(each) - 1e-9 <= estimate <= sum(each) + 1e-9
+
+
+@pytest.mark.parametrize("kind", [Probabilistic, Synonymous])
+def test_with_one_alternative_to_a_clause_it_is_plain_bm25(indexed, kind):
+    store, statistics, _ = indexed
+    lexical = Lexical(store, statistics, weights=WEIGHTS, analyze=Words)
+    structured = kind(store, statistics, weights=WEIGHTS, analyze=Words)
+    for query in (Query("q", "w3 w7 w50", "en"), Query("q", "", "en", clauses({"w3": 1.0}, {"w7": 1.0}))):
+        expected = lexical.search([query], 30)[0]
+        same(structured.search([query], 30)[0], expected, 30)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        [{"w3": 1.0, "w12": 0.5}, {"w7": 1.0, "w9": 1.0}],
+        [{"w1": 1.0}, {"w150": 1.0, "w151": 1.0, "w77": 1.0}],  # few documents: the rarest clause is gone through
+        [{"w2 w5": 1.0, "w40": 1.0}, {"w1": 1.0}],  # a phrase needs all its words
+        [{"w1": 1.0}, {"unseen": 1.0}],  # nothing matches every clause
+    ],
+)
+@pytest.mark.parametrize("k", [3, 200])
+def test_nested_clauses_must_all_match(indexed, wanted, k):
+    store, statistics, plain = indexed
+
+    def words_of(d):
+        return {word for field in WEIGHTS for word in plain.tf[d.id, field]}
+
+    def score(d):
+        here = words_of(d)
+        if not all(any(set(text.split()) <= here for text in clause) for clause in wanted):
+            return 0.0
+        terms: dict[str, float] = {}
+        for clause in wanted:
+            for text, weight in clause.items():
+                for word in text.split():
+                    terms[word] = terms.get(word, 0.0) + weight / len(text.split())
+        return plain.score(d, terms, WEIGHTS)
+
+    expected = plain.ranking(score, "en")
+    found = Nested(store, statistics, weights=WEIGHTS, analyze=Words).search(
+        [Query("q", "", "en", clauses(*wanted))], k
+    )[0]
+    assert len(found) == min(k, len(expected))
+    same(found, expected, k)
+
+
+def test_going_through_the_rarest_clause_gives_the_same(indexed, monkeypatch):
+    """What is found on the long way is what the head of a longer ranking holds."""
+    store, statistics, _ = indexed
+    query = Query("q", "", "en", clauses({"w1": 1.0, "w2": 1.0}, {"w90": 1.0}))
+    nested = Nested(store, statistics, analyze=Words)
+    asked = []
+    plain_search = store.search_sparse
+    monkeypatch.setattr(store, "search_sparse", lambda *a, **b: asked.append(a[2]) or plain_search(*a, **b))
+    short, long = nested.search([query], 5)[0], nested.search([query], 250)[0]
+    assert len(asked) == 3  # head and rarest clause; head alone
+    assert len(long) < 5
+    assert [hit.id for hit in short] == [hit.id for hit in long]
+    assert [hit.score for hit in short] == pytest.approx([hit.score for hit in long], rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [Probabilistic, Synonymous, Nested])
+def test_nothing_asked_nothing_found(indexed, kind):
+    store, statistics, _ = indexed
+    searcher = kind(store, statistics, analyze=Words)
+    assert searcher.search([Query("q", "", "en"), Query("q", "w1", "sw"), Query("q", "unseen", "en")], 5) == [
+        [],
+        [],
+        [],
+    ]
+    assert searcher.search([Query("q", "w1", "en")], 5, {"lang": ["de"]}) == [[]]
