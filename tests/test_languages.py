@@ -1,4 +1,8 @@
+import gzip
+import json
+import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +129,22 @@ def test_threads_with_different_candidates_do_not_disturb_each_other():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("words", "least"), [(2, 0.93), (3, 0.95), (10, 0.99)])
+def test_accuracy_on_a_few_words_of_seven_languages(words, least):
+    path = Path(os.environ.get("PARAGLOSS_DATA", "~/.cache/paragloss")).expanduser() / "flores" / "dev.jsonl.gz"
+    if not path.exists():
+        pytest.skip(f"FLORES is not at {path}; set PARAGLOSS_DATA")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        sentences = [json.loads(next(lines))["texts"] for _ in range(100)]
+    among = ["en", "da", "it", "vi", "hi", "zh", "tl"]
+    right = 0
+    for lang in among:
+        middles = [
+            text[3 : 3 + 2 * words] if lang == "zh" else " ".join(text.split()[3 : 3 + words])
+            for text in (sentence[lang] for sentence in sentences)
+        ]
+        right += languages.identify(middles, among).count(lang)
+    assert right / (len(among) * len(sentences)) >= least

@@ -180,6 +180,17 @@ def test_no_words_no_terms(lang, text):
     assert analyzer(lang).spans(text) == []
 
 
+@pytest.mark.parametrize("lang", ["en", "zh", "ja", "th"])
+def test_half_a_surrogate_pair_does_no_harm(lang):
+    spans = analyzer(lang).spans("\ud800 paper")
+    assert [(span.start, span.end, span.term) for span in spans] == [(2, 7, "paper")]
+
+
+@pytest.mark.parametrize("lang", ["zh", "ja", "th", "en"])
+def test_places_stay_true_after_characters_beyond_the_first_plane(lang):
+    assert [tuple(span) for span in analyzer(lang).spans("🙂🙂 paper")] == [(3, 8, "paper")]
+
+
 def test_any_language_code_has_an_analyzer():
     assert analyzer("mi").terms("te whare pukapuka") == ["te", "whare", "pukapuka"]
     assert analyzer("ka").terms("ძველი წიგნები") == ["ძველი", "წიგნები"]

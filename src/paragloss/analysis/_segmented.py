@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import accumulate
 
 from paragloss.analysis._words import Words
 from paragloss.types import Span
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class SegmentedAnalyzer:
@@ -18,9 +21,15 @@ class SegmentedAnalyzer:
         self._words = Words(lang, stem=stem, stop=stop)
 
     def terms(self, text: str) -> list[str]:
-        return self._words.terms(self._cut(text))
+        return self._words.terms(self._pieces(text))
 
     def spans(self, text: str) -> list[Span]:
-        pieces = self._cut(text)
+        pieces = self._pieces(text)
         ends = accumulate(map(len, pieces))
         return self._words.spans([(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)])
+
+    def _pieces(self, text: str) -> list[str]:
+        try:
+            return self._cut(text)
+        except UnicodeEncodeError:  # half a surrogate pair, which Python's text may hold and no segmenter takes
+            return self._cut(_SURROGATES.sub("\ufffd", text))
