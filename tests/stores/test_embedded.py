@@ -1,0 +1,214 @@
+"""What only a folder can do wrong: be killed, cut off, opened twice, or not be a collection at all."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paragloss.bm25 import Layout
+from paragloss.errors import StoreError
+from paragloss.search.lexical import Lexical
+from paragloss.search.terms import TermIndex, recount
+from paragloss.statistics import Statistics
+from paragloss.stores import open_store
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Document, Hit, Query, Record, SparseVector
+
+sys.path.insert(0, str(Path(__file__).parent))
+from writer import SIZE, Words
+
+
+def one(id: str, number: float = 1.0) -> Record:
+    vector = SparseVector(np.array([7], np.uint32), np.array([number], np.float32))
+    return Record(Document(id, "text", "en"), {"m": np.full(16, number, np.float32)}, {"terms": vector})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    EmbeddedStore.create(tmp_path / "c", dense={"m": 16}, sparse=["terms"]).close()
+    return tmp_path / "c"
+
+
+def run_and_kill(folder: Path, seed: int, after: float) -> list[str]:
+    """What the writer had acknowledged when it was killed, `after` seconds past its first word."""
+    process = subprocess.Popen(
+        [sys.executable, Path(__file__).parent / "writer.py", folder, str(seed)], stdout=subprocess.PIPE, text=True
+    )
+    said: list[str] = []
+    listener = threading.Thread(target=lambda: said.extend(process.stdout))
+    listener.start()
+    while not said and process.poll() is None:
+        time.sleep(0.005)
+    time.sleep(after)
+    process.kill()
+    process.wait()
+    listener.join()
+    return [line.strip() for line in said]
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment(folder):
+    """Everything acknowledged is there, no document is half there, the statistics are those of the documents."""
+    with EmbeddedStore.open(folder) as store:
+        TermIndex.build(store, fields=["text"], analyze=Words)
+    rng, added, deleted = random.Random(0), set(), set()
+    for round in range(8):
+        said = run_and_kill(folder, round, rng.uniform(0, 1.2))
+        assert said, "the writer never got going"
+        added |= {int(line.split()[1]) for line in said if line.startswith("added")}
+        deleted |= {int(line.split()[1]) for line in said if line.startswith("deleted")}
+        with EmbeddedStore.open(folder) as store:
+            index = TermIndex.open(store, analyze=Words)
+            there = {r.document.id: r for batch in store.scroll(vectors=True) for r in batch}
+            for batch in added:
+                wanted = {f"{batch}:{i}" for i in range(SIZE)}
+                missing = wanted - there.keys()
+                assert missing <= {f"{batch}:{SIZE - 1}"}, f"lost from acknowledged batch {batch}: {sorted(missing)}"
+            assert not {f"{batch}:{SIZE - 1}" for batch in deleted} & there.keys()
+            unsaid = {int(id.split(":")[0]) for id in there} - added
+            assert len(unsaid) <= 1  # the one that was being written
+            added |= unsaid
+            for record in there.values():
+                assert record.dense["m"].tolist() == [1.0] * 16
+                assert record.sparse["terms"].values[0] == len(record.document.text.split())
+            fresh = Statistics(Layout(["text"]))
+            recount(store, fresh)
+            assert index.statistics.to_bytes() == fresh.to_bytes()
+            found = Lexical(store, index.statistics, analyze=Words).search([Query("q", "w1 w2", "en")], 5)[0]
+            assert len(found) == 5
+    assert len(added) > 10
+
+
+def test_what_was_acknowledged_is_in_the_log(folder, tmp_path):
+    """A power cut loses what was not synced. The log is: with the other files as they were before, nothing is lost."""
+    with EmbeddedStore.open(folder) as store:
+        shutil.copytree(folder, tmp_path / "after", ignore=shutil.ignore_patterns("lock"))
+        store.add([one(f"d{i}") for i in range(50)])
+        store.add([one("d0", 5.0)])
+        store.delete(["d1"])
+        shutil.rmtree(tmp_path / "after" / "shard" / "wal")
+        shutil.copytree(folder / "shard" / "wal", tmp_path / "after" / "shard" / "wal")
+    with EmbeddedStore.open(tmp_path / "after") as store:
+        assert store.count() == 49
+        assert store.search_dense("m", np.ones((1, 16), np.float32), 1) == [[Hit("d0", 80.0)]]
+
+
+def test_statistics_left_unfinished_are_counted_again(folder):
+    documents = [Document(f"d{i}", f"w{i} w{i % 3} w1", "en", meta={}) for i in range(30)]
+    with EmbeddedStore.open(folder) as store:
+        index = TermIndex.build(store, fields=["text"], analyze=Words)
+        index.add(documents)
+        expected = index.statistics.to_bytes()
+        # Closed without `commit`, as by a kill.
+    with EmbeddedStore.open(folder) as store:
+        assert not Statistics.from_bytes(store.read_blob("statistics"))[1]
+        index = TermIndex.open(store, analyze=Words)
+        assert index.statistics.to_bytes() == expected
+        index.commit()
+    with EmbeddedStore.open(folder) as store:
+        found, whole = Statistics.from_bytes(store.read_blob("statistics"))
+        assert whole
+        assert found.to_bytes() == expected
+
+
+def test_a_failed_write_leaves_true_statistics(folder, monkeypatch):
+    with EmbeddedStore.open(folder) as store:
+        index = TermIndex.build(store, fields=["text"], analyze=Words)
+        index.add([Document("a", "one two", "en")])
+        before = index.statistics.to_bytes()
+        with pytest.raises(StoreError, match="surrogate"):
+            index.add([Document("a", "three", "en"), Document("b", "\ud800", "en")])
+        assert index.statistics.to_bytes() == before
+        monkeypatch.setattr(store, "delete", lambda ids: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            index.delete(["a"])
+        assert index.statistics.to_bytes() == before
+
+
+def test_one_process_at_a_time(folder):
+    with EmbeddedStore.open(folder), pytest.raises(StoreError, match="in use by another process: close it there"):
+        EmbeddedStore.open(folder)
+    EmbeddedStore.open(folder).close()
+
+
+def test_what_is_not_a_collection(tmp_path, folder):
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path / "nowhere", tmp_path, tmp_path / "file"):
+        with pytest.raises(StoreError, match=r"is not a collection: it has no meta.json \(paragloss index makes one\)"):
+            open_store(path)
+    (folder / "meta.json").write_text("{}")
+    with pytest.raises(StoreError, match="damaged"):
+        open_store(folder)
+    (folder / "meta.json").write_text('{"format": 99, "dense": {}, "sparse": []}')
+    with pytest.raises(StoreError, match="has format 99, this version reads 1"):
+        open_store(folder)
+
+
+def test_a_damaged_engine_folder(folder):
+    shutil.rmtree(folder / "shard")
+    with pytest.raises(StoreError, match="can't be opened"):
+        open_store(folder)
+    with pytest.raises(StoreError, match="can't be opened"):  # and the lock was given back
+        open_store(folder)
+
+
+def test_nothing_is_created_over_other_files(tmp_path):
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(StoreError, match="not an empty folder"):
+        EmbeddedStore.create(tmp_path, dense={}, sparse=["terms"])
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_closed_store_says_so(folder):
+    store = EmbeddedStore.open(folder)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="has been closed: open it again"):
+        store.count()
+
+
+def test_a_model_can_be_added_later(folder):
+    with EmbeddedStore.open(folder) as store:
+        store.add([one("a"), one("b")])
+        store.add_dense("other", 2)
+        store.update_dense("other", ["b"], np.array([[3, 4]], np.float32))
+        with pytest.raises(StoreError, match="already keeps a vector 'other'"):
+            store.add_dense("other", 2)
+    with EmbeddedStore.open(folder) as store:
+        assert dict(store.dense) == {"m": 16, "other": 2}
+        assert store.search_dense("other", np.array([[1, 0]], np.float32), 5) == [[Hit("b", 3.0)]]
+        store.optimize()
+        assert store.get(["a"], vectors=True)[0].dense["m"].tolist() == [1.0] * 16
+
+
+def test_searching_while_writing(folder):
+    """Readers in other threads see whole documents, before or after a batch."""
+    with EmbeddedStore.open(folder) as store:
+        store.add([one("first")])
+        wrong: list[object] = []
+        done = threading.Event()
+
+        def read():
+            while not done.is_set():
+                found = store.search_dense("m", np.ones((1, 16), np.float32), 1000)[0]
+                if found[-1] != Hit("first", 16.0) or any(hit.score != 32.0 for hit in found[:-1]):
+                    wrong.append(found)
+
+        readers = [threading.Thread(target=read) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        for batch in range(10):
+            store.add([one(f"{batch}:{i}", 2.0) for i in range(30)])
+        done.set()
+        for reader in readers:
+            reader.join()
+        assert not wrong
+        assert store.count() == 301
