@@ -1,0 +1,60 @@
+"""Several translators, one answer: what one does not know another may, and what two agree on weighs more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paragloss.errors import LanguageError
+from paragloss.types import Alternative, Query, Translation, Translator
+
+
+class Combined:
+    """Mixes the alternatives of every term by the `weights` of the translators that know it; those that leave the
+    term as it is, or don't know the language, have no say. A phrase that one translator knows stands for its words.
+    """
+
+    def __init__(
+        self, translators: Sequence[Translator], *, weights: Sequence[float] | None = None, most: int = 20
+    ) -> None:
+        self._translators = list(translators)
+        self._weights = [1.0] * len(self._translators) if weights is None else list(weights)
+        if len(self._weights) != len(self._translators):
+            raise ValueError(f"{len(self._weights)} weights for {len(self._translators)} translators")
+        self._most = most
+
+    def translate(self, query: Query, to: str) -> list[Translation]:
+        answers, refused = [], []
+        for translator, weight in zip(self._translators, self._weights, strict=True):
+            try:
+                answers.append((translator.translate(query, to), weight))
+            except LanguageError as error:
+                refused.append(str(error))
+        if not answers:
+            raise LanguageError("; ".join(refused) or f"no translator for {query.lang}->{to}")
+        said: dict[str, list[tuple[Translation, float]]] = {}
+        for clauses, weight in answers:
+            for clause in clauses:
+                said.setdefault(clause.source, []).append((clause, weight))
+        whole = _outermost(said)
+        return [self._mixed(source, said[source]) for source in sorted(whole, key=query.text.find)]
+
+    def _mixed(self, source: str, said: Sequence[tuple[Translation, float]]) -> Translation:
+        knowing = [(c, w) for c, w in said if any(a.text != source for a in c.alternatives)] or said
+        total = sum(weight for _, weight in knowing)
+        mixed: dict[str, float] = {}
+        for clause, weight in knowing:
+            mass = sum(a.weight for a in clause.alternatives)
+            for alternative in clause.alternatives:
+                share = weight * alternative.weight / (total * mass)
+                mixed[alternative.text] = mixed.get(alternative.text, 0.0) + share
+        ranked = sorted(mixed.items(), key=lambda item: -item[1])[: self._most]
+        return Translation(source, tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked))
+
+
+def _outermost(sources: Sequence[str] | dict[str, list[tuple[Translation, float]]]) -> list[str]:
+    """Without the words that stand inside a phrase that is also there."""
+    return [
+        source
+        for source in sources
+        if not any(source != other and f" {source} " in f" {other} " for other in sources)
+    ]  # fmt: skip

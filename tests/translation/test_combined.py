@@ -1,0 +1,50 @@
+"""Several translators, one answer."""
+
+import pytest
+
+from paragloss.errors import LanguageError
+from paragloss.formats.dictionaries import Entry
+from paragloss.translation.combined import Combined
+from paragloss.translation.dictionary import Dictionary
+from paragloss.types import Query, Translator
+
+GENERAL = Dictionary.build(
+    [Entry("server", "Diener"), Entry("server", "Server"), Entry("red", "rot"), Entry("web", "Netz")], "en", "de"
+)
+OWN = Dictionary.build([Entry("server", "Server"), Entry("web server", "Webserver")], "en", "de")
+
+
+def weights(text, *translators, **options):
+    found = Combined(translators, **options).translate(Query("q", text, "en"), "de")
+    return {t.source: {a.text: round(a.weight, 6) for a in t.alternatives} for t in found}
+
+
+def test_what_two_agree_on_weighs_more():
+    assert isinstance(Combined([GENERAL]), Translator)
+    assert weights("server", GENERAL, OWN) == {"server": {"Server": 0.75, "Diener": 0.25}}
+    assert weights("server", GENERAL, OWN, weights=[1, 3]) == {"server": {"Server": 0.875, "Diener": 0.125}}
+
+
+def test_a_word_that_only_one_knows_is_taken_from_that_one():
+    assert weights("red", GENERAL, OWN) == {"red": {"rot": 1.0}}
+
+
+def test_a_word_that_none_knows_stays():
+    assert weights("Xanten", GENERAL, OWN) == {"Xanten": {"Xanten": 1.0}}
+
+
+def test_a_phrase_stands_for_its_words_in_the_order_of_the_query():
+    assert list(weights("red web server", GENERAL, OWN)) == ["red", "web server"]
+    assert weights("red web server", GENERAL, OWN)["web server"] == {"Webserver": 1.0}
+
+
+def test_a_translator_of_other_languages_has_no_say():
+    other = Dictionary.build([Entry("server", "serveur")], "en", "fr")
+    assert weights("server", GENERAL, other) == {"server": {"Diener": 0.5, "Server": 0.5}}
+    with pytest.raises(LanguageError, match="no dictionary for en->de; this one is en->fr"):
+        weights("server", other)
+
+
+def test_a_weight_for_each():
+    with pytest.raises(ValueError, match="1 weights for 2 translators"):
+        Combined([GENERAL, OWN], weights=[1])
