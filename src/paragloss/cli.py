@@ -18,6 +18,7 @@ import typer
 
 from paragloss import __version__
 from paragloss.errors import InputError, ParaglossError
+from paragloss.types import Concept
 
 app = typer.Typer(
     name="paragloss",
@@ -109,14 +110,7 @@ def train(
         raise InputError("no --out given: say where the model goes, such as --out models/cr5")
     settings = dict(_setting(fit, method, word, value) for word, value in extras)
     skipped = _Skipped(skip_bad)
-    concepts = read_aligned(_tracked(paths, "reading"), on_error=skipped.note)
-    if langs:
-        wanted = set(langs.split(","))
-        concepts = [
-            concept._replace(texts={lang: text for lang, text in concept.texts.items() if lang in wanted})
-            for concept in concepts
-        ]
-        concepts = [concept for concept in concepts if concept.texts]
+    concepts = _in_languages(read_aligned(_tracked(paths, "reading"), on_error=skipped.note), langs)
     skipped.tell()
     started = time.perf_counter()
     if "progress" in inspect.signature(fit).parameters:
@@ -206,7 +200,8 @@ def evaluate_(
 ) -> None:
     """Measure a run against judgments."""
     from paragloss.evaluation import DEFAULT, evaluate, mean
-    from paragloss.formats.trec import read_qrels, read_run
+    from paragloss.formats.queries import read_qrels
+    from paragloss.formats.trec import read_run
 
     names = measures.replace(",", " ").split() or list(DEFAULT)
     scores = evaluate(read_run(run), read_qrels(qrels), names)
@@ -231,7 +226,8 @@ def compare(
 ) -> None:
     """Say whether the second run is better than the first: paired t-test and randomisation test."""
     from paragloss.evaluation import DEFAULT, compare, evaluate
-    from paragloss.formats.trec import read_qrels, read_run
+    from paragloss.formats.queries import read_qrels
+    from paragloss.formats.trec import read_run
 
     names = measures.replace(",", " ").split() or list(DEFAULT)
     judged = read_qrels(qrels)
@@ -363,6 +359,21 @@ def _tracked(items: Sequence[T], what: str) -> Iterator[T]:
             yield item
 
 
+def _in_languages(concepts: list[Concept], langs: str) -> list[Concept]:
+    """Only what is in some languages, when they are said."""
+    from paragloss.languages import normalise
+
+    if langs:
+        wanted = {normalise(lang) for lang in langs.split(",")}
+        concepts = [
+            c._replace(texts={lang: text for lang, text in c.texts.items() if lang in wanted}) for c in concepts
+        ]
+    kept = [concept for concept in concepts if concept.texts]
+    if not kept:
+        raise InputError(f"no document in {langs or 'any language'} to train on")
+    return kept
+
+
 def _methods() -> list[str]:
     names = []
     for folder in ("models", "translation"):
@@ -438,7 +449,7 @@ def _where(conditions: Iterable[str]) -> dict[str, list[str | int | bool]]:
 def _run(
     engine: Any, queries: str, run: str, *, lang: str, to: list[str] | None, k: int, pipeline: str | None, where: Any
 ) -> None:
-    from paragloss.formats.jsonl import read_queries
+    from paragloss.formats.queries import read_queries
     from paragloss.formats.trec import write_run
 
     if not run:

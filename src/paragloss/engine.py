@@ -248,7 +248,11 @@ class Engine:
                 strict=True,
             )
         )
-        return [d._replace(lang=languages.normalise(d.lang or found.get(i) or "und")) for i, d in enumerate(documents)]
+        # "und" is ISO 639's word for a language that can't be told.
+        return [
+            d._replace(lang=languages.normalise(said) if (said := d.lang or found.get(i)) else "und")
+            for i, d in enumerate(documents)
+        ]
 
     def _encode(self, documents: Sequence[Document]) -> dict[str, list[Floats | None]]:
         return {name: _rows(model, documents) for name, model in self._models.items() if isinstance(model, Encoder)}

@@ -25,7 +25,7 @@ def test_sessions_come_back_as_written(tmp_path):
         ({"query": "x", "shown": ["a"], "clicks": [{"doc": "b"}]}, "the click on 'b' is on no document shown"),
         ({"query": "x", "clicks": [{"doc": "b", "dwell": -1}]}, "'dwell' of 'b' is -1"),
         ({"query": "x", "clicks": [{"doc": "b", "dwell": "long"}]}, "'dwell' of 'b' is 'long'"),
-        ({"query": "x", "lang": "?"}, "does not look like a language code"),
+        ({"query": "x", "lang": "?"}, "unknown language code"),
     ],
 )
 def test_bad_sessions(tmp_path, row, message):

@@ -49,7 +49,7 @@ def test_queries_and_translations(file):
     [
         ("1,en", ":3: 2 cells in a table of 3 columns"),
         ("1,en,x,y", ":3: 4 cells in a table of 3 columns"),
-        ("1,xxxx,t", ":3: 'xxxx' does not look like a language code"),
+        ("1,xxxx,t", ":3: unknown language code 'xxxx'"),
         ('1,en,"a"b', ":3: not a row of a table"),
     ],
 )

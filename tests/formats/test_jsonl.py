@@ -82,7 +82,7 @@ def test_a_missing_language_is_left_to_the_caller(file):
         ('{"id": "", "text": "x"}', "'id' is \"\""),
         ('{"id": 1.5, "text": "x"}', "'id' is 1.5"),
         ('{"text": 5}', "'text' is 5, not text"),
-        ('{"text": "x", "lang": "klingon!"}', "'klingon!' does not look like a language code"),
+        ('{"text": "x", "lang": "klingon!"}', "unknown language code 'klingon!'"),
         ('{"text": "x", "lang": ["en"]}', "'lang' is"),
         ('{"text": "x", "fields": "y"}', "'fields' is \"y\"; give an object"),
         ('{"text": "x", "fields": {"a": 1}}', "'a' is 1, not text"),
@@ -158,7 +158,7 @@ def test_all_languages_on_one_line(file):
     [
         ({"lang": "en", "text": "x"}, "no concept"),
         ({"concept": "a", "text": "x"}, "no language for concept 'a'"),
-        ({"concept": "a", "texts": {"e": "x"}}, "does not look like a language code"),
+        ({"concept": "a", "texts": {"e": "x"}}, "unknown language code"),
     ],
 )
 def test_bad_translations(file, row, message):
@@ -168,7 +168,7 @@ def test_bad_translations(file, row, message):
 
 words = st.text(max_size=20)
 names = st.text(min_size=1, max_size=8)
-langs = st.sampled_from(["", "en", "pt-br", "zh"])
+langs = st.sampled_from(["", "en", "pt", "zh"])
 scalars = st.one_of(
     words, st.integers(-(2**53), 2**53), st.booleans(), st.floats(allow_nan=False, allow_infinity=False)
 )

@@ -7,13 +7,12 @@ from functools import cache
 
 from paragloss.analysis.alarm import check_yield
 from paragloss.errors import LanguageError
+from paragloss.languages import normalise
 from paragloss.types import Analyzer
 
 __all__ = ["analyzer", "check_yield"]
 
 _BY_ICU = {"ja", "th", "lo", "km", "my"}
-#: Codes in common use for languages we know under another.
-_SAME = {"nb": "no", "fil": "tl", "cmn": "zh", "yue": "zh", "iw": "he", "in": "id"}
 
 
 def analyzer(lang: str, *, stem: bool = True, stop: bool = True) -> Analyzer:
@@ -21,10 +20,18 @@ def analyzer(lang: str, *, stem: bool = True, stop: bool = True) -> Analyzer:
 
     `stem=False, stop=False` gives plain lower-cased words, as the Cr5 paper uses.
     """
-    base = lang.lower().replace("_", "-").split("-")[0]
-    if not re.fullmatch("[a-z]{2,3}", base):
-        raise LanguageError(f"no analyzer for {lang!r}; expected a language code such as 'en', 'pt-br' or 'swa'")
-    return _make(_SAME.get(base, base), stem, stop)
+    return _make(_base(lang), stem, stop)
+
+
+@cache
+def _base(lang: str) -> str:
+    """The code analyzers go by; one that ISO 639 does not have still gets the analyzer for words between spaces."""
+    try:
+        return normalise(lang)
+    except LanguageError:
+        if not re.fullmatch("[a-z]{2,3}", lang):
+            raise
+        return lang
 
 
 @cache

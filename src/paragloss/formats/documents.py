@@ -7,7 +7,7 @@ from pathlib import Path
 
 from paragloss.errors import InputError
 from paragloss.formats import csv, docx, folder, html, irds, jsonl, markdown, pdf, trec, wikipedia
-from paragloss.formats.text import BROKEN, OnError, PathLike, broken, looks_like_lang, open_bytes, suffix
+from paragloss.formats.text import BROKEN, OnError, PathLike, broken, open_bytes, suffix
 from paragloss.types import Document
 
 SUPPORTED = (
@@ -46,19 +46,17 @@ _STARTS = (
 )
 
 
-def read(
-    path: PathLike, *, is_lang: Callable[[str], bool] = looks_like_lang, on_error: OnError = None
-) -> Iterator[Document]:
+def read(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
     """Documents of a file, a folder or `irds:DATASET`.
 
     A page's id is its path below the folder, and so is `meta["path"]`. Its language is what the page itself says,
-    else what its path says (`fr/a.txt`, `a.fr.txt`, where `is_lang` knows the word), else "".
+    else what its path says (`fr/a.txt`, `a.fr.txt`), else "".
     """
     if str(path).startswith(irds.PREFIX):
         yield from irds.read_documents(str(path))
         return
     if not Path(path).is_dir():
-        yield from _file(Path(path), Path(path).name, _kind(Path(path)), is_lang, on_error)
+        yield from _file(Path(path), Path(path).name, _kind(Path(path)), on_error)
         return
     count = 0
     for name, file in folder.files(path):
@@ -66,7 +64,7 @@ def read(
         if kind in _ROWS or kind in _PAGES:
             count += 1
             try:
-                yield from _file(file, name, kind, is_lang, on_error)
+                yield from _file(file, name, kind, on_error)
             except InputError as error:
                 # A whole file that is bad (empty, cut off) is to its folder what a bad row is to its file.
                 if on_error is None:
@@ -76,12 +74,12 @@ def read(
         raise InputError(f"{path}: no file in this folder can be read; supported: {SUPPORTED}")
 
 
-def _file(path: Path, name: str, kind: str, is_lang: Callable[[str], bool], on_error: OnError) -> Iterator[Document]:
+def _file(path: Path, name: str, kind: str, on_error: OnError) -> Iterator[Document]:
     if kind in _ROWS:
         yield from _ROWS[kind](path, on_error=on_error)
         return
     page = _PAGES[kind](path, id=name)
-    yield page._replace(lang=page.lang or folder.path_lang(name, is_lang), meta={**page.meta, "path": name})
+    yield page._replace(lang=page.lang or folder.path_lang(name), meta={**page.meta, "path": name})
 
 
 def _kind(path: Path) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from paragloss.errors import InputError
-from paragloss.formats.text import COMPRESSED, PathLike, looks_like_lang
+from paragloss.formats.text import COMPRESSED, PathLike, checked_lang, looks_like_lang
 
 
 def files(root: PathLike) -> Iterator[tuple[str, Path]]:
@@ -30,12 +30,12 @@ def files(root: PathLike) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(top).as_posix(), path
 
 
-def path_lang(relative: str, is_lang: Callable[[str], bool] = looks_like_lang) -> str:
+def path_lang(relative: str) -> str:
     """The language a path names: `report.fr.txt`, else the nearest folder, `fr/report.txt`; else ""."""
     path = PurePosixPath(relative)
     parts = path.name.split(".")
     if len(parts) > 2 and "." + parts[-1].lower() in COMPRESSED:
         parts.pop()
-    if len(parts) > 2 and is_lang(parts[-2]):
-        return parts[-2]
-    return next((part for part in reversed(path.parts[:-1]) if is_lang(part)), "")
+    if len(parts) > 2 and looks_like_lang(parts[-2]):
+        return checked_lang(parts[-2])
+    return next((checked_lang(part) for part in reversed(path.parts[:-1]) if looks_like_lang(part)), "")

@@ -15,10 +15,12 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
-from paragloss.errors import InputError
+from paragloss.errors import InputError, LanguageError
+from paragloss.languages import known, normalise
 
 T = TypeVar("T")
 PathLike: TypeAlias = str | Path
@@ -34,19 +36,21 @@ _BLOCK = 1 << 20
 #: What reading a damaged packed file may raise; zlib and lzma have errors of their own.
 BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_LANG = re.compile(r"[a-zA-Z]{2,3}([-_][A-Za-z0-9]+)*")
 
 
+@lru_cache(maxsize=1024)
 def checked_lang(lang: str) -> str:
-    """`lang` itself if it looks like a language code; whether it is one is for the caller to say."""
-    if _LANG.fullmatch(lang) is None:
-        raise InputError(f"{lang[:40]!r} does not look like a language code; write one such as 'en', 'pt-br' or 'zh'")
-    return lang
+    """The base code of a language, the same in all files: `pt-br` and `POR` are `pt`."""
+    try:
+        return normalise(lang)
+    except LanguageError as error:
+        raise InputError(str(error)) from None
 
 
+@lru_cache(maxsize=1024)
 def looks_like_lang(word: str) -> bool:
-    """Whether a part of a path may be read as a language: two letters, or two letters and a region."""
-    return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None
+    """Whether a part of a path may be read as a language: two letters that are a code, and perhaps a region."""
+    return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known()
 
 
 def stem(path: PathLike) -> str:
