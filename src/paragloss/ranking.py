@@ -1,4 +1,5 @@
-"""Top-k with ties broken by id, and CSLS. Plain numpy; knows nothing of stores.
+"""Top-k with ties broken by id, and rules against hubs: CSLS, globally corrected ranks, inverted softmax. Plain
+numpy; knows nothing of stores.
 
 CSLS: Conneau et al., "Word translation without parallel data", ICLR 2018, eq. 7.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from paragloss.types import Floats, Hit, Ranking
 
@@ -27,7 +29,7 @@ def top(scores: Floats, ids: Sequence[str], k: int) -> Ranking:
     else:
         edge = np.partition(scores, len(ids) - k)[len(ids) - k]
         chosen = np.flatnonzero(scores >= edge)
-    return rank((Hit(ids[i], float(scores[i])) for i in chosen), k)
+    return rank((Hit(ids[i], float(scores[i])) for i in chosen.tolist()), k)
 
 
 def neighbourhood(rows: Floats, others: Floats, *, k: int = 10, block: int = 1024) -> Floats:
@@ -54,3 +56,48 @@ def csls_documents(documents: Floats, hubness: Floats) -> Floats:
 def csls_queries(queries: Floats) -> Floats:
     """[q, 1]: the other half of `csls_documents`."""
     return np.hstack([queries, np.ones((len(queries), 1), np.float32)]).astype(np.float32)
+
+
+def nearest(
+    queries: Floats, documents: Floats, k: int, *, csls: int = 0, neighbours: Floats | None = None, block: int = 1024
+) -> npt.NDArray[np.int64]:
+    """The places of the k best documents for each query, best first, exactly; equal scores by place.
+
+    By dot product, or by CSLS over `csls` neighbours. A document's neighbourhood is among `neighbours`; without
+    any, among the queries themselves, as in Cr5's evaluation.
+    """
+    if csls:
+        hubness = neighbourhood(documents, queries if neighbours is None else neighbours, k=csls)
+        queries, documents = csls_queries(queries), csls_documents(documents, hubness)
+    k = min(k, len(documents))
+    best = np.empty((len(queries), k), np.int64)
+    for start in range(0, len(queries), block):
+        scores = queries[start : start + block] @ documents.T
+        # A stable sort of the negated scores keeps the first place of equals first, whatever lies at the edge.
+        edge = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k] if k else None
+        for i, row in enumerate(scores):
+            chosen = np.flatnonzero(row >= edge[i]) if edge is not None else np.empty(0, np.int64)
+            best[start + i] = chosen[np.argsort(-row[chosen], kind="stable")[:k]]
+    return best
+
+
+def globally_corrected(queries: Floats, targets: Floats) -> Floats:
+    """Scores (queries, targets) for unit rows: the cosine minus the rank of the query among all queries as seen from
+    the target. Dinu, Lazaridou and Baroni, "Improving zero-shot learning by mitigating the hubness problem", ICLR 2015
+    workshop, eq. 3, turned so that higher is better; of equal cosines the earlier query ranks first."""
+    similarity = queries @ targets.T
+    order = np.argsort(-similarity, axis=0, kind="stable")
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(1, len(queries) + 1)[:, None], axis=0)
+    return np.asarray(similarity - ranks, np.float32)
+
+
+def inverted_softmax(queries: Floats, targets: Floats, *, beta: float = 30.0) -> Floats:
+    """Log-probabilities (queries, targets) for unit rows that a target, asked backwards, names the query.
+
+    Smith et al., "Offline bilingual word vectors", ICLR 2017, eq. 10, normalised over `queries`. They fit the inverse
+    temperature `beta` on the training dictionary; 30 is what Conneau et al. use.
+    """
+    scores = beta * (queries @ targets.T)
+    highest = scores.max(axis=0, initial=-np.inf)
+    return np.asarray(scores - highest - np.log(np.exp(scores - highest).sum(axis=0)), np.float32)

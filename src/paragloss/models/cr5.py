@@ -6,11 +6,25 @@ WSDM 2019. Which concepts and languages are given decides whether training is jo
 
 from __future__ import annotations
 
-from paragloss.models._counting import count
-from paragloss.models._ridge import Block, closed_form
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from paragloss.errors import ModelError
+from paragloss.models._arrays import Arrays
+from paragloss.models._counting import Counted, count, text_of
+from paragloss.models._ridge import Block, Regression
+from paragloss.models._spectrum import SOLVERS, Progress, Solution, closed_form, leading
 from paragloss.models.bag import BagEncoder, Tower
+from paragloss.ranking import nearest
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
+
+#: Up to this many documents dense algebra is quicker than iterating.
+_SMALL = 1500
 
 
 def fit(
@@ -23,13 +37,182 @@ def fit(
     max_terms: int = 200_000,
     min_df: int = 3,
     lengths: tuple[int, int] = (50, 1000),
+    solver: str = "converged",
+    device: str | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> BagEncoder:
-    """Learn an encoder from concepts in two or more languages."""
+    """Learn an encoder from concepts in two or more languages.
+
+    `dim` is at most the number of concepts less one; the encoder says what it got. `lengths` bounds the distinct
+    terms of a training document and `min_df` the documents of a term, both with regard to what there is (see
+    `_counting.count`). `solver` is "converged", or "one-pass" for what the paper's settings compute. `device` is
+    where torch computes ("cpu", "cuda"), or "numpy". A fit that was killed goes on from its `checkpoint` file.
+    """
+    if solver not in SOLVERS:
+        raise ModelError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
+    if lambda_ <= 0:
+        raise ModelError(f"lambda_ {lambda_}: expected more than 0 (the paper's grid is 0.5 to 6)")
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    blocks = [Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts) for part in counted.values()]
-    solution = closed_form(blocks, concepts, rank=min(dim, concepts - 1), lambda_=lambda_)
-    towers = {
-        lang: Tower(part.vocabulary, table)
-        for (lang, part), table in zip(counted.items(), solution.tables, strict=True)
+    blocks = [_block(part) for part in counted.values()]
+    rank = min(dim, concepts - 1)
+    documents = sum(block.rows.shape[0] for block in blocks)
+    if documents <= _SMALL:
+        solution = closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
+    else:
+        solution = leading(
+            Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_),
+            rank=rank,
+            solver=solver,
+            seed=seed,
+            checkpoint=None if checkpoint is None else Path(checkpoint),
+            key=_fingerprint(blocks),
+            progress=progress,
+        )
+    about = {
+        "method": "cr5",
+        "lambda_": lambda_,
+        "dim_asked": dim,
+        "concepts": concepts,
+        "documents": documents,
+        "nonzeros": sum(int(block.rows.nnz) for block in blocks),
+        **solution.report,
     }
-    return BagEncoder(towers, meta={"method": "cr5", "lambda_": lambda_, "concepts": concepts})
+    return _encoder(counted, solution, about)
+
+
+class Tuning(NamedTuple):
+    """Precision at 1 on held-out concepts, mean over all directed pairs of languages, for each λ tried."""
+
+    scores: Mapping[float, float]
+    best: float
+    queries: int
+
+
+def tune(
+    aligned: Aligned,
+    *,
+    lambdas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0),
+    dim: int = 300,
+    seed: int = 0,
+    held_out: int = 1000,
+    stem: bool = True,
+    max_terms: int = 200_000,
+    min_df: int = 3,
+    lengths: tuple[int, int] = (50, 1000),
+    solver: str = "converged",
+    device: str | None = None,
+) -> Tuning:
+    """Try each λ on concepts kept apart: `held_out` of them, a fifth at most, drawn by `seed`.
+
+    Texts are cut and counted once; each λ starts from the directions found for the one before it.
+    """
+    order = np.random.default_rng(seed).permutation(len(aligned)).tolist()
+    aside = min(held_out, len(aligned) // 5)
+    if not aside:
+        raise ModelError(f"{len(aligned)} concepts are too few to keep some apart: give at least 5")
+    apart, kept = [aligned[i] for i in order[:aside]], [aligned[i] for i in order[aside:]]
+    counted, concepts = count(kept, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
+    blocks = [_block(part) for part in counted.values()]
+    rank, small = min(dim, concepts - 1), sum(block.rows.shape[0] for block in blocks) <= _SMALL
+    regression = None if small else Regression.of(blocks, concepts, Arrays(device), lambda_=lambdas[0])
+    scores: dict[float, float] = {}
+    start, queries = None, 0
+    for lambda_ in lambdas:
+        if regression is None:
+            solution = closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
+        else:
+            regression = regression.at(lambda_)
+            solution = leading(regression, rank=rank, solver=solver, seed=seed, start=start)
+            start = solution.vectors if solver == "converged" else None
+        scores[lambda_], queries = _precision(_encoder(counted, solution, {}), apart)
+    return Tuning(scores, max(scores, key=lambda value: scores[value]), queries)
+
+
+def plot(tuning: Tuning, path: str | Path) -> None:
+    """Draw precision against λ into an image file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 3.2), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(list(tuning.scores), list(tuning.scores.values()), marker="o")
+    axes.axvline(tuning.best, linewidth=0.8, linestyle=":")
+    axes.set(xscale="log", xlabel="λ", ylabel="P@1 on held-out concepts", title=f"best λ = {tuning.best:g}")
+    figure.savefig(str(path))
+
+
+def add_language(
+    encoder: BagEncoder,
+    aligned: Aligned,
+    lang: str,
+    *,
+    lambda_: float = 1.0,
+    max_terms: int = 200_000,
+    min_df: int = 3,
+    lengths: tuple[int, int] = (50, 1000),
+    device: str | None = None,
+) -> BagEncoder:
+    """The encoder with one more language; the languages it knows stay as they are.
+
+    With t_i the mean of the vectors that the other languages' documents of a concept get (unit length), and x_i the
+    new language's tf-idf row, the new table B minimises sum ||t_i - B^T x_i||² + λ ||B||².
+    """
+    if lang in encoder.towers:
+        raise ModelError(f"the model knows {lang!r} already; it knows {', '.join(encoder.langs)}")
+    known = [c for c in aligned if lang in c.texts and any(other in encoder.towers for other in c.texts)]
+    if not known:
+        raise ModelError(f"no concept has a text in {lang!r} and one in {', '.join(encoder.langs)}: give some")
+    stem = next(iter(encoder.towers.values())).vocabulary.stem
+    settings = {"stem": stem, "max_terms": max_terms, "min_df": min_df, "lengths": lengths}
+    counted, _ = count(known, langs=[lang], min_langs=1, **settings)  # type: ignore[arg-type]
+    part = counted[lang]
+    targets = np.zeros((len(known), encoder.dim), np.float32)
+    for other in encoder.langs:
+        rows = [i for i, concept in enumerate(known) if other in concept.texts]
+        if rows:
+            targets[rows] += encoder.encode([text_of(known[i], other) for i in rows], other)
+    targets /= np.maximum(np.linalg.norm(targets, axis=1, keepdims=True), 1e-12)
+    arrays = Arrays(device)
+    documents = len(part.concepts)
+    block = Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), np.arange(documents))
+    regression = Regression.of([block], documents, arrays, lambda_=lambda_)
+    solved = regression.solve_each(arrays.put(targets[part.concepts]), 1e-3)
+    table = arrays.get(regression.words(solved)[0])
+    towers = {**encoder.towers, lang: Tower(part.vocabulary, table)}
+    added = {**encoder.meta.get("added", {}), lang: {"documents": documents, "lambda_": lambda_}}
+    meta = {**encoder.meta, "added": added}
+    return BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon, meta=meta)
+
+
+def _block(part: Counted) -> Block:
+    return Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts)
+
+
+def _encoder(counted: Mapping[str, Counted], solution: Solution, about: Mapping[str, object]) -> BagEncoder:
+    pairs = zip(counted.items(), solution.tables, strict=True)
+    return BagEncoder({lang: Tower(part.vocabulary, table) for (lang, part), table in pairs}, meta=about)
+
+
+def _precision(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]:
+    hits: list[float] = []
+    queries = 0
+    for lang in encoder.langs:
+        for other in encoder.langs:
+            both = [c for c in concepts if lang in c.texts and other in c.texts]
+            if lang == other or not both:
+                continue
+            rows = encoder.encode([text_of(c, lang) for c in both], lang)
+            found = nearest(rows, encoder.encode([text_of(c, other) for c in both], other), 1)[:, 0]
+            hits.append(float(np.mean(found == np.arange(len(both)))))
+            queries += len(both)
+    if not hits:
+        raise ModelError("no held-out concept has two of the model's languages: hold out more")
+    return float(np.mean(hits)), queries
+
+
+def _fingerprint(blocks: Sequence[Block]) -> str:
+    crc = 0
+    for block in blocks:
+        for array in (block.rows.indptr, block.rows.indices, block.rows.data, block.concepts):
+            crc = zlib.crc32(np.ascontiguousarray(array).tobytes(), crc)
+    return f"{crc:08x}"

@@ -1,0 +1,116 @@
+"""Numpy or torch, on a processor or a graphics card, behind the few operations the linear solvers need.
+
+Dense arrays of both libraries share `@`, `*`, `.T`, slicing and `.sum(0)`; what they don't share is here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import warnings
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+#: A dense float32 array of either library; they have no common type.
+Dense: TypeAlias = Any
+
+#: Columns multiplied at once: the gathered rows of the dense side (4 bytes x 64) are four cache lines.
+PANEL = 64
+
+
+class Arrays:
+    """Where arrays live. `device` is "numpy", or what torch calls one ("cpu", "cuda"); None takes torch on the
+    processor if it is installed, numpy if not."""
+
+    def __init__(self, device: str | None = None) -> None:
+        if device is None:
+            device = "cpu" if importlib.util.find_spec("torch") else "numpy"
+        self.device = device
+        self.torch: Any = None
+        if device != "numpy":
+            import torch
+
+            self.torch = torch
+
+    def put(self, array: npt.NDArray[Any]) -> Dense:
+        return array if self.torch is None else self.torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def get(self, array: Dense) -> npt.NDArray[Any]:
+        return np.asarray(array if self.torch is None else array.cpu().numpy())
+
+    def zeros(self, *shape: int) -> Dense:
+        if self.torch is None:
+            return np.zeros(shape, np.float32)
+        return self.torch.zeros(shape, device=self.device)
+
+    def normal(self, rows: int, columns: int, seed: int) -> Dense:
+        if self.torch is None:
+            return np.random.default_rng(seed).standard_normal((rows, columns), np.float32)
+        generator = self.torch.Generator(self.device).manual_seed(seed)
+        return self.torch.randn(rows, columns, generator=generator, device=self.device)
+
+    def hstack(self, parts: list[Dense]) -> Dense:
+        return np.hstack(parts) if self.torch is None else self.torch.hstack(parts)
+
+    def gram(self, left: Dense, right: Dense) -> npt.NDArray[np.float64]:
+        """left^T right as a small float64 matrix on the processor, where the small problems are solved."""
+        return self.get(left.T @ right).astype(np.float64)
+
+    def small(self, matrix: npt.NDArray[np.float64]) -> Dense:
+        return self.put(matrix.astype(np.float32))
+
+    def sparse(self, matrix: sp.csr_matrix) -> Sparse:
+        return Sparse(self.compressed(matrix), self.compressed(matrix.T.tocsr()))
+
+    def compressed(self, matrix: sp.csr_matrix) -> Any:
+        if self.torch is None:
+            return matrix.astype(np.float32)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse ")  # "beta state", "invariant checks"
+            return self.torch.sparse_csr_tensor(
+                self.put(matrix.indptr.astype(np.int32)),  # MKL copies and narrows wider indices at every product
+                self.put(matrix.indices.astype(np.int32)),
+                self.put(matrix.data.astype(np.float32)),
+                size=matrix.shape,
+                check_invariants=False,
+            )
+
+    def memory(self) -> int:
+        """The most bytes this process (or the graphics card) has held."""
+        if self.torch is not None and self.device.startswith("cuda"):
+            return int(self.torch.cuda.max_memory_allocated())
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return int(peak) * (1 if os.uname().sysname == "Darwin" else 1024)
+
+
+class Sparse:
+    """A sparse matrix and its transpose, both by rows: products with either side stream through memory."""
+
+    def __init__(self, rows: Any, columns: Any) -> None:
+        self.rows, self.columns = rows, columns
+        self.shape: tuple[int, int] = (int(rows.shape[0]), int(rows.shape[1]))
+
+    def __matmul__(self, dense: Dense) -> Dense:
+        return self.rows @ dense
+
+    def back(self, dense: Dense) -> Dense:
+        """The transpose times `dense`."""
+        return self.columns @ dense
+
+
+def orthonormal(arrays: Arrays, block: Dense, basis: Dense | None = None) -> Dense:
+    """An orthonormal basis of what `block` adds to `basis`, twice over for float32's sake. Columns that add
+    nothing are dropped."""
+    for _ in range(2):
+        if basis is not None and basis.shape[1]:
+            block = block - basis @ (basis.T @ block)
+        gram = arrays.gram(block, block)
+        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        sound = values > max(values[-1], np.finfo(np.float32).tiny) * 1e-9
+        block = block @ arrays.small(vectors[:, sound] / np.sqrt(values[sound]))
+    return block
