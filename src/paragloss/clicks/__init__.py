@@ -1,0 +1,28 @@
+"""What do clicks say of relevance? From logs (`formats.clicks`) to scores, grades, pairs and judgments.
+
+The labels of Xiong et al. (SIGIR 2017) and of Liu's thesis are here: SAME is `dctr`, DIFF is `tacm`, RAW is `raw`.
+"""
+
+from __future__ import annotations
+
+from paragloss.clicks.labels import Pair, cuts, graded, judged, pairs
+from paragloss.clicks.rates import Scores, dctr, first_clicks, raw
+from paragloss.clicks.synthetic import SyntheticLog, simulate, synthetic_log
+from paragloss.clicks.time_aware import ClickModel, tacm
+
+__all__ = [
+    "ClickModel",
+    "Pair",
+    "Scores",
+    "SyntheticLog",
+    "cuts",
+    "dctr",
+    "first_clicks",
+    "graded",
+    "judged",
+    "pairs",
+    "raw",
+    "simulate",
+    "synthetic_log",
+    "tacm",
+]

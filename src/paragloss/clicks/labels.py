@@ -1,0 +1,62 @@
+"""From scores to judgments: grades, pairs to learn from, judged queries. Knows nothing of where scores come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from paragloss.errors import InputError
+from paragloss.types import Document, Judged, Qrels, Query
+
+
+class Pair(NamedTuple):
+    """For a query one document is better than another, by so much: what pairwise rankers learn from."""
+
+    query: str
+    better: str
+    worse: str
+    difference: float
+
+
+def cuts(scores: Mapping[str, Mapping[str, float]], shares: Sequence[float]) -> list[float]:
+    """The scores above which the given shares of all documents lie: (0.3, 0.1) gives a bound for grade 1 and 2."""
+    values = [score for documents in scores.values() for score in documents.values()]
+    if not values or any(not 0 < share < 1 for share in shares) or list(shares) != sorted(shares, reverse=True):
+        raise InputError(f"shares {tuple(shares)}: expected falling shares between 0 and 1, such as (0.3, 0.1)")
+    return [float(np.quantile(values, 1 - share)) for share in shares]
+
+
+def graded(scores: Mapping[str, Mapping[str, float]], bounds: Sequence[float]) -> Qrels:
+    """Grades from scores: how many of the bounds a score reaches. A score of a grade's bound has that grade."""
+    return {
+        query: {document: sum(score >= bound for bound in bounds) for document, score in documents.items()}
+        for query, documents in scores.items()
+    }
+
+
+def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0) -> list[Pair]:
+    """All pairs of a query's documents whose scores (or grades) differ by more than `difference`, widest first."""
+    found = []
+    for query, documents in scores.items():
+        ranked = sorted(documents.items(), key=lambda item: (-item[1], item[0]))
+        wide = [
+            Pair(query, better, worse, high - low)
+            for i, (better, high) in enumerate(ranked)
+            for worse, low in ranked[i + 1 :]
+            if high - low > difference
+        ]
+        found += sorted(wide, key=lambda pair: -pair.difference)
+    return found
+
+
+def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Document], lang: str) -> Judged:
+    """Queries numbered q1, q2, ... in their order; documents that are not at hand are left out, and queries without."""
+    known = {query: {d: g for d, g in found.items() if d in documents} for query, found in grades.items()}
+    named = {f"q{number}": query for number, query in enumerate(known, 1) if known[query]}
+    if not named:
+        raise InputError("none of the documents in the log is at hand: give the documents that were shown")
+    return Judged(
+        [Query(id, text, lang) for id, text in named.items()], documents, {id: known[t] for id, t in named.items()}
+    )
