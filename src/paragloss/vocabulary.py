@@ -54,9 +54,24 @@ class Vocabulary:
         """The terms of a text that are not in the vocabulary."""
         return [term for term in self._analyzer.terms(text) if term not in self.index]
 
+    def split(self, text: str) -> tuple[list[int], list[str]]:
+        """The ids of the known terms of a text, and its other terms, both in reading order."""
+        index, ids, others = self.index, [], []
+        for term in self._analyzer.terms(text):
+            place = index.get(term)
+            if place is None:
+                others.append(term)
+            else:
+                ids.append(place)
+        return ids, others
+
     def counts(self, texts: Iterable[str]) -> sp.csr_matrix:
         """Term counts, one row per text, float32."""
-        return _rows(map(self.ids, texts), len(self))
+        return self.count_ids(map(self.ids, texts))
+
+    def count_ids(self, ids: Iterable[list[int]]) -> sp.csr_matrix:
+        """`counts` for texts that are already known term ids."""
+        return _rows(ids, len(self))
 
     @classmethod
     def build(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +37,14 @@ class Tower(NamedTuple):
     bias: Floats | None = None  # (width,)
     activation: str = "linear"
     layers: tuple[Layer, ...] = ()
+
+
+class Packed(TypedDict):
+    """The parts of a saved folder, as `artefacts.save` takes them."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, Any]
+    words: dict[str, Sequence[str]]
 
 
 class BagEncoder:
@@ -103,6 +111,14 @@ class BagEncoder:
         return rows
 
     def save(self, path: str | Path) -> None:
+        artefacts.save(path, "bag", **self.packed())
+
+    @classmethod
+    def load(cls, path: str | Path) -> BagEncoder:
+        return cls.unpacked(artefacts.load(path, kind="bag"))
+
+    def packed(self) -> Packed:
+        """What `save` writes, for an encoder that wraps this one and is saved with it."""
         arrays: dict[str, Any] = {}
         words: dict[str, Sequence[str]] = {}
         towers = {}
@@ -120,11 +136,10 @@ class BagEncoder:
                 "layers": [layer.activation for layer in tower.layers],
             }
         meta = {"weighting": self.weighting, "epsilon": self.epsilon, "towers": towers, "about": self.meta}
-        artefacts.save(path, "bag", meta=meta, arrays=arrays, words=words)
+        return {"meta": meta, "arrays": arrays, "words": words}
 
     @classmethod
-    def load(cls, path: str | Path) -> BagEncoder:
-        saved = artefacts.load(path, kind="bag")
+    def unpacked(cls, saved: artefacts.Artefact) -> BagEncoder:
         towers = {}
         for lang, about in saved.meta["towers"].items():
             vocabulary = Vocabulary.restore(
