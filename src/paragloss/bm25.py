@@ -86,8 +86,11 @@ class Layout:
         keys = np.concatenate([row | base, row | base + _AVERAGE, np.repeat(row, bags.size) | bags.ids])
         values = np.concatenate([bags.length, bags.average, bags.counts])
         norms = np.concatenate([np.zeros(2 * len(row)), np.repeat(self.norms(bags), bags.size)])
-        keys, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        values, norms = np.bincount(inverse, values, len(keys)), norms[first]  # two terms with one id count as one
+        order = np.argsort(keys)
+        keys, values, norms = keys[order], values[order], norms[order]
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        if len(first) < len(keys):  # two terms with one id count as one
+            keys, values, norms = keys[first], np.add.reduceat(values, first), norms[first]
         values = np.where(norms > 0, values / (values + norms), values)
         edges = np.searchsorted(keys, np.arange(bags.rows + 1) << 32)
         indices, weights = keys.astype(np.uint32), values.astype(np.float32)  # the key without its row is the id

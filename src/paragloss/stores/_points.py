@@ -96,22 +96,34 @@ def document(payload: Mapping[str, Any]) -> Document:
 def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
     """Refuse what the engine would refuse half-way through, or keep and never find."""
     for record in records:
-        of = f"document {record.document.id!r}"
-        for name, row in record.dense.items():
-            if shape.dense.get(shape.known(name)) != row.shape[-1] or row.ndim != 1:
-                want = shape.dense.get(name, "sparse")
-                raise StoreError(f"{of}: vector {name!r} has shape {row.shape}, this collection keeps ({want},)")
-            if not np.isfinite(row).all():
-                raise StoreError(f"{of}: vector {name!r} holds values that are not finite; encode it again")
-        for name, vector in record.sparse.items():
-            if shape.known(name) not in shape.sparse:
-                raise StoreError(f"{of}: vector {name!r} is sparse, this collection keeps it dense")
-            indices = vector.indices
-            if len(indices) != len(vector.values) or (len(indices) > 1 and (indices[1:] <= indices[:-1]).any()):
-                raise StoreError(f"{of}: the indices of {name!r} must ascend, one per value")
-            if not np.isfinite(vector.values).all():
-                raise StoreError(f"{of}: vector {name!r} holds values that are not finite")
         _storable(record.document)
+        for name, row in record.dense.items():
+            if row.shape != (shape.dense.get(shape.known(name)),):
+                of = f"document {record.document.id!r}: vector {name!r}"
+                want = f"({shape.dense[name]},)" if name in shape.dense else "a sparse vector there"
+                raise StoreError(f"{of} has shape {row.shape}, this collection keeps {want}")
+        for name, vector in record.sparse.items():
+            if shape.known(name) not in shape.sparse or len(vector.indices) != len(vector.values):
+                raise StoreError(
+                    f"document {record.document.id!r}: {name!r} is no sparse vector with an index per value"
+                )
+    for name in shape.dense:
+        some = [record for record in records if name in record.dense]
+        if some and not np.isfinite(rows := np.stack([record.dense[name] for record in some])).all():
+            bad = some[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
+            raise StoreError(f"document {bad.document.id!r}: vector {name!r} holds values that are not finite")
+    for name in shape.sparse:
+        some = [record for record in records if name in record.sparse]
+        sizes = [len(record.sparse[name].indices) for record in some]
+        owner = np.repeat(np.arange(len(some)), sizes)
+        keys = owner << 32 | np.concatenate([[], *(record.sparse[name].indices for record in some)]).astype(np.int64)
+        values = np.concatenate([[], *(record.sparse[name].values for record in some)])
+        wrong = np.flatnonzero((np.diff(keys, prepend=-1) <= 0) | ~np.isfinite(values))
+        if len(wrong):
+            bad = some[int(owner[wrong[0]])]
+            raise StoreError(
+                f"document {bad.document.id!r}: the indices of {name!r} must ascend and its values be finite"
+            )
     return records
 
 

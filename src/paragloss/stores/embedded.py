@@ -23,7 +23,7 @@ from paragloss.stores import _files, _points
 from paragloss.stores._points import BATCH, Match, Shape
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 
-#: Documents written between two syncs of everything.
+#: Documents written between two syncs of everything; a long one counts as several.
 FLUSH = 10_000
 
 
@@ -108,8 +108,9 @@ class EmbeddedStore:
     def add(self, records: Sequence[Record]) -> None:
         _points.checked(records, self._shape)
         for start in range(0, len(records), BATCH):
-            points = [_point(record) for record in records[start : start + BATCH]]
-            self._update(edge.UpdateOperation.upsert_points(points), len(points))
+            some = records[start : start + BATCH]
+            weight = sum(1 + len(record.document.text) // 5000 for record in some)
+            self._update(edge.UpdateOperation.upsert_points([_point(record) for record in some]), weight)
 
     def delete(self, ids: Sequence[str]) -> int:
         points = list({_points.point_id(id): None for id in ids})
@@ -208,14 +209,14 @@ class EmbeddedStore:
         meta = {"format": _points.FORMAT, "dense": self._shape.dense, "sparse": list(self._shape.sparse)}
         _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
 
-    def _update(self, operation: Any, points: int = 1) -> None:
+    def _update(self, operation: Any, weight: int = 1) -> None:
         """Apply and make durable: the engine has written its log when it returns, which survives a kill of this
         process, and the log is synced to disk, which survives a power cut. Syncing everything else costs ten
         times as much and is done when the log has grown, so that opening never has much of it to read."""
         with self._writing:
             try:
                 self._open.update(operation)
-                self._unflushed += points
+                self._unflushed += weight
                 if self._unflushed >= FLUSH or sys.platform == "win32":
                     self._open.flush()
                     self._unflushed = 0
