@@ -1,0 +1,126 @@
+"""The largest eigenpairs of an operator that is only known by its products, and fast products of sparse matrices.
+
+Knows nothing of text. Block Lanczos with full reorthogonalisation: Golub & Underwood, "The block Lanczos method
+for computing eigenvalues", 1977.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss.types import Floats
+
+
+class Product:
+    """A sparse matrix that multiplies blocks of columns on every core: `dot` (X b) and `back` (X' b).
+
+    scipy's product lets go of the interpreter lock, so row slices run side by side; the transpose is kept as rows
+    too, because scattering into columns is several times slower.
+    """
+
+    def __init__(self, matrix: sp.csr_matrix) -> None:
+        self.shape: tuple[int, int] = matrix.shape
+        self._rows = _slices(matrix.astype(np.float32))
+        self._columns = _slices(matrix.T.tocsr().astype(np.float32))
+
+    def dot(self, block: Floats) -> Floats:
+        return _stacked(self._rows, block)
+
+    def back(self, block: Floats) -> Floats:
+        return _stacked(self._columns, block)
+
+
+def _slices(matrix: sp.csr_matrix) -> list[sp.csr_matrix]:
+    """Row slices of about the same number of entries, one per core."""
+    cores = os.cpu_count() or 1
+    edges = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, cores + 1)[1:-1])
+    bounds = [0, *edges.tolist(), matrix.shape[0]]
+    return [matrix[a:b] for a, b in pairwise(bounds) if b > a] or [matrix]
+
+
+def _stacked(slices: list[sp.csr_matrix], block: Floats) -> Floats:
+    block = np.ascontiguousarray(block, np.float32)
+    if len(slices) == 1 or slices[0].nnz < 50_000:  # a thread costs more than it saves
+        return np.vstack([part @ block for part in slices])
+    with ThreadPoolExecutor(len(slices)) as pool:
+        return np.vstack(list(pool.map(lambda part: part @ block, slices)))
+
+
+def top_eigen(
+    apply: Callable[[Floats], Floats], size: int, k: int, *, seed: int = 0, block: int = 64, tolerance: float = 1e-2
+) -> tuple[Floats, Floats]:
+    """The `k` largest eigenvalues (descending) and eigenvectors (size, k) of a symmetric positive semi-definite
+    operator. `apply` maps (size, b) to (size, b).
+
+    Stops when every residual is below `tolerance` times its eigenvalue, or when the basis holds 5k vectors: the
+    last eigenvectors of a slowly falling spectrum are then mixed among themselves, which changes no distance much.
+    """
+    k = min(k, size)
+    room = max(5 * k, k + 6 * block)
+    if size <= max(room, 1000):
+        dense = apply(np.eye(size, dtype=np.float32)).astype(np.float64)
+        values, vectors = np.linalg.eigh((dense + dense.T) / 2)
+        return _descending(values, vectors, k)
+    noise = np.random.default_rng(seed)
+    basis = np.empty((room, size), np.float32)  # one row per basis vector
+    projected = np.zeros((room, room))
+    fresh, _ = _orthonormal(noise.standard_normal((size, block)).astype(np.float32), basis[:0], noise)
+    held = 0
+    while True:
+        basis[held : held + block] = fresh.T
+        start, held = held, held + block
+        image = apply(fresh)  # (size, block)
+        onto = basis[:held] @ image  # (held, block)
+        projected[:held, start:held] = onto
+        projected[start:held, :held] = onto.T
+        residual = image - basis[:held].T @ onto
+        fresh, coupling = _orthonormal(residual, basis[:held], noise)
+        full = held + block > room
+        if full or held >= 2 * k:
+            values, vectors = _descending(*np.linalg.eigh(projected[:held, :held]), k)
+            if full or _converged(coupling, values, vectors[start:], tolerance):
+                return values, np.ascontiguousarray(basis[:held].T @ vectors)
+
+
+def _descending(values: npt.NDArray[np.float64], vectors: npt.NDArray[np.float64], k: int) -> tuple[Floats, Floats]:
+    return np.maximum(values[::-1][:k], 0).astype(np.float32), vectors[:, ::-1][:, :k].astype(np.float32)
+
+
+def _converged(coupling: Floats, values: Floats, last: Floats, tolerance: float) -> bool:
+    """A Ritz pair's residual is what the newest block leaks out of the basis."""
+    leak = np.linalg.norm(coupling @ last, axis=0)
+    return bool(np.all(leak <= tolerance * np.maximum(values, 1e-6 * values[0])))
+
+
+def _orthonormal(columns: Floats, basis: Floats, noise: np.random.Generator) -> tuple[Floats, Floats]:
+    """Columns made orthonormal to each other and to `basis` (rows), and the triangle they came from. A column that
+    is a mixture of the others gives way to a random direction, so that repeated eigenvalues are found."""
+    scale = np.linalg.norm(columns, axis=0).max(initial=0.0)
+    columns = columns - basis.T @ (basis @ columns)
+    q, triangle = np.linalg.qr(columns)
+    lost = np.abs(np.diag(triangle)) <= 1e-5 * scale
+    if lost.any() or scale == 0:
+        q[:, lost] = noise.standard_normal((len(q), int(lost.sum())))
+    for _ in range(2):  # once leaves rounding errors of the size of what was taken away
+        q -= basis.T @ (basis @ q)
+        q, _again = np.linalg.qr(q)
+    return np.ascontiguousarray(q, np.float32), triangle
+
+
+def singular(matrix: Product, k: int, *, seed: int = 0) -> tuple[Floats, Floats]:
+    """At most `k` singular values, largest first, and right singular vectors (columns, k); zeros are left out."""
+    rows, columns = matrix.shape
+    if rows <= columns:  # the smaller of the two Gram operators, which have the same spectrum
+        squares, left = top_eigen(lambda block: matrix.dot(matrix.back(block)), rows, k, seed=seed)
+    else:
+        squares, right = top_eigen(lambda block: matrix.back(matrix.dot(block)), columns, k, seed=seed)
+    sound = squares > 1e-6 * squares[0]
+    values = np.sqrt(squares[sound])
+    return values, matrix.back(left[:, sound]) / values if rows <= columns else right[:, sound]

@@ -1,0 +1,77 @@
+"""CCA of aligned documents: directions of each language along which its documents agree most with the others'.
+
+Vinokourov, Shawe-Taylor and Cristianini, "Inferring a semantic representation of text via cross-language correlation
+analysis", NIPS 2002, over rows reduced by LSI; for more than two languages the MAXVAR form of Kettenring, 1971.
+The CCA of word vectors (Faruqui and Dyer) is a map between word spaces: see `alignment.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from paragloss.models._counting import count
+from paragloss.models._spectral import Product, singular
+from paragloss.models.bag import BagEncoder, Tower
+from paragloss.types import Aligned, Floats
+from paragloss.vocabulary import weigh
+
+
+def fit(
+    aligned: Aligned,
+    *,
+    dim: int = 300,
+    seed: int = 0,
+    reduced: int = 600,
+    ridge: float = 0.1,
+    stem: bool = True,
+    max_terms: int = 200_000,
+    min_df: int = 3,
+    lengths: tuple[int, int] = (50, 1000),
+) -> BagEncoder:
+    """Learn from concepts in any number of languages. Each language's rows are first projected on their `reduced`
+    largest singular vectors; `ridge` is in units of the mean variance that is left."""
+    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
+    bases, views, means = [], [], []
+    for part in counted.values():
+        rows = weigh(part.counts, part.vocabulary.idf, "tfidf")
+        _, basis = singular(Product(rows), reduced, seed=seed)
+        view = np.asarray(rows @ basis)  # (documents, reduced)
+        bases.append(basis)
+        means.append(view.mean(axis=0))
+        views.append(view - means[-1])
+    _, projections = correlate(views, [part.concepts for part in counted.values()], dim=dim, ridge=ridge)
+    towers = {
+        lang: Tower(part.vocabulary, np.asarray(basis @ onto, np.float32), bias=np.asarray(-(mean @ onto), np.float32))
+        for (lang, part), basis, onto, mean in zip(counted.items(), bases, projections, means, strict=True)
+    }
+    about = {"method": "cca", "concepts": concepts, "reduced": reduced, "ridge": ridge, "seed": seed}
+    return BagEncoder(towers, meta=about)
+
+
+def correlate(
+    views: Sequence[Floats], concepts: Sequence[npt.NDArray[np.int64]], *, dim: int, ridge: float
+) -> tuple[Floats, list[Floats]]:
+    """Agreements, largest first, and one projection (width, dim) per view of centred rows.
+
+    B v = rho (T + ridge) v, T the views' own covariances, B that of the sums over a concept divided by the square
+    root of how many views it has. For two complete views rho = (1 + canonical correlation) / 2, and the
+    projections are the canonical ones, scaled alike.
+    """
+    share = np.bincount(np.concatenate(list(concepts)))
+    widths = [view.shape[1] for view in views]
+    edges = np.cumsum([0, *widths])
+    sums = np.zeros((len(share), edges[-1]))
+    own = np.zeros((edges[-1], edges[-1]))
+    for view, owner, start, stop in zip(views, concepts, edges, edges[1:], strict=False):
+        sums[owner, start:stop] = view / np.sqrt(share[owner])[:, None]
+        covariance = view.T.astype(np.float64) @ view
+        own[start:stop, start:stop] = covariance + ridge * np.trace(covariance) / len(covariance) * np.eye(stop - start)
+    shared = sums.T @ sums
+    size = edges[-1]
+    values, vectors = scipy.linalg.eigh(shared, own, subset_by_index=[max(0, size - dim), size - 1])
+    values, vectors = values[::-1], vectors[:, ::-1]
+    return values.astype(np.float32), [part.astype(np.float32) for part in np.split(vectors, edges[1:-1])]

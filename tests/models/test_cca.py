@@ -1,0 +1,47 @@
+"""CCA of documents against the textbook formula."""
+
+import numpy as np
+import scipy.linalg
+
+from paragloss import demo
+from paragloss.models import cca
+from paragloss.models._counting import text_of
+from paragloss.vocabulary import weigh
+
+
+def views(seed=0, concepts=60):
+    noise = np.random.default_rng(seed)
+    common = noise.standard_normal((concepts, 3))
+    rows = [common @ noise.standard_normal((3, width)) + noise.standard_normal((concepts, width)) for width in (6, 5)]
+    return [view - view.mean(axis=0) for view in rows]
+
+
+def test_agreement_is_one_plus_the_canonical_correlation_over_two():
+    x, y = views()
+    whole = np.arange(60)
+    agreement, (A, B) = cca.correlate([x, y], [whole, whole], dim=5, ridge=0.0)
+    root = [scipy.linalg.inv(scipy.linalg.sqrtm(view.T @ view)) for view in (x, y)]
+    expected = np.linalg.svd(root[0] @ x.T @ y @ root[1], compute_uv=False)[:5]
+    np.testing.assert_allclose(agreement, (1 + expected) / 2, rtol=1e-5)
+    correlations = [np.corrcoef(x @ A[:, i], y @ B[:, i])[0, 1] for i in range(5)]
+    np.testing.assert_allclose(correlations, expected, atol=1e-4)
+
+
+def test_a_third_view_with_gaps_joins():
+    x, y = views()
+    z = views(seed=3)[0][:40]
+    agreement, projections = cca.correlate(
+        [x, y, z], [np.arange(60), np.arange(60), np.arange(20, 60)], dim=4, ridge=0.1
+    )
+    assert [part.shape for part in projections] == [(6, 4), (5, 4), (6, 4)]
+    assert np.all(np.diff(agreement) <= 0)
+    assert 0 < agreement[-1] <= agreement[0] <= 1
+
+
+def test_training_documents_are_centred():
+    """Canonical variates have mean zero, which the bias sees to."""
+    concepts = demo.concepts()
+    model = cca.fit(concepts, dim=10, lengths=(1, 10**9))
+    tower = model.towers["en"]
+    rows = weigh(tower.vocabulary.counts([text_of(c, "en") for c in concepts]), tower.vocabulary.idf, "tfidf")
+    np.testing.assert_allclose((rows @ tower.table + tower.bias).mean(axis=0), 0, atol=1e-4)
