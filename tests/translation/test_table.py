@@ -169,7 +169,7 @@ def test_weights_are_sorted_probabilities(learned):
 def test_every_alternative_analyses_back_to_the_term_it_stands_for(learned):
     for lang, words in learned.words.items():
         for term, surface in zip(words.terms, words.surfaces, strict=True):
-            assert analyzer(lang).terms(surface) == [term]
+            assert " ".join(analyzer(lang).terms(surface)) == term
 
 
 def test_an_unknown_word_stays_as_it_is(learned):
@@ -184,6 +184,18 @@ def test_an_empty_query_has_no_translations(learned):
 def test_titles_teach_too():
     aligned = [Concept("1", {"en": "x", "fr": "y"}, {"en": "harbour", "fr": "port"})]
     assert best(table.fit(aligned).translate(Query("q", "harbours", "en"), "fr")) == [("harbours", "port")]
+
+
+def test_a_phrase_is_learned_as_one_term():
+    # "hot dog" is no "chien chaud"; both words also occur alone.
+    lines = [("hot dog", "saucisse"), ("hot", "chaud"), ("dog", "chien"), ("big", "gros")] * 12
+    lines += [(f"filler{i % 40}", f"mot{i % 40}") for i in range(1000)]  # so that hot and dog are rare words
+    aligned = [Concept(str(i), {"en": en, "fr": fr}) for i, (en, fr) in enumerate(lines)]
+    query = Query("q", "big hot dog", "en")
+    assert dict(best(table.fit(aligned).translate(query, "fr"))) == {"big": "gros", "hot dog": "saucisse"}
+    alone = best(table.fit(aligned, phrases=False).translate(query, "fr"))
+    assert [source for source, _ in alone] == ["big", "hot", "dog"]
+    assert best(table.fit(aligned).translate(Query("q", "dog", "en"), "fr")) == [("dog", "chien")]
 
 
 def test_only_the_pair_asked_for():

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from paragloss.analysis import analyzer
 from paragloss.translation._model1 import Bags
 from paragloss.translation._spelling import choose
+from paragloss.translation.phrases import collocations, merge
 from paragloss.types import Aligned
 
 #: Longer than this a text is a document: its order says little, its distinct words are what counts.
@@ -32,8 +33,11 @@ class Texts(NamedTuple):
     words: Words
 
 
-def read(aligned: Aligned, lang: str, *, max_terms: int) -> Texts:
-    """Cut all texts of a language. A title is a text of its own: short, and the best of all pairs."""
+def read(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool) -> Texts:
+    """Cut all texts of a language. A title is a text of its own: short, and the best of all pairs.
+
+    With `phrases`, neighbours that belong together become one term, `first second`.
+    """
     cut = analyzer(lang)
     index: dict[str, int] = {}
     written: Counter[tuple[str, str]] = Counter()
@@ -50,13 +54,18 @@ def read(aligned: Aligned, lang: str, *, max_terms: int) -> Texts:
             sizes.append(len(ids))
             terms += ids
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    flat = np.asarray(terms, np.int32)
+    flat = np.asarray(terms, np.int64)
     spelled = choose(written, lang)
     words = Words(list(index), [spelled[term] for term in index])
-    return Texts(np.asarray(units, np.int64), bags(start, flat, len(index), max_terms), words)
+    if phrases:
+        found = collocations(start, flat, len(index))
+        start, flat = merge(start, flat, len(index), found)
+        for side in words:
+            side += [f"{side[pair // len(index)]} {side[pair % len(index)]}" for pair in found.tolist()]
+    return Texts(np.asarray(units, np.int64), bags(start, flat, len(words.terms), max_terms), words)
 
 
-def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int32], width: int, max_terms: int) -> Bags:
+def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int64], width: int, max_terms: int) -> Bags:
     """Sentences as they are; of a document the `max_terms` distinct terms of highest tf-idf, each at its mean place,
     weighing 1 + ln(count)."""
     size = np.diff(start)
@@ -78,9 +87,8 @@ def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int32], width: int, 
     kept = np.sort(order[rank < max_terms])
     kept = kept[np.lexsort((mean[kept], text[kept]))]
     start = np.concatenate([[0], np.cumsum(np.bincount(text[kept], minlength=len(size)))]).astype(np.int64)
-    return Bags(
-        start, term[kept], weight[kept].astype(np.float32), mean[kept].astype(np.float32), width
-    )  # fmt: skip
+    columns = (term[kept].astype(np.int32), weight[kept].astype(np.float32), mean[kept].astype(np.float32))
+    return Bags(start, *columns, width)
 
 
 def shared(left: Texts, right: Texts) -> tuple[Bags, Bags]:

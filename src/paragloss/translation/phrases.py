@@ -11,14 +11,18 @@ import numpy.typing as npt
 Ids = npt.NDArray[np.int64]
 
 
+#: A pair of neighbours is met so often before it can be a phrase, a word alone so often before phrases may take it.
+LEAST = 10
+
+
 class Merged(NamedTuple):
-    """Texts in which each occurrence of a phrase is one term; the phrase `i` is the term `width + i`."""
+    """Texts in which phrases are terms; the phrase `i` is the term `width + i`."""
 
     start: Ids
     term: Ids
 
 
-def collocations(start: Ids, term: Ids, width: int, *, least: int = 10, npmi: float = 0.5) -> Ids:
+def collocations(start: Ids, term: Ids, width: int, *, least: int = LEAST, npmi: float = 0.5) -> Ids:
     """Pairs of neighbours as first * width + second, sorted: those met `least` times or more, and going together at
     least so far: 0 is chance, 1 is never apart."""
     key, count = np.unique(_neighbours(start, term, width), return_counts=True)
@@ -29,9 +33,12 @@ def collocations(start: Ids, term: Ids, width: int, *, least: int = 10, npmi: fl
     return key[np.log(together / apart) >= npmi * -np.log(together)]
 
 
-def merge(start: Ids, term: Ids, width: int, phrases: Ids) -> Merged:
-    """Put phrases in place of their words, from the left: of three that chain, the first two."""
-    if not len(phrases) or not len(term):
+def merge(start: Ids, term: Ids, width: int, phrases: Ids, *, least: int = LEAST) -> Merged:
+    """Put phrases in place of their words, from the left: of three words that chain, the first two.
+
+    A word that is met alone fewer than `least` times stays beside the phrase, or nothing would be known of it.
+    """
+    if not len(phrases):
         return Merged(start, term)
     key = _neighbours(start, term, width)
     number = np.minimum(np.searchsorted(phrases, key), len(phrases) - 1)
@@ -40,10 +47,12 @@ def merge(start: Ids, term: Ids, width: int, phrases: Ids) -> Merged:
     here = np.arange(len(term))
     run = here - np.maximum.accumulate(np.where(is_phrase, 0, here + 1))
     begins = is_phrase & (run % 2 == 0)
-    swallowed = np.concatenate([[False], begins[:-1]])
-    kept = ~swallowed
-    merged = np.where(begins, width + number, term)[kept]
-    return Merged(np.concatenate([[0], np.cumsum(kept)])[start], merged)
+    inside = begins | np.concatenate([[False], begins[:-1]])
+    alone = np.bincount(term[~inside], minlength=width)
+    places = np.flatnonzero(begins)
+    kept = np.insert(~inside | (alone[term] < least), places, True)
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return Merged(before[start + np.searchsorted(places, start)], np.insert(term, places, width + number[places])[kept])
 
 
 def _neighbours(start: Ids, term: Ids, width: int) -> Ids:

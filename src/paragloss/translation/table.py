@@ -20,7 +20,7 @@ from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
 from paragloss.translation._bitext import Words, read, shared
 from paragloss.translation._model1 import learn
-from paragloss.types import Aligned, Alternative, Query, Translation
+from paragloss.types import Aligned, Alternative, Query, Span, Translation
 
 KIND = "table"
 
@@ -53,12 +53,20 @@ class Table:
             have = ", ".join(f"{a}->{b}" for a, b in self.pairs)
             learn_it = f"paragloss train table {query.lang} {to} BITEXT learns one"
             raise LanguageError(f"no table for {query.lang}->{to}; have {have} ({learn_it})")
+        spans = analyzer(query.lang).spans(query.text)
         translations = []
-        for span in analyzer(query.lang).spans(query.text):
-            written = query.text[span.start : span.end]
-            found = self.alternatives(span.term, query.lang, to)
+        place = 0
+        while place < len(spans):
+            length = 2 if self._is_phrase(spans[place : place + 2], query.lang, to) else 1
+            term = " ".join(span.term for span in spans[place : place + length])
+            written = query.text[spans[place].start : spans[place + length - 1].end]
+            found = self.alternatives(term, query.lang, to)
             translations.append(Translation(written, found or (Alternative(written, 1.0),)))
+            place += length
         return translations
+
+    def _is_phrase(self, spans: Sequence[Span], source: str, target: str) -> bool:
+        return len(spans) == 2 and bool(self.alternatives(f"{spans[0].term} {spans[1].term}", source, target))
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it was not learned."""
@@ -106,7 +114,8 @@ def fit(
     diagonal: float = 4.0,
     symmetric: bool = True,
     candidates: int = 100,
-    max_terms: int = 300,
+    max_terms: int = 150,
+    phrases: bool = True,
     min_probability: float = 0.01,
     max_alternatives: int = 20,
     seed: int = 0,
@@ -115,7 +124,8 @@ def fit(
 
     With `source` or `target` only the pairs that start or end there (one direction of them is kept).
     `symmetric` takes the geometric mean of P(target | source) and P(source | target), which drops words that a rare
-    word only stood beside. `max_terms` cuts long documents. `seed` is taken as every `fit` takes one; nothing here
+    word only stood beside. `max_terms` cuts long documents. With `phrases`, neighbours that belong together are
+    learned, and translated, as one term. `seed` is taken as every `fit` takes one; nothing here
     is random.
     """
     langs = sorted({lang for concept in aligned for lang in concept.texts})
@@ -125,7 +135,7 @@ def fit(
     if not wanted:
         raise InputError(f"nothing to learn a table {source or 'any'}->{target or 'any'} from: texts are in {langs}")
     needed = {lang for pair in wanted for lang in pair}
-    texts = {lang: read(aligned, lang, max_terms=max_terms) for lang in langs if lang in needed}
+    texts = {lang: read(aligned, lang, max_terms=max_terms, phrases=phrases) for lang in langs if lang in needed}
     align = partial(learn, iterations=iterations, diagonal=diagonal, candidates=candidates)
     probabilities = {}
     for a, b in combinations(sorted(needed), 2):
