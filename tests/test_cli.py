@@ -176,3 +176,33 @@ def test_the_demonstration_runs_twice_and_keeps_to_its_folder(tmp_path):
     assert "Try next" in out
     (tmp_path / "mine").mkdir()
     paragloss_("demo", "--into", "mine", cwd=tmp_path, code=1)
+
+
+def test_words_are_translated_by_file_model_and_vectors(place):
+    (place / "en-fr.tsv").write_text("volcano\tvolcan\nbread\tpain\nbread\tmiche\n")
+    rows = json.loads(
+        paragloss_(
+            "translate", "bread", "--with", "en-fr.tsv", "--lang", "en", "--to", "fr", "--json", cwd=place
+        ).stdout
+    )
+    assert [a["text"] for a in rows[0]["alternatives"]] == ["pain", "miche"]
+    paragloss_("dictionary", "en-fr.tsv", "--lang", "en", "--to", "fr", "--out", "words", cwd=place)
+    assert (
+        "volcan"
+        in paragloss_("translate", "volcano", "--with", "words", "--lang", "en", "--to", "fr", cwd=place).stdout
+    )
+    assert (
+        "volcan" in paragloss_("translate", "volcano", "--with", "cr5", "--lang", "en", "--to", "fr", cwd=place).stdout
+    )
+    done = paragloss_("translate", "x", "--with", "words", "--lang", "en", "--to", "da", cwd=place, code=1)
+    assert "no dictionary for en->da" in done.stderr
+
+
+def test_a_collection_is_searched_with_a_dictionary_where_it_has_words(place):
+    paragloss_("index", CORPUS, "--into", "worded", "--model", "words", cwd=place)
+    out = paragloss_("search", "--in", "worded", "bread", "--lang", "en", "--to", "fr,da", "--json", cwd=place).stdout
+    assert json.loads(out)["results"][0]["id"] == "bread.fr"
+    done = paragloss_(
+        "search", "--in", "worded", "bread", "--lang", "en", "--to", "da", "--pipeline", "words", cwd=place, code=1
+    )
+    assert "no dictionary for en->da" in done.stderr

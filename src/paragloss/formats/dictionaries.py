@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
 from paragloss.formats import jsonl
-from paragloss.formats.text import OnError, PathLike, decoded, open_output, read_bytes, report, rows
+from paragloss.formats.text import OnError, PathLike, decoded, open_output, read_bytes, report, rows, suffix
 from paragloss.formats.xml import elements, local
 
 _DICT_LIMIT = 2**30
@@ -34,6 +34,21 @@ class Entry(NamedTuple):
     target: str
     pos: str = ""
     weight: float = 1.0
+
+
+def read_entries(path: PathLike, source: str, target: str, *, on_error: OnError = None) -> Iterator[Entry]:
+    """The entries of a dictionary, its format chosen by its suffix: .index (dictd), .tei or .xml, .u8 (CC-CEDICT),
+    .jsonl (Wiktionary), anything else one pair per line."""
+    kind = suffix(path)
+    if kind == ".index":
+        return read_dictd(path, on_error=on_error)
+    if kind in (".tei", ".xml"):
+        return read_tei(path, on_error=on_error)
+    if kind == ".u8":
+        return read_cedict(path, on_error=on_error)
+    if kind == ".jsonl":
+        return read_wiktionary(path, source, target, on_error=on_error)
+    return read_pairs(path, on_error=on_error)
 
 
 def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:

@@ -7,9 +7,10 @@ translator (search by translated words). Knows nothing of how models were made o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from paragloss.errors import InputError
+from paragloss.errors import InputError, LanguageError
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused, score_sum
 from paragloss.search.lexical import Lexical
@@ -17,7 +18,7 @@ from paragloss.search.merged import Merged
 from paragloss.search.reranked import Reranked
 from paragloss.search.translated import Translated
 from paragloss.statistics import Statistics
-from paragloss.types import Document, Encoder, Reranker, Searcher, Translator
+from paragloss.types import Document, Encoder, Query, Reranker, Searcher, Translator
 
 BM25 = "bm25"
 #: How far each kind of part is trusted in a fusion of scores; measured on held-out collections, see docs/log.md.
@@ -45,7 +46,8 @@ def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]
     Of an unnamed pipeline, what does not know the query's language is left out.
     """
     if name is None:
-        wanted = [BM25, *(n for n, e in parts.encoders.items() if source in e.langs), *parts.translators]
+        wanted = [BM25, *(n for n, encoder in parts.encoders.items() if source in encoder.langs)]
+        wanted += [n for n, translator in parts.translators.items() if _into(translator, source, targets)]
         return _fused(parts, wanted, source, targets)
     stages = [stage.strip() for stage in name.split(">")]
     searcher = _fused(parts, [part.strip() for part in stages[0].split("+")], source, targets)
@@ -78,9 +80,24 @@ def _part(parts: Parts, name: str, source: str, targets: Sequence[str]) -> Searc
     if name in parts.encoders:
         return Dense(parts.store, parts.encoders[name], name=name)
     if name in parts.translators:
-        lexical = Lexical(parts.store, parts.statistics)
-        return Merged([Translated(lexical, parts.translators[name], to=target) for target in targets])
+        lexical, translator = Lexical(parts.store, parts.statistics), parts.translators[name]
+        known = _into(translator, source, targets)
+        if not known and set(targets) - {source}:
+            translator.translate(Query("", "", source), next(t for t in targets if t != source))  # says what it knows
+        own = [source] if source in targets else []
+        return Merged([Translated(lexical, translator, to=target) for target in [*own, *known]])
     raise InputError(f"no {name!r} in this collection to search with; it has {_listed(parts.names)}")
+
+
+def _into(translator: Translator, source: str, targets: Sequence[str]) -> list[str]:
+    """The languages a translator can translate into: it is asked to translate nothing, and says no if it can't."""
+    known = []
+    for target in targets:
+        if target != source:
+            with suppress(LanguageError):
+                translator.translate(Query("", "", source), target)
+                known.append(target)
+    return known
 
 
 def _listed(names: Sequence[str] | Mapping[str, Any]) -> str:
