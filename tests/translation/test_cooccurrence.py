@@ -39,6 +39,8 @@ def test_a_phrase_occurs_where_all_its_words_do_and_an_unknown_word_nowhere():
     # "Fluss Boot" together in 2 windows; with Ufer in 1: (1 - 2 * 2 / 6) / 4
     assert counted.em(["Fluss Boot"], ["Ufer"])[0, 0] == pytest.approx((1 - 4 / 6) / 4)
     assert counted.em(["Xylophon", "Fluss Xylophon"], ["Ufer"]).tolist() == [[0], [0]]
+    assert counted.em(["Xylophon", "Ufer"], ["Fluss"])[:, 0] == pytest.approx([0, 1 / 5])
+    assert Cooccurrence.build([], "de").em(["Ufer"], ["Fluss"]).tolist() == [[0]]
 
 
 class Fixed:

@@ -70,19 +70,19 @@ class Cooccurrence:
         return above
 
     def _rows(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
-        counts, rows = [], []
-        for text in texts:
-            ids = [self._index.get(term, -1) for term in self._cut(text)]
-            if not ids or min(ids) < 0:
-                counts.append(0.0)
-                rows.append(sp.csr_matrix((1, self.windows.shape[1]), dtype=np.float32))
-                continue
-            row = self.windows[ids[0]]
-            for i in ids[1:]:
-                row = row.multiply(self.windows[i]).tocsr()
-            rows.append(row)
-            counts.append(float(self.occurrences[ids[0]] if len(ids) == 1 else row.nnz))
-        return np.array(counts), sp.vstack(rows, format="csr")
+        """How often each text occurs, and the windows it is in."""
+        ids = [[self._index.get(term, -1) for term in self._cut(text)] for text in texts]
+        known = [i if i and min(i) >= 0 else [] for i in ids]
+        if not any(known):
+            return np.zeros(len(texts)), sp.csr_matrix((len(texts), self.windows.shape[1]), dtype=np.float32)
+        rows = sp.diags([float(bool(i)) for i in known]) @ self.windows[[i[0] if i else 0 for i in known]]
+        for place, phrase in enumerate(known):
+            for i in phrase[1:]:
+                both = rows[place].multiply(self.windows[i])
+                rows = sp.vstack([rows[:place], both, rows[place + 1 :]], format="csr")
+        windows = np.asarray(rows.sum(axis=1)).ravel()
+        counts = [self.occurrences[i[0]] if len(i) == 1 else windows[place] for place, i in enumerate(known)]
+        return np.array(counts, np.float64), rows
 
     def save(self, path: str | Path) -> None:
         arrays = {"occurrences": self.occurrences, "start": self.windows.indptr, "window": self.windows.indices}
