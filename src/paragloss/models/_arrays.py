@@ -102,6 +102,10 @@ class Sparse:
         """The transpose times `dense`."""
         return self.columns @ dense
 
+    def gram(self, dense: Dense) -> Dense:
+        """The matrix times its transpose times `dense`."""
+        return self.rows @ (self.columns @ dense)
+
 
 def orthonormal(arrays: Arrays, block: Dense, basis: Dense | None = None) -> Dense:
     """An orthonormal basis of what `block` adds to `basis`, twice over for float32's sake. Columns that add

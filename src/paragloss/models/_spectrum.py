@@ -71,7 +71,7 @@ def leading(
     rank: int,
     solver: str = "converged",
     seed: int = 0,
-    tolerance: float = 2e-3,
+    tolerance: float = 5e-3,
     solve_tolerance: float = 3e-2,
     start: Floats | None = None,
     checkpoint: Path | None = None,
@@ -96,7 +96,7 @@ def leading(
     else:
         search.restore(saved)
     random = regression.arrays.normal(regression.concepts, max(1, min(_KRYLOV, rank // 8)), seed)
-    expected = search.width + 2 * PANEL if solver == "converged" else 2 * rank + 1
+    expected = search.width + 2 * search.step if solver == "converged" else 2 * rank + 1
     while (block := search.guided() if solver == "converged" else search.krylov(random, 2 * rank + 1)) is not None:
         search.add(block)
         saver.save(search.state)
@@ -121,7 +121,8 @@ class _Search:
         self.solve_tolerance = solve_tolerance
         self.limit = regression.concepts - 1  # M 1 = 0
         self.width = min(self.limit, rank + max(8, rank // 16))
-        self.most = min(self.limit, self.width + 6 * PANEL)  # columns held before the basis is compressed
+        self.step = min(PANEL, max(8, rank // 4))  # columns of an expansion
+        self.most = min(self.limit, self.width + 6 * self.step)  # columns held before the basis is compressed
         self.V = self.MV = self.arrays.zeros(regression.concepts, 0)
         self.Z = self.arrays.zeros(regression.documents, 0)
         self.guide = self.V
@@ -143,14 +144,14 @@ class _Search:
         if self.V.shape[1] >= self.limit:
             return None
         values, vectors = self._ritz()
-        if self.V.shape[1] + PANEL > self.most:
+        if self.V.shape[1] + self.step > self.most:
             keep = self.arrays.small(vectors[:, : self.width])
             self.V, self.Z, self.MV = self.V @ keep, self.Z @ keep, self.MV @ keep
             values, vectors = self._ritz()
         Q = self.arrays.small(vectors[:, : self.rank])
         residual = self.MV @ Q - (self.V @ Q) * self.arrays.small(values[: self.rank])
         _, lead = np.linalg.eigh(self.arrays.gram(residual, residual))
-        fresh = orthonormal(self.arrays, residual @ self.arrays.small(lead[:, -PANEL:]), self.V)
+        fresh = orthonormal(self.arrays, residual @ self.arrays.small(lead[:, -self.step :]), self.V)
         return fresh if fresh.shape[1] else None
 
     def krylov(self, random: Dense, columns: int) -> Dense | None:

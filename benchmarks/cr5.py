@@ -1,0 +1,199 @@
+"""How fast Cr5 is fitted, against the same mathematics written plainly, and what is lost by it.
+
+python benchmarks/cr5.py speed --documents 100000          # ours, and the two references from some of their steps
+python benchmarks/cr5.py speed --documents 10000 --whole   # the references in full
+python benchmarks/cr5.py growth --documents 10000 30000 100000 300000
+python benchmarks/cr5.py quality --set lohelp --langs en it    # held-out precision, PARAGLOSS_DATA
+python benchmarks/cr5.py settings --set ddtp --langs en it da  # stem or not, lengths, lambda, solver
+python benchmarks/cr5.py subwords --set ddtp --langs en it     # unseen words with and without n-grams
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+from cr5_reference import Plain, captured
+from zipf import Language, languages, mean_nonzeros
+
+from paragloss.formats.jsonl import read_aligned
+from paragloss.models import cr5, subwords
+from paragloss.models._arrays import Arrays
+from paragloss.models._counting import text_of
+from paragloss.models._ridge import Block, Regression
+from paragloss.models._spectrum import Solution, leading
+from paragloss.ranking import nearest
+from paragloss.types import Concept, Encoder
+
+LAMBDA = 1.0
+TEST = 1000
+
+
+def ours(parts: list[Language], concepts: int, rank: int, solver: str = "converged") -> tuple[Solution, float]:
+    blocks = [Block(part.scipy(), part.concepts.numpy()) for part in parts]
+    begun = time.perf_counter()  # transposing and copying into place is ours to pay
+    regression = Regression.of(blocks, concepts, Arrays("cpu"), lambda_=LAMBDA)
+    solution = leading(regression, rank=rank, solver=solver)
+    return solution, time.perf_counter() - begun
+
+
+def corpus(documents: int, terms: int, seed: int = 0) -> tuple[list[Language], int]:
+    """Two languages with half of the documents and half of the terms each."""
+    concepts = documents // 2
+    return languages(concepts, 2, terms // 2, seed=seed), concepts
+
+
+def held_out(parts: list[Language], concepts: int) -> tuple[list[Language], int, list[np.ndarray], np.ndarray]:
+    """The last concepts of both languages kept apart, as dense-free test rows."""
+    edge = concepts - min(TEST, concepts // 10)
+    kept, tests = [], []
+    for part in parts:
+        rows = part.scipy()
+        tests.append(rows[edge:])
+        kept.append(_only(part, rows[:edge], edge))
+    return kept, edge, tests, np.arange(concepts - edge)
+
+
+def _only(part: Language, rows, edge: int) -> Language:
+    by_column = rows.T.tocsr()
+    pack = lambda m: tuple(torch.from_numpy(x) for x in (m.indptr.astype(np.int32), m.indices, m.data))  # noqa: E731
+    return Language(pack(rows), pack(by_column), rows.shape, part.concepts[:edge])
+
+
+def precision(tables: list[np.ndarray], tests: list[np.ndarray], truth: np.ndarray) -> float:
+    both = [np.asarray(rows @ table, np.float32) for rows, table in zip(tests, tables, strict=True)]
+    one, other = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12) for rows in both)
+    hits = [(nearest(a, b, 1)[:, 0] == truth).mean() for a, b in ((one, other), (other, one))]
+    return float(np.mean(hits))
+
+
+def speed(args: argparse.Namespace) -> None:
+    for documents in args.documents:
+        parts, concepts = corpus(documents, args.terms)
+        kept, concepts, tests, truth = held_out(parts, concepts)
+        print(f"{documents} documents, {args.terms} terms, {mean_nonzeros(parts):.0f} distinct words each")
+        plain = Plain([part.scipy() for part in kept], [p.concepts.numpy() for p in kept], concepts, LAMBDA)
+        results = []
+        for solver in ("converged", "one-pass"):
+            solution, seconds = ours(kept, concepts, args.rank, solver)
+            results.append((f"ours, {solver}", solution.vectors, solution.tables, seconds))
+            print(f"  {solver}: {solution.report}", flush=True)
+        fast = results[0][3]
+        if args.whole:
+            edge = kept[0].shape[1]
+            for name, found in (("plain", plain.plain(args.rank)), ("as the authors", plain.twice(args.rank))):
+                results.append((name, found.vectors, [found.table[:edge], found.table[edge:]], found.seconds))
+        else:
+            for name, seconds in zip(
+                ("plain", "as the authors"), plain.seconds_of(args.rank, steps=args.steps), strict=True
+            ):
+                print(f"  {name:20} {seconds:9.1f} s (from {args.steps} steps)  {seconds / fast:6.1f} x ours")
+        for name, vectors, tables, seconds in results:
+            energy = captured(plain, vectors, columns=args.columns)
+            found = precision(tables, tests, truth)
+            print(
+                f"  {name:20} {seconds:9.1f} s  {seconds / fast:6.1f} x ours   captured {energy:8.2f}  P@1 {found:.3f}"
+            )
+
+
+def growth(args: argparse.Namespace) -> None:
+    for documents in args.documents:
+        parts, concepts = corpus(documents, args.terms)
+        solution, seconds = ours(parts, concepts, args.rank)
+        report = solution.report
+        print(
+            f"{documents:8} documents {seconds:7.1f} s  {1e6 * seconds / documents:7.0f} us each  "
+            f"{report['columns']} columns, {report['cg_steps']} steps, {report['peak_bytes'] / 2**30:.1f} GiB",
+            flush=True,
+        )
+
+
+def real(name: str, langs: list[str], most: int) -> tuple[list[Concept], list[Concept]]:
+    """Concepts of a collection, and those kept apart, split by what stands before the first colon (a package)."""
+    folder = Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss")) / name
+    if not folder.exists():
+        sys.exit(f"no {folder}: set PARAGLOSS_DATA to the folder that has {name}/")
+    aligned = [c for c in read_aligned([folder / f"{lang}.jsonl.gz" for lang in langs]) if len(c.texts) > 1]
+    aligned.sort(key=lambda c: (hashlib.md5(c.id.split(":")[0].encode()).hexdigest(), c.id))
+    test = min(TEST, len(aligned) // 5)
+    apart = {c.id.split(":")[0] for c in aligned[:test]}
+    return [c for c in aligned[test:] if c.id.split(":")[0] not in apart][:most], aligned[:test]
+
+
+def measured(encoder: Encoder, test: list[Concept], part: str = "text") -> str:
+    scores: dict[str, list[float]] = {"cosine": [], "CSLS": []}
+    for lang in encoder.langs:
+        for other in encoder.langs:
+            both = [c for c in test if lang in c.texts and other in c.texts]
+            if part == "title":
+                both = [c for c in both if c.titles.get(lang)]
+            if lang == other or len(both) < 50:
+                continue
+            asked = [c.titles[lang] if part == "title" else text_of(c, lang) for c in both]
+            rows, found = encoder.encode(asked, lang), encoder.encode([text_of(c, other) for c in both], other)
+            for measure, k in (("cosine", 0), ("CSLS", 10)):
+                best = nearest(rows, found, 1, csls=k)[:, 0]
+                scores[measure].append(float(np.mean(best == np.arange(len(both)))))
+    return "  ".join(f"P@1 {measure} {np.mean(values):.4f}" for measure, values in scores.items())
+
+
+def quality(args: argparse.Namespace) -> None:
+    train, test = real(args.set, args.langs, args.most)
+    print(f"{args.set} {' '.join(args.langs)}: {len(train)} concepts to learn from, {len(test)} kept apart")
+    for solver in ("converged", "one-pass"):
+        begun = time.perf_counter()
+        encoder = cr5.fit(train, dim=args.rank, solver=solver)
+        print(f"  {solver:10} {measured(encoder, test)}  captured {encoder.meta['captured']:.1f}  "
+              f"{time.perf_counter() - begun:.1f} s", flush=True)  # fmt: skip
+
+
+def settings(args: argparse.Namespace) -> None:
+    train, test = real(args.set, args.langs, args.most)
+    print(f"{args.set} {' '.join(args.langs)}: {len(train)} concepts to learn from, {len(test)} kept apart")
+    tried = [{}, {"stem": False}, {"lengths": (1, 10**9)}, {"lambda_": 0.25}, {"lambda_": 0.5}, {"lambda_": 2.0}]
+    for options in [*tried, {"solver": "one-pass"}]:
+        encoder = cr5.fit(train, dim=args.rank, **options)
+        print(f"  {options!s:28} {measured(encoder, test)}  {encoder.meta['documents']} documents", flush=True)
+
+
+def unseen(args: argparse.Namespace) -> None:
+    train, test = real(args.set, args.langs, args.most)
+    encoder = cr5.fit(train, dim=args.rank)
+    wider = subwords.fit(encoder)
+    strange = [
+        c for c in test if any(encoder.towers[lang].vocabulary.unknown(c.titles.get(lang, "")) for lang in args.langs)
+    ]
+    print(f"{args.set}: {len(test)} kept apart, {len(strange)} with a title that has an unseen word")
+    for part, asked in (("text", test), ("title", test), ("title", strange)):
+        name = f"{part}s as queries ({len(asked)})"
+        print(
+            f"  {name:26} without: {measured(encoder, asked, part)}   with: {measured(wider, asked, part)}", flush=True
+        )
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore", message="Sparse ")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("speed", "growth", "quality", "settings", "subwords"))
+    parser.add_argument("--documents", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--terms", type=int, default=200_000)
+    parser.add_argument("--rank", type=int, default=300)
+    parser.add_argument("--whole", action="store_true", help="run the references to their end")
+    parser.add_argument("--steps", type=int, default=20, help="Lanczos steps a reference's time is taken from")
+    parser.add_argument("--columns", type=int, default=0, help="estimate the captured sum from so many directions")
+    parser.add_argument("--set", default="lohelp")
+    parser.add_argument("--langs", nargs="+", default=["en", "it"])
+    parser.add_argument("--most", type=int, default=10**9, help="concepts to learn from")
+    args = parser.parse_args()
+    {"speed": speed, "growth": growth, "quality": quality, "settings": settings, "subwords": unseen}[args.what](args)
+
+
+if __name__ == "__main__":
+    main()
