@@ -189,6 +189,34 @@ def test_a_model_can_be_added_later(folder):
         assert store.get(["a"], vectors=True)[0].dense["m"].tolist() == [1.0] * 16
 
 
+def test_optimizing_leaves_other_threads_alone(folder):
+    """The engine holds the interpreter while it builds; we must not."""
+    with EmbeddedStore.open(folder) as store:
+        store.add([one(f"d{i}", i + 1.0) for i in range(100)])
+        worker = threading.Thread(target=store.optimize)
+        worker.start()
+        ticks = 0
+        while worker.is_alive():
+            time.sleep(0.001)
+            ticks += 1
+        worker.join()
+        assert ticks > 20  # a new process alone takes longer than that
+        assert store.search_dense("m", np.ones((1, 16), np.float32), 1) == [[Hit("d99", 1600.0)]]
+        store.add([one("later", 200.0)])
+    with EmbeddedStore.open(folder) as store:
+        assert store.count() == 101
+
+
+def test_an_optimizer_that_fails_harms_nothing(folder, monkeypatch):
+    with EmbeddedStore.open(folder) as store:
+        store.add([one("a")])
+        monkeypatch.setattr("paragloss.stores.embedded._OPTIMIZE", "raise SystemExit('no room')")
+        with pytest.raises(StoreError, match=r"could not be optimized \(no room\); its documents are unharmed"):
+            store.optimize()
+        store.add([one("b")])
+        assert store.count() == 2
+
+
 def test_searching_while_writing(folder):
     """Readers in other threads see whole documents, before or after a batch."""
     with EmbeddedStore.open(folder) as store:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import IO
 
@@ -47,9 +48,24 @@ def sync_contents(folder: Path) -> None:
     sync_folder(folder)
 
 
-def lock(path: Path) -> IO[bytes]:
-    """Hold a lock file until it is closed or the process ends, however it ends."""
+def lock(path: Path, *, patience: float = 1.0) -> IO[bytes]:
+    """Hold a lock file until it is closed or the process ends, however it ends.
+
+    One that was just killed may take a moment to be gone: `patience` is how many seconds that may be.
+    """
     file = path.open("ab")
+    until = time.monotonic() + patience
+    while not _locked(file):
+        if time.monotonic() > until:
+            file.close()
+            raise StoreError(
+                f"{path.parent} is in use by another process: close it there, or serve it and ask the server"
+            )
+        time.sleep(0.02)
+    return file
+
+
+def _locked(file: IO[bytes]) -> bool:
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -60,8 +76,5 @@ def lock(path: Path) -> IO[bytes]:
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        file.close()
-        raise StoreError(
-            f"{path.parent} is in use by another process: close it there, or serve it and send requests to the server"
-        ) from None
-    return file
+        return False
+    return True

@@ -9,6 +9,8 @@ blobs/      whatever else belongs to the collection
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +25,17 @@ from paragloss.stores import _files, _points
 from paragloss.stores._points import BATCH, Match, Shape
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 
+_OPTIMIZE = """
+import ctypes, os, sys, qdrant_edge
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG: be killed when the one who asked is
+    if os.getppid() != int(sys.argv[2]):
+        sys.exit("the one who asked is gone")
+shard = qdrant_edge.EdgeShard.load(sys.argv[1])
+shard.optimize()
+shard.flush()
+shard.close()
+"""
 #: Documents written between two syncs of everything; a long one counts as several.
 FLUSH = 10_000
 
@@ -35,7 +48,7 @@ class EmbeddedStore:
         self._shape = shape
         self._shard = shard
         self._lock = lock
-        self._writing = threading.Lock()
+        self._turn = threading.RLock()  # the engine holds the interpreter while it works: turns cost nothing
         self._unflushed = 0
         self._indexed = set(shard.info().payload_schema)
 
@@ -114,7 +127,7 @@ class EmbeddedStore:
 
     def delete(self, ids: Sequence[str]) -> int:
         points = list({_points.point_id(id): None for id in ids})
-        there = [record.id for record in self._open.retrieve(points, False, False)]
+        there = [record.id for record in self._ask("retrieve", points, False, False)]
         if there:
             self._update(edge.UpdateOperation.delete_points(there))
         return len(there)
@@ -129,14 +142,14 @@ class EmbeddedStore:
     def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
         names = self._shape.names(vectors)
         points = [_points.point_id(id) for id in ids]
-        found = {point.id.hex: point for point in self._open.retrieve(points, True, names or False)}
+        found = {point.id.hex: point for point in self._ask("retrieve", points, True, names or False)}
         return [self._record(found[point]) if point in found else None for point in points]
 
     def count(self, where: Where | None = None) -> int:
         matching = self._filter(where)
         if matching is None:
             return 0
-        return int(self._open.count(edge.CountRequest(exact=True, filter=matching)))
+        return int(self._ask("count", edge.CountRequest(exact=True, filter=matching)))
 
     def scroll(
         self, where: Where | None = None, *, batch: int = 1000, vectors: bool | Sequence[str] = False
@@ -149,7 +162,7 @@ class EmbeddedStore:
             request = edge.ScrollRequest(
                 offset=offset, limit=batch, filter=matching, with_payload=True, with_vector=names or False
             )
-            points, offset = self._open.scroll(request)
+            points, offset = self._ask("scroll", request)
             if points:
                 yield [self._record(point) for point in points]
             if offset is None:
@@ -179,12 +192,30 @@ class EmbeddedStore:
         _files.write_whole(self.path / "blobs" / _points.named(name, "blob"), data)
 
     def optimize(self) -> None:
-        with self._writing:
-            self._open.optimize()
+        """Build the graphs that dense searches walk. Searches wait meanwhile.
+
+        The engine would hold the interpreter for all of it (minutes for 100,000 documents; no interrupt, no other
+        thread), so another process does it. It shares the lock, and dies with this one.
+        """
+        with self._turn:
             self._open.flush()
+            self._open.close()
+            try:
+                subprocess.run(
+                    [sys.executable, "-c", _OPTIMIZE, self.path / "shard", str(os.getpid())],
+                    check=True,
+                    capture_output=True,
+                    pass_fds=() if sys.platform == "win32" else [self._lock.fileno()],
+                )
+            except subprocess.CalledProcessError as error:
+                reason = error.stderr.decode(errors="replace").strip()[-300:]
+                raise StoreError(f"{self.path} could not be optimized ({reason}); its documents are unharmed") from None
+            finally:
+                self._shard = edge.EdgeShard.load(str(self.path / "shard"))
+                self._unflushed = 0
 
     def close(self) -> None:
-        with self._writing:
+        with self._turn:
             shard, self._shard = self._shard, None
             if shard is not None:
                 shard.flush()
@@ -205,6 +236,10 @@ class EmbeddedStore:
             raise StoreError(f"{self.path} has been closed: open it again")
         return self._shard
 
+    def _ask(self, method: str, *args: Any) -> Any:
+        with self._turn:
+            return getattr(self._open, method)(*args)
+
     def _write_meta(self) -> None:
         meta = {"format": _points.FORMAT, "dense": self._shape.dense, "sparse": list(self._shape.sparse)}
         _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
@@ -213,7 +248,7 @@ class EmbeddedStore:
         """Apply and make durable: the engine has written its log when it returns, which survives a kill of this
         process, and the log is synced to disk, which survives a power cut. Syncing everything else costs ten
         times as much and is done when the log has grown, so that opening never has much of it to read."""
-        with self._writing:
+        with self._turn:
             try:
                 self._open.update(operation)
                 self._unflushed += weight
@@ -246,8 +281,8 @@ class EmbeddedStore:
                 for i in which
             ]
             if len(requests) == 1:
-                return [_points.hits(self._open.query(requests[0]))]
-            return [_points.hits(found) for found in self._open.query_batch(edge.QueryBatchRequest(requests))]
+                return [_points.hits(self._ask("query", requests[0]))]
+            return [_points.hits(found) for found in self._ask("query_batch", edge.QueryBatchRequest(requests))]
 
         return _points.settle(fetch, len(queries), k)
 
