@@ -160,7 +160,9 @@ class _Run:
                 _values(gradient).mul_(scale)
         for name, gradient in gradients.items():
             p = self.parameters[name]
-            if self.optimizer == "sgd":
+            if self.optimizer == "sgd" and gradient.is_sparse:
+                p.index_add_(0, gradient.indices()[0], gradient.values(), alpha=-rate)
+            elif self.optimizer == "sgd":
                 p.add_(gradient, alpha=-rate)
             else:
                 self._adam(p, gradient, *self.moments[name], rate=rate)
@@ -315,8 +317,7 @@ class _Pool(torch.autograd.Function):
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
         terms, turned = transpose(Bags(*ctx.saved_tensors), ctx.shape[0])
         values = _sums(gradients[0].contiguous(), turned)
-        sparse = torch.sparse_coo_tensor(terms[None], values, ctx.shape, is_coalesced=True, check_invariants=False)
-        return sparse, None, None, None
+        return _row_sparse(terms, values, ctx.shape), None, None, None
 
 
 def _sums(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
@@ -332,6 +333,12 @@ def pool(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
     return pooled
 
 
+def _row_sparse(rows: torch.Tensor, values: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+    """A gradient that is zero but for these rows, each of which comes once and in order."""
+    with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
+        return torch.sparse_coo_tensor(rows[None], values.contiguous(), shape, is_coalesced=True)
+
+
 class _Take(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
@@ -342,8 +349,7 @@ class _Take(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
         (rows,) = ctx.saved_tensors
-        sparse = torch.sparse_coo_tensor(rows[None], gradients[0], ctx.shape, is_coalesced=True, check_invariants=False)
-        return sparse, None
+        return _row_sparse(rows, gradients[0], ctx.shape), None
 
 
 def take(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What models that learn from judgments share: who asks, vocabularies, a matrix of grades. Knows nothing of learning."""
+"""What models that learn from judgments share: who asks, vocabularies, grades. Knows nothing of how they learn."""
 
 from __future__ import annotations
 

@@ -69,9 +69,8 @@ def train(
         yield from torch.split(on_device, batch, dim=1)
 
     def loss(chosen: torch.Tensor) -> torch.Tensor:
-        asked = select(queries, chosen[0])
-        better = scores(model, asked, select(documents, chosen[1]))
-        worse = scores(model, asked, select(documents, chosen[2]))
+        both = scores(model, select(queries, chosen[0]), select(documents, chosen[1:].flatten()))
+        better, worse = torch.split(both, chosen.shape[1])
         return (1 - better + worse).clamp(min=0).mean()
 
     return descend(
@@ -90,10 +89,12 @@ def train(
 
 
 def scores(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:
-    """tanh(w . features + b) of query i and document i: (pairs,)."""
+    """tanh(w . features + b) of each document and its query, the queries coming round again: (documents,)."""
     terms, which = torch.unique(torch.cat([queries.ids, documents.ids]), return_inverse=True)
     rows = torch.nn.functional.normalize(take(model.table, terms.long()), dim=1, eps=1e-12)
     asked, times, _ = _padded(queries, rows, which[: len(queries.ids)])
+    rounds = (len(documents.bounds) - 1) // (len(queries.bounds) - 1)
+    asked, times = asked.repeat(rounds, 1, 1), times.repeat(rounds, 1)
     read, counts, there = _padded(documents, rows, which[len(queries.ids) :])
     sums = kernel_sums(torch.bmm(asked, read.transpose(1, 2)), counts)  # (pairs, query terms, kernels)
     # Padding is known by the lengths: a query term that is not there has weight 0.
