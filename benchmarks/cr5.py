@@ -160,7 +160,10 @@ def settings(args: argparse.Namespace) -> None:
     tried = [{}, {"stem": False}, {"lengths": (1, 10**9)}, {"lambda_": 0.25}, {"lambda_": 0.5}, {"lambda_": 2.0}]
     for options in [*tried, {"solver": "one-pass"}]:
         encoder = cr5.fit(train, dim=args.rank, **options)
-        print(f"  {options!s:28} {measured(encoder, test)}  {encoder.meta['documents']} documents", flush=True)
+        print(
+            f"  {options!s:28} texts: {measured(encoder, test)}   titles: {measured(encoder, test, 'title')}",
+            flush=True,
+        )
 
 
 def unseen(args: argparse.Namespace) -> None:

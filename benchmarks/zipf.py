@@ -35,11 +35,11 @@ def languages(
     seed: int = 0,
     device: str = "cpu",
 ) -> list[Language]:
-    """Each concept has three topics. A word of a document is a common one (Zipf over the whole vocabulary) or, half
-    of the time, one of its topics' 300 words (Zipf again). `tokens` words give about three quarters as many distinct
-    ones. `coverage` is the share of concepts a language has."""
+    """Each concept has three topics, some topics being more common than others. A word of a document is a common one
+    (Zipf over the whole vocabulary) or, half of the time, one of its topics' 300 words (Zipf again). `tokens` words
+    give about five sixths as many distinct ones. `coverage` is the share of concepts a language has."""
     chance = torch.Generator(device).manual_seed(seed)
-    about = torch.randint(topics, (concepts, 3), generator=chance, device=device)
+    about = _zipf(topics, (concepts, 3), 0.7, chance, device)
     made = []
     for _ in range(count):
         here = torch.rand(concepts, generator=chance, device=device) < coverage
