@@ -87,7 +87,7 @@ class Embedding:
     def _nearest(self, rows: Floats, source: str, to: str) -> list[tuple[Alternative, ...]]:
         """Eq. 5.2 for all words of a query at once."""
         target = self._side(to)
-        cosine = rows @ target.answers.T  # (words, answers)
+        cosine = (target.answers @ rows.T).T  # (words, answers); this way round the answers are read once, in order
         if self.csls:
             cosine = 2 * cosine - self._hubs(source, to)
         scores = (self.major - self.context) * cosine + self.context * cosine.sum(axis=0)

@@ -7,6 +7,7 @@ translations as words one can read. Knows nothing of searching.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -144,8 +145,8 @@ def fit(
         left, right = shared(texts[a], texts[b])
         if len(left.start) < 2:
             continue
-        there = align(left, right).probability
-        back = align(right, left).probability
+        with ThreadPoolExecutor(2) as pool:  # numpy lets go of the interpreter for most of it
+            there, back = (one.probability for one in pool.map(align, (left, right), (right, left)))
         for pair, onward, reverse in (((a, b), there, back), ((b, a), back, there)):
             if pair in wanted:
                 weights = onward.multiply(reverse.T).sqrt().tocsr() if symmetric else onward
