@@ -1,0 +1,124 @@
+"""Pseudo-relevance: for each text of a corpus, the other text that matches it best. Knows nothing of models.
+
+The best match by BM25 stands in for a relevant document where nobody has clicked (XCNN paper, section 4.1; its
+section 5.1 says TF-IDF, so both are here).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss.errors import ModelError
+
+RELEVANCE = ("bm25", "tfidf")
+_K1, _B = 1.2, 0.75
+#: Candidates that are scored again in full where the search had to leave common terms out.
+_CANDIDATES = 8
+
+Ids = npt.NDArray[np.int64]
+
+
+def best_matches(
+    counts: sp.csr_matrix, *, relevance: str = "bm25", budget: int = 1_000_000_000, block: int = 1_000_000
+) -> tuple[Ids, Ids]:
+    """Rows and, for each, the other row with the highest score; ties go to the lower row.
+
+    Rows with the same terms are one row here: a text is no news to its copy. A row that shares no term with another
+    is left out. Comparing all rows costs the sum of df x df multiplications. Where that is more than `budget`,
+    candidates come from the rarer terms alone, as many of them as the budget allows, and the best few are then
+    scored with all terms.
+    """
+    if relevance not in RELEVANCE:
+        raise ModelError(f"relevance {relevance!r}: expected one of {', '.join(RELEVANCE)}")
+    kept = _distinct(counts)
+    texts = counts[kept]
+    asked, answers = _bm25(texts) if relevance == "bm25" else _tfidf(texts)
+    rare = _affordable(np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64), budget)
+    pruned = not rare.all()
+    narrow, wide = (asked[:, rare], answers[:, rare]) if pruned else (asked, answers)
+    turned = wide.T.tocsr()  # (terms, texts)
+    fan = np.asarray(narrow.astype(bool) @ np.diff(turned.indptr).astype(np.float64)).ravel()
+    found = []
+    for start, stop in _blocks(fan, block):
+        rows, columns, scores = _matches(narrow[start:stop] @ turned, start, _CANDIDATES if pruned else 1)
+        if pruned:
+            scores = np.asarray(asked[rows].multiply(answers[columns]).sum(axis=1)).ravel()
+        order = np.lexsort((columns, -scores, rows))
+        rows, columns = rows[order], columns[order]
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        found.append((rows[first], columns[first]))
+    queries = np.concatenate([rows for rows, _ in found])
+    answered = np.concatenate([columns for _, columns in found])
+    return kept[queries], kept[answered]
+
+
+def _distinct(counts: sp.csr_matrix) -> Ids:
+    """The first row of every set of equal rows, empty ones left out."""
+    seen: dict[bytes, int] = {}
+    bounds, ids, data = counts.indptr, counts.indices, counts.data
+    for i in range(counts.shape[0]):
+        cut = slice(bounds[i], bounds[i + 1])
+        if cut.start < cut.stop:
+            seen.setdefault(ids[cut].tobytes() + data[cut].tobytes(), i)
+    return np.fromiter(seen.values(), np.int64, len(seen))
+
+
+def _bm25(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Query weights and document weights whose dot product is BM25 (k1 = 1.2, b = 0.75, idf above zero)."""
+    documents = counts.shape[0]
+    df = np.bincount(counts.indices, minlength=counts.shape[1])
+    idf = np.log1p((documents - df + 0.5) / (df + 0.5)).astype(np.float32)
+    lengths = np.asarray(counts.sum(axis=1), np.float32).ravel()
+    saturation = _K1 * (1 - _B + _B * lengths / lengths.mean()) if documents else lengths
+    owner = np.repeat(np.arange(documents), np.diff(counts.indptr))
+    weights = idf[counts.indices] * counts.data * (_K1 + 1) / (counts.data + saturation[owner])
+    return counts, sp.csr_matrix((weights.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _tfidf(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Rows of unit length, so that the dot product is the cosine; idf = ln(n / df) + 1."""
+    df = np.bincount(counts.indices, minlength=counts.shape[1])
+    idf = (np.log(counts.shape[0] / np.maximum(df, 1)) + 1).astype(np.float32)
+    weights = counts.copy()
+    weights.data = counts.data * idf[counts.indices]
+    norms = np.sqrt(np.asarray(weights.multiply(weights).sum(axis=1))).ravel()
+    weights.data /= np.repeat(norms, np.diff(weights.indptr)).astype(np.float32)
+    return weights, weights
+
+
+def _affordable(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool_]:
+    """The rarest terms, all of one frequency or none, whose squared frequencies add up to `budget` at most."""
+    order = np.argsort(df, kind="stable")
+    within = np.cumsum(df[order] ** 2) <= budget
+    if within.all():
+        return np.ones(len(df), bool)
+    return np.asarray(df < df[order[int(np.argmin(within))]])
+
+
+def _blocks(fan: npt.NDArray[np.float64], block: int) -> list[tuple[int, int]]:
+    """Consecutive rows whose products have about `block` entries together."""
+    number = np.cumsum(fan) // block
+    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    return list(zip(starts.tolist(), [*starts[1:].tolist(), len(fan)], strict=True))
+
+
+def _matches(scores: sp.csr_matrix, start: int, depth: int) -> tuple[Ids, Ids, npt.NDArray[np.float32]]:
+    """The `depth` best entries of every row, apart from the row itself and from scores of zero."""
+    lengths, values = np.diff(scores.indptr), scores.data
+    # These few passes over all the scores are the cost of the search, next to the product: they stay narrow.
+    itself = np.repeat(np.arange(start, start + len(lengths), dtype=scores.indices.dtype), lengths)
+    values[scores.indices == itself] = 0
+    bar = np.zeros(len(lengths), np.float32)
+    some = np.flatnonzero(lengths)
+    bar[some] = np.maximum.reduceat(values, scores.indptr[some]) if len(some) else 0
+    # Few entries come near the best: only they need sorting. Half of it by rare terms may still win with all terms.
+    bar = np.maximum(bar if depth == 1 else bar / 2, np.finfo(np.float32).tiny)
+    near = np.flatnonzero(values >= np.repeat(bar, lengths))
+    rows, columns, values = itself[near].astype(np.int64), scores.indices[near].astype(np.int64), values[near]
+    order = np.lexsort((columns, -values, rows))
+    rows, columns, values = rows[order], columns[order], values[order]
+    fresh = np.diff(rows, prepend=-1) > 0
+    place = np.arange(len(rows)) - np.flatnonzero(fresh)[np.cumsum(fresh) - 1]
+    return rows[place < depth], columns[place < depth], values[place < depth]

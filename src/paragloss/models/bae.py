@@ -1,0 +1,69 @@
+"""BAE: a bilingual autoencoder. Restricted Boltzmann machines see a concept in all its languages, layer by layer;
+then the whole network learns to write every language of a concept from its text in one.
+
+Gupta, Banchs and Rosso, as told in section 3.3 of the XCNN paper, of which eq. 3 is the encoder that is served.
+Learning needs torch, serving does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paragloss.models._counting import count
+from paragloss.models.bag import BagEncoder, Layer, Tower
+from paragloss.types import Aligned
+from paragloss.vocabulary import weigh
+
+if TYPE_CHECKING:
+    from paragloss.models._descent import Progress
+
+#: A text is a distribution over words; rarer words count for more of it.
+WEIGHTING = "idf-mean"
+
+
+def fit(
+    aligned: Aligned,
+    *,
+    dim: int = 128,
+    seed: int = 0,
+    layers: int = 1,
+    hidden: int = 256,
+    words: int = 20,
+    pretraining_epochs: int = 5,
+    epochs: int = 50,
+    learning_rate: float = 0.003,
+    batch: int = 200,
+    patience: int = 3,
+    stem: bool = True,
+    max_terms: int = 10_000,
+    min_df: int = 2,
+    progress: Callable[[Progress], None] | None = None,
+) -> BagEncoder:
+    """Learn from concepts in any number of languages: `layers` sigmoid layers, `hidden` wide but for the last.
+
+    A text is read as `words` words, however long it is. Every word of the vocabulary is scored for every text, so
+    time grows with texts x terms: `max_terms` bounds it. `epochs=0` keeps what the Boltzmann machines found,
+    `pretraining_epochs=0` starts from small random numbers.
+    """
+    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=(1, 10**9))
+    from paragloss.models import _autoencoder as network
+
+    texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]
+    corpus = network.Corpus.of(texts, [part.concepts for part in counted.values()], concepts, words)
+    machines = network.stack([corpus.terms, *[hidden] * (layers - 1), dim], seed)
+    schedule = network.Schedule(learning_rate, batch, seed, progress)
+    if pretraining_epochs:
+        network.pretrain(machines, corpus, schedule, epochs=pretraining_epochs)
+    if epochs:
+        network.tune(machines, corpus, schedule, epochs=epochs, patience=patience)
+    (table, bias), *rest = [(m.weight.detach().numpy(), m.hidden.detach().numpy()) for m in machines]
+    above = tuple(Layer(weight, shift, "sigmoid") for weight, shift in rest)
+    towers = {
+        lang: Tower(part.vocabulary, words * np.ascontiguousarray(block), bias, "sigmoid", above)
+        for (lang, part), block in zip(counted.items(), np.split(table, corpus.edges[1:-1]), strict=True)
+    }
+    about = {"method": "bae", "concepts": concepts, "layers": layers, "words": words, "seed": seed}
+    return BagEncoder(towers, weighting=WEIGHTING, meta=about)

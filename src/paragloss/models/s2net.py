@@ -1,0 +1,140 @@
+"""S2Net: one linear projection per language, learned so that a text is closer to its counterpart than to others.
+
+Yih, Toutanova, Platt and Meek, "Learning discriminative projections for text similarity measures", CoNLL 2011: a
+Siamese network whose logistic loss on the difference of two cosines is `loss="logistic"`; the XCNN authors' code
+maximises the difference itself, `loss="difference"`. Learning needs torch, serving does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss.errors import ModelError
+from paragloss.models._counting import Counted, count, text_of
+from paragloss.models.bag import BagEncoder, Tower
+from paragloss.types import Aligned, Floats
+from paragloss.vocabulary import weigh
+
+if TYPE_CHECKING:
+    from paragloss.models._descent import Progress
+
+STARTS = ("random", "opca")
+#: Tables start with entries of this size, whatever they start from: cosines don't see it, step sizes do.
+SPREAD = 0.1
+
+
+def fit(
+    aligned: Aligned,
+    *,
+    dim: int = 128,
+    seed: int = 0,
+    start: str | BagEncoder = "random",
+    loss: str = "logistic",
+    scale: float = 10.0,
+    negatives: int = 10,
+    optimizer: str = "adam",
+    learning_rate: float = 0.01,
+    batch: int = 100,
+    epochs: int = 30,
+    patience: int = 3,
+    stem: bool = True,
+    max_terms: int = 50_000,
+    min_df: int = 2,
+    checkpoint: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> BagEncoder:
+    """Learn from concepts in any number of languages.
+
+    The projection starts from random numbers, from OPCA ("opca", as the papers do), or from a linear model that is
+    given: its vocabularies and dimensions are then kept. `negatives` others are set against every counterpart.
+    """
+    if isinstance(start, str) and start not in STARTS:
+        raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
+    if start == "opca":
+        from paragloss.models import opca
+
+        start = opca.fit(aligned, dim=dim, seed=seed, stem=stem, max_terms=max_terms, min_df=min_df)
+    rng = np.random.default_rng(seed)
+    if isinstance(start, BagEncoder):
+        counted = _counted(aligned, start)
+        table = np.concatenate([start.towers[lang].table for lang in counted])
+    else:
+        counted, _ = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=(1, 10**9))
+        table = rng.standard_normal((sum(len(part.vocabulary) for part in counted.values()), dim), np.float32)
+    table = np.asarray(table * (SPREAD / table.std()), np.float32)
+
+    from paragloss.models._contrast import Pairs, learn
+    from paragloss.models._descent import torch
+
+    texts = sp.block_diag([weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()], format="csr")
+    left, right = _pairs(counted, rng)
+    learned = torch.from_numpy(table).requires_grad_()
+    learn(
+        {"table": learned},
+        lambda parts: parts[0],
+        Pairs(texts[left], texts[right]),
+        loss=loss,
+        scale=scale,
+        negatives=negatives,
+        optimizer=optimizer,
+        learning_rate=learning_rate,
+        batch=batch,
+        epochs=epochs,
+        patience=patience,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    about = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
+    return BagEncoder(_towers(counted, learned.detach().numpy()), meta=about)
+
+
+def _counted(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
+    """The texts of the languages that a linear model knows, over its vocabularies."""
+    counted = {}
+    for lang, tower in model.towers.items():
+        if model.weighting != "tfidf" or tower.layers or tower.bias is not None or tower.activation != "linear":
+            raise ModelError(f"can't start from a {model.meta.get('method', 'model')}: S2Net is linear over tf-idf")
+        concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
+        counts = tower.vocabulary.counts(text_of(aligned[i], lang) for i in concepts)
+        counted[lang] = Counted(tower.vocabulary, counts, np.asarray(concepts, np.int64))
+    return counted
+
+
+def _pairs(
+    counted: Mapping[str, Counted], rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Texts of one concept in two languages, as rows of all languages' texts one after another.
+
+    A concept's languages are put in a random circle and each is paired with the next: as many pairs as languages
+    (one for two), so that the work grows with the texts and not with the pairs of languages.
+    """
+    full = [np.diff(part.counts.indptr) > 0 for part in counted.values()]
+    rows = np.flatnonzero(np.concatenate(full))
+    concepts = np.concatenate([part.concepts for part in counted.values()])[rows]
+    order = np.lexsort((rng.random(len(rows)), concepts))
+    rows, concepts = rows[order], concepts[order]
+    first = np.flatnonzero(np.diff(concepts, prepend=-1))
+    sizes = np.diff(first, append=len(rows))
+    following = np.arange(1, len(rows) + 1)
+    following[first + sizes - 1] = first
+    size = np.repeat(sizes, sizes)
+    # In a circle of two the second arrow is the first one reversed.
+    kept = (size > 2) | ((size == 2) & (following > np.arange(len(rows))))
+    if not kept.any():
+        raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
+    return rows[kept], rows[following[kept]]
+
+
+def _towers(counted: Mapping[str, Counted], table: Floats) -> dict[str, Tower]:
+    edges = np.cumsum([len(part.vocabulary) for part in counted.values()])[:-1]
+    return {
+        lang: Tower(part.vocabulary, np.ascontiguousarray(block))
+        for (lang, part), block in zip(counted.items(), np.split(table, edges), strict=True)
+    }
