@@ -22,6 +22,10 @@ FORMAT = 1
 BATCH = 1000
 #: How many equal scores at the edge of a ranking are looked at to settle it by id.
 MOST_TIES = 10_000
+#: How many candidates a walk through the graph keeps, without and with a filter, which thins the graph out. Recall@10
+#: on 36,000 documents of 300 dimensions: 1.0 at 1.5 ms and, keeping a third, 0.998 at 1.3 ms; with the engine's own
+#: 100 it was 0.99 and 0.86.
+BREADTH, BREADTH_FILTERED = 256, 512
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 

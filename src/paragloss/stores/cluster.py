@@ -246,7 +246,8 @@ class ClusterStore:
         matching = self._filter(where)
         if matching is None:
             return [[] for _ in queries]
-        params = models.SearchParams(exact=exact)
+        breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
+        params = models.SearchParams(exact=exact, hnsw_ef=breadth)
 
         def fetch(which: list[int], limit: int) -> list[Ranking]:
             requests = [

@@ -173,7 +173,8 @@ class EmbeddedStore:
     ) -> list[Ranking]:
         """`exact` compares with every document instead of walking the graph."""
         queries = _points.rows(self._shape, name, vectors, vectors).tolist()
-        params = edge.SearchParams(exact=exact)
+        breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
+        params = edge.SearchParams(exact=exact, hnsw_ef=breadth)
         return self._search([edge.Query.Nearest(row, using=name) for row in queries], k, where, params)
 
     def search_sparse(
