@@ -1,0 +1,36 @@
+"""What the documents say is there, and what is there is in the documents."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from paragloss.cli import _methods, app
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands))
+def test_every_command_has_a_heading(name):
+    assert f"\n## paragloss {name}\n" in COMMANDS
+
+
+@pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands))
+def test_every_option_that_is_documented_exists(name):
+    section = COMMANDS.split(f"\n## paragloss {name}\n")[1].split("\n## ")[0]
+    usage = section.split("```")[1]
+    known = {flag for p in typer.main.get_command(app).commands[name].params for flag in p.opts}
+    assert set(re.findall(r"--[a-z][a-z-]*", usage)) <= known
+
+
+@pytest.mark.parametrize("method", [name.split(".")[1] for name in _methods()])
+def test_every_method_is_named(method):
+    assert f"`{method}`" in COMMANDS
+
+
+def test_links_between_documents_lead_somewhere():
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
