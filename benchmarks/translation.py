@@ -1,6 +1,6 @@
 """How well do queries find documents of another language, by the way they are translated? P@1 and RR, with BM25.
 
-    PARAGLOSS_DATA=... python benchmarks/translation.py [SET:LANG ...]
+    PARAGLOSS_DATA=... python benchmarks/translation.py [--only NAME,NAME] [SET:LANG ...]
 
 English queries against documents of LANG; every query has one right answer. Tatoeba: a sentence finds its translation.
 ddtp, lohelp, mdn: a title finds the document (text only, or the title would answer for the body). What a table or a
@@ -10,11 +10,11 @@ translation would give.
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
 import random
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -199,7 +199,7 @@ def systems(this: Problem) -> dict[str, Callable[[], Translator]]:
     return made
 
 
-def table_of(this: Problem) -> None:
+def table_of(this: Problem, *, only: str | None = None) -> None:
     """P@1 and RR of every system in three forms; the best of a system is tested against MUSE's every word."""
     bm25 = Bm25(this.documents, this.lang)
     print(f"\n{this.name} en->{this.lang}: {len(this.queries)} queries, {len(this.documents):,} documents, "
@@ -208,6 +208,8 @@ def table_of(this: Problem) -> None:
     print(f"  {'native':22}            P@1 {np.mean(found == 1):.3f}  RR {np.mean(1 / found):.3f}")
     base: dict[str, dict[str, float]] = {}
     for name, make in systems(this).items():
+        if only and not name.startswith(tuple(only.split(","))):
+            continue
         began = time.perf_counter()
         translator = make()
         learning = time.perf_counter() - began
@@ -229,5 +231,9 @@ def table_of(this: Problem) -> None:
 
 
 if __name__ == "__main__":
-    for wanted in sys.argv[1:] or DEFAULT.split():
-        table_of(problem(*wanted.split(":"), queries=QUERIES, most=TEXTS))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", default=DEFAULT.split(), metavar="SET:LANG")
+    parser.add_argument("--only", help="systems whose name begins with one of these, with commas between")
+    chosen = parser.parse_args()
+    for wanted in chosen.sets:
+        table_of(problem(*wanted.split(":"), queries=QUERIES, most=TEXTS), only=chosen.only)
