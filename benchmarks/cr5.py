@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from cr5_reference import Plain, captured
+from cr5_reference import Plain, Seconds, captured
 from zipf import Language, languages, mean_nonzeros
 
 from paragloss.formats.jsonl import read_aligned
@@ -36,12 +36,12 @@ LAMBDA = 1.0
 TEST = 1000
 
 
-def ours(parts: list[Language], concepts: int, rank: int, solver: str = "converged") -> tuple[Solution, float]:
+def ours(parts: list[Language], concepts: int, rank: int, solver: str = "converged") -> tuple[Solution, Seconds]:
     blocks = [Block(part.scipy(), part.concepts.numpy()) for part in parts]
-    begun = time.perf_counter()  # transposing and copying into place is ours to pay
+    begun = Seconds.now()  # transposing and copying into place is ours to pay
     regression = Regression.of(blocks, concepts, Arrays("cpu"), lambda_=LAMBDA)
     solution = leading(regression, rank=rank, solver=solver)
-    return solution, time.perf_counter() - begun
+    return solution, begun.since()
 
 
 def corpus(documents: int, terms: int, seed: int = 0) -> tuple[list[Language], int]:
@@ -91,16 +91,20 @@ def speed(args: argparse.Namespace) -> None:
             for name, found in (("plain", plain.plain(args.rank)), ("as the authors", plain.twice(args.rank))):
                 results.append((name, found.vectors, [found.table[:edge], found.table[edge:]], found.seconds))
         else:
-            for name, seconds in zip(
-                ("plain", "as the authors"), plain.seconds_of(args.rank, steps=args.steps), strict=True
-            ):
-                print(f"  {name:20} {seconds:9.1f} s (from {args.steps} steps)  {seconds / fast:6.1f} x ours")
+            plainly, authors = plain.seconds_of(args.rank, steps=args.steps)
+            print(f"  plain, from {args.steps} steps          {against(plainly, fast)}")
+            print(f"  as the authors, from {args.steps} steps {against(authors, fast)}", flush=True)
         for name, vectors, tables, seconds in results:
             energy = captured(plain, vectors, columns=args.columns)
             found = precision(tables, tests, truth)
-            print(
-                f"  {name:20} {seconds:9.1f} s  {seconds / fast:6.1f} x ours   captured {energy:8.2f}  P@1 {found:.3f}"
-            )
+            print(f"  {name:16} {against(seconds, fast)}  captured {energy:.2f}  P@1 {found:.3f}", flush=True)
+
+
+def against(seconds: Seconds, fast: Seconds) -> str:
+    return (
+        f"{seconds.clock:8.1f} s ({seconds.clock / fast.clock:5.1f} x), "
+        f"{seconds.processor:8.1f} processor s ({seconds.processor / fast.processor:5.1f} x)"
+    )
 
 
 def growth(args: argparse.Namespace) -> None:
@@ -109,7 +113,8 @@ def growth(args: argparse.Namespace) -> None:
         solution, seconds = ours(parts, concepts, args.rank)
         report = solution.report
         print(
-            f"{documents:8} documents {seconds:7.1f} s  {1e6 * seconds / documents:7.0f} us each  "
+            f"{documents:8} documents {seconds.clock:7.1f} s {seconds.processor:7.1f} processor s "
+            f"({1e6 * seconds.processor / documents:.0f} us each)  "
             f"{report['columns']} columns, {report['cg_steps']} steps, {report['peak_bytes'] / 2**30:.1f} GiB",
             flush=True,
         )

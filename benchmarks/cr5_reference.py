@@ -17,10 +17,27 @@ import scipy.sparse.linalg as spl
 import torch
 
 
+class Seconds(NamedTuple):
+    """Of the clock, and of all processors together: on a busy machine only the second can be compared."""
+
+    clock: float
+    processor: float
+
+    @classmethod
+    def now(cls) -> Seconds:
+        return cls(time.perf_counter(), time.process_time())
+
+    def since(self) -> Seconds:
+        return Seconds(time.perf_counter() - self.clock, time.process_time() - self.processor)
+
+    def times(self, factor: float) -> Seconds:
+        return Seconds(self.clock * factor, self.processor * factor)
+
+
 class Reference(NamedTuple):
     vectors: np.ndarray  # P (concepts, rank)
     table: np.ndarray  # (terms of all languages, rank)
-    seconds: float
+    seconds: Seconds
 
 
 class Plain:
@@ -48,14 +65,14 @@ class Plain:
         return spl.eigsh(M, k=rank, tol=0.1, ncv=2 * rank + 1, maxiter=250, v0=_start(self.count))[1]
 
     def plain(self, rank: int) -> Reference:
-        begun = time.perf_counter()
+        begun = Seconds.now()
         P = self.eigenvectors(rank)
         phi = np.stack([self.solve(self.XT(_centred(P[self.owner, j]))) for j in range(rank)], axis=1)
         spread, Q = np.linalg.eigh(phi.T @ phi)
-        return Reference(P, phi @ (Q / np.sqrt(spread)), time.perf_counter() - begun)
+        return Reference(P, phi @ (Q / np.sqrt(spread)), begun.since())
 
     def twice(self, rank: int) -> Reference:
-        begun = time.perf_counter()
+        begun = Seconds.now()
         P = self.eigenvectors(rank)
 
         def WtW(x: np.ndarray) -> np.ndarray:
@@ -64,21 +81,21 @@ class Plain:
 
         operator = spl.LinearOperator((self.p, self.p), WtW, dtype=np.float64)
         table = spl.eigsh(operator, k=rank, tol=0.1, ncv=2 * rank + 1, maxiter=250, v0=_start(self.p))[1]
-        return Reference(P, table, time.perf_counter() - begun)
+        return Reference(P, table, begun.since())
 
-    def seconds_of(self, rank: int, *, steps: int) -> tuple[float, float]:
+    def seconds_of(self, rank: int, *, steps: int) -> tuple[Seconds, Seconds]:
         """What `plain` and `twice` would take, from the first `steps` Lanczos vectors: every step costs a solve or
         two, and the basis of 2 rank + 1 is built once (the tolerance is met then). Counts no orthogonalisation."""
         basis = [_start(self.count)]
-        begun = time.perf_counter()
+        begun = Seconds.now()
         for _ in range(steps):
             w = self.M(basis[-1])
             Q = np.array(basis)
             w -= Q.T @ (Q @ w)
             basis.append(w / np.linalg.norm(w))
-        each = (time.perf_counter() - begun) / steps
+        each = begun.since().times(1 / steps)
         lanczos = 2 * rank + 1
-        return each * (lanczos + rank), each * (lanczos + 2 * lanczos)
+        return each.times(lanczos + rank), each.times(lanczos + 2 * lanczos)
 
 
 def captured(plain: Plain, P: np.ndarray, *, tolerance: float = 1e-4, columns: int = 0) -> float:

@@ -40,8 +40,8 @@ def count(
     langs: Sequence[str] | None = None,
     stem: bool = True,
     max_terms: int = 200_000,
-    min_df: int = 3,
-    lengths: tuple[int, int] = (50, 1000),
+    min_df: int = 2,
+    lengths: tuple[int, int] | None = None,
     min_langs: int = 2,
 ) -> tuple[dict[str, Counted], int]:
     """Count the documents of concepts that have at least `min_langs` languages, and how many such concepts.
@@ -59,7 +59,7 @@ def count(
     grown = {}
     for lang, rows in owners.items():
         terms, counts = grow((text_of(aligned[i], lang) for i in rows.tolist()), lang, stem=stem)
-        fitting = _fitting(np.diff(counts.indptr), lengths)
+        fitting = _fitting(np.diff(counts.indptr), lengths or (1, counts.shape[1]))
         grown[lang] = (terms, counts, rows, fitting)
     kept = _shared({lang: rows[fitting] for lang, (_, _, rows, fitting) in grown.items()}, len(aligned), min_langs)
     used = np.zeros(len(aligned), bool)

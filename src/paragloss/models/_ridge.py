@@ -34,6 +34,14 @@ class _Language(NamedTuple):
     place: slice  # where its documents stand among all
 
 
+class _Easy(NamedTuple):
+    """Leading eigenvectors of a language's G, nearly."""
+
+    U: Dense  # (documents, directions), orthonormal
+    GU: Dense
+    values: Dense  # (directions, 1)
+
+
 class Regression:
     """M and the solves behind it, for one λ."""
 
@@ -48,7 +56,7 @@ class Regression:
         self.sizes = arrays.zeros(concepts, 1)  # documents per concept
         for language in self.languages:
             self.sizes[language.concepts] += 1
-        self.easy: list[tuple[Dense, Dense]] = []  # per language, leading eigenvectors and values of G
+        self.easy: list[_Easy] = []  # per language
         self.iterations = 0.0  # of conjugate gradients, times the columns they were for
         self._mean: tuple[Dense, float] | None = None
 
@@ -96,9 +104,11 @@ class Regression:
             X = language.X
             U = orthonormal(self.arrays, u[language.concepts])
             U = orthonormal(self.arrays, _times(self.arrays, X.gram, U))
-            image = _times(self.arrays, X.back, U)
-            values, vectors = np.linalg.eigh(self.arrays.gram(image, image))
-            self.easy.append((U @ self.arrays.small(vectors), self.arrays.small(np.maximum(values, 0)[:, None])))
+            GU = _times(self.arrays, X.gram, U)
+            gram = self.arrays.gram(U, GU)
+            values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+            turn = self.arrays.small(vectors)
+            self.easy.append(_Easy(U @ turn, GU @ turn, self.arrays.small(np.maximum(values, 0)[:, None])))
         self._mean = None
 
     def words(self, rows: Dense) -> list[Dense]:
@@ -130,11 +140,11 @@ class Regression:
         if easy is None:
             x, r, z = 0 * b, b, b
         else:
-            U, w = easy
-            scale = w.min() + self.lambda_  # easy directions are brought down to the least of them
-            damp = scale / (w + self.lambda_) - 1
-            x = U @ ((U.T @ b) / (w + self.lambda_))
-            r = b - X.gram(x) - self.lambda_ * x
+            U, GU, w = easy
+            damp = (w.min() + self.lambda_) / (w + self.lambda_) - 1  # brings them down to the least of them
+            c = (U.T @ b) / (w + self.lambda_)
+            x = U @ c
+            r = b - GU @ c - self.lambda_ * x
             z = r + U @ (damp * (U.T @ r))
         p, rz = z, (r * z).sum(0)
         enough = tolerance**2 * (b * b).sum(0)

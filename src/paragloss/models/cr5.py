@@ -35,9 +35,9 @@ def fit(
     lambda_: float = 1.0,
     stem: bool = True,
     max_terms: int = 200_000,
-    min_df: int = 3,
-    lengths: tuple[int, int] = (50, 1000),
-    solver: str = "converged",
+    min_df: int = 2,
+    lengths: tuple[int, int] | None = None,
+    solver: str = "one-pass",
     device: str | None = None,
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
@@ -46,8 +46,9 @@ def fit(
 
     `dim` is at most the number of concepts less one; the encoder says what it got. `lengths` bounds the distinct
     terms of a training document and `min_df` the documents of a term, both with regard to what there is (see
-    `_counting.count`). `solver` is "converged", or "one-pass" for what the paper's settings compute. `device` is
-    where torch computes ("cpu", "cuda"), or "numpy". A fit that was killed goes on from its `checkpoint` file.
+    `_counting.count`). `solver` is "one-pass", which finds better what it was not trained on, or "converged", which
+    solves the stated problem. The paper: stem=False, min_df=3, lengths=(50, 1000). `device` is where torch computes
+    ("cpu", "cuda"), or "numpy". A fit that was killed goes on from its `checkpoint` file.
     """
     if solver not in SOLVERS:
         raise ModelError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
@@ -98,9 +99,9 @@ def tune(
     held_out: int = 1000,
     stem: bool = True,
     max_terms: int = 200_000,
-    min_df: int = 3,
-    lengths: tuple[int, int] = (50, 1000),
-    solver: str = "converged",
+    min_df: int = 2,
+    lengths: tuple[int, int] | None = None,
+    solver: str = "one-pass",
     device: str | None = None,
 ) -> Tuning:
     """Try each λ on concepts kept apart: `held_out` of them, a fifth at most, drawn by `seed`.
@@ -148,8 +149,8 @@ def add_language(
     *,
     lambda_: float = 1.0,
     max_terms: int = 200_000,
-    min_df: int = 3,
-    lengths: tuple[int, int] = (50, 1000),
+    min_df: int = 2,
+    lengths: tuple[int, int] | None = None,
     device: str | None = None,
 ) -> BagEncoder:
     """The encoder with one more language; the languages it knows stay as they are.
