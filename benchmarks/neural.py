@@ -20,7 +20,7 @@ import scipy.sparse as sp
 import torch
 
 from paragloss.models import _descent, _graded, _kernel_training, towers
-from paragloss.models._kernels import MEANS, WIDTHS
+from paragloss.models._kernels import MEANS, WIDTHS, unit
 from paragloss.models.knrm import Knrm
 from paragloss.models.ordinal import sosl
 
@@ -168,7 +168,8 @@ def knrm(device: str, *, vocabulary: int, dim: int = 300, batch: int = 64, steps
 def rerank(*, vocabulary: int, documents: int = 1000, length: int = 200, dim: int = 300) -> None:
     """Scoring without torch: 1,000 documents of 200 terms for a query of 5."""
     rng = np.random.default_rng(0)
-    model = Knrm({}, {}, rng.uniform(-1, 1, (vocabulary, dim)).astype(np.float32), rng.normal(size=11), 0.0)
+    table = unit(rng.uniform(-1, 1, (vocabulary, dim)).astype(np.float32))
+    model = Knrm({}, {}, table, rng.normal(size=len(MEANS)), 0.0)
     query, texts = zipf(rng, 1, 5, vocabulary)[0], list(zipf(rng, documents, length, vocabulary))
     model.score_ids(query, texts)
     taken = []

@@ -43,7 +43,7 @@ class Knrm:
     ) -> None:
         self.vocabularies = dict(vocabularies)
         self.rows = dict(rows)
-        self.table = _kernels.unit(table)
+        self.table = table  # (words, dim), rows of unit length
         #: One weight per kernel of `_kernels.MEANS`; 0 for a kernel that is switched off.
         self.weight = np.asarray(weight, np.float32)
         self.bias = bias
@@ -286,9 +286,9 @@ def _served(
     rows: Mapping[str, npt.NDArray[np.int64]],
     about: Mapping[str, Any],
 ) -> Knrm:
-    table = model.table.detach().cpu().numpy()
+    table = _kernels.unit(model.table.detach().cpu().numpy())
     weight = (model.weight * model.active).detach().cpu().numpy()
-    return Knrm(vocabularies, rows, table, weight, float(model.bias), meta=about)
+    return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=about)
 
 
 def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, npt.NDArray[np.int64]], int]:

@@ -140,6 +140,11 @@ def fit_judged(
     from paragloss.models._descent import torch
 
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
+    highest = len(thresholds) - (loss == "three-part")
+    for one in (*judged, *validation):
+        grade = max((grade for found in one.qrels.values() for grade in found.values()), default=0)
+        if grade > highest:
+            raise ModelError(f"grade {grade}: thresholds {thresholds} tell grades from 0 to {highest} apart; add one")
     measure = LOSSES[loss]
     vocabularies = _judged.vocabularies(judged, max_terms=max_terms, min_df=min_df)
     rng = np.random.default_rng(seed)
