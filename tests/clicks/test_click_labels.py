@@ -7,8 +7,8 @@ from paragloss.types import Document, Query
 SCORES = {"x": {"a": 0.9, "b": 0.5, "c": 0.1}, "y": {"a": 0.4}}
 
 
-def test_grades_count_the_bounds_a_score_reaches():
-    assert graded(SCORES, [0.4, 0.9]) == {"x": {"a": 2, "b": 1, "c": 0}, "y": {"a": 1}}
+def test_grades_count_the_bounds_a_score_exceeds():
+    assert graded(SCORES, [0.3, 0.5]) == {"x": {"a": 2, "b": 1, "c": 0}, "y": {"a": 1}}
 
 
 def test_bounds_are_taken_from_shares_of_all_documents():

@@ -35,11 +35,9 @@ def test_raw_takes_only_sessions_with_one_document_opened():
 
 def test_one_round_of_tacm_without_a_click():
     model = tacm([session("a")], rounds=1)
-    # Attraction and examination start at 1/2. Not opened: attractive but not seen 1/2 * 1/2 of 3/4, so 1/3;
-    # with the prior (1/3 + 1) / (1 + 2) = 4/9, for both.
-    assert model.attraction["q"]["a"] == pytest.approx(4 / 9)
-    assert model.examination[0, 1] == pytest.approx(4 / 9)
-    assert model.satisfaction["q"]["a"] == 0.5  # never opened: nothing is known
+    # Attraction and examination start at 1/2. Not opened: attractive but not seen 1/2 * 1/2 of 3/4, so 1/3.
+    assert model.attraction["q"]["a"] == pytest.approx(1 / 3)  # two trials more, at the average of 1/3
+    assert model.examination[0, 1] == pytest.approx((1 / 3 + 1) / (1 + 2))  # two trials more, at 1/2
 
 
 def test_tacm_with_a_click_and_no_rounds_to_learn_from_it():
@@ -47,26 +45,35 @@ def test_tacm_with_a_click_and_no_rounds_to_learn_from_it():
     enough = 1 - math.exp(-1)
     # Satisfied with chance enough / 2; otherwise b was passed over, with chance 3/4.
     satisfied = enough / 2 / (enough / 2 + (1 - enough / 2) * 3 / 4)
-    assert model.satisfaction["q"] == {"a": pytest.approx((satisfied + 1) / 3), "b": 0.5}
-    assert model.relevance()["q"]["a"] == pytest.approx((satisfied + 1) / 6)
+    # b was never opened and is taken for an ordinary document.
+    assert model.satisfaction["q"] == {"a": pytest.approx(satisfied), "b": pytest.approx(satisfied)}
+    assert model.relevance()["q"]["a"] == pytest.approx(satisfied / 2)
 
 
 def test_one_round_of_tacm_with_a_click():
     model = tacm([session("ab", ("a", 1, 30.0))], rounds=1, patience=30.0)
     enough = 1 - math.exp(-1)
     satisfied = enough / 2 / (enough / 2 + (1 - enough / 2) * 3 / 4)
-    assert model.attraction["q"]["a"] == pytest.approx(2 / 3)
     # b: had the reader gone on, 1/3 as above; satisfied, nothing is learned and it stays 1/2.
-    assert model.attraction["q"]["b"] == pytest.approx(((1 - satisfied) / 3 + satisfied / 2 + 1) / 3)
+    b = (1 - satisfied) / 3 + satisfied / 2
+    assert model.attraction["q"]["a"] == pytest.approx((1 + 2 * (1 + b) / 2) / 3)
+    assert model.attraction["q"]["b"] == pytest.approx((b + 2 * (1 + b) / 2) / 3)
     # Looked at only by a reader who went on.
     assert model.examination[1, 2] == pytest.approx(((1 - satisfied) / 3 + 1) / (1 - satisfied + 2))
 
 
 def test_results_passed_over_on_the_way_back_up_count_as_looked_at():
     up = tacm([session("abc", "c", "a")], rounds=1)
-    # b is passed over twice: from the top to c, and from c up to a. Each time 1/3; (2/3 + 1) / (2 + 2).
-    assert up.attraction["q"]["b"] == pytest.approx((2 / 3 + 1) / 4)
+    # a and b are passed over on the way to c, then b again from c up to a: 1/3 each time; a and c are opened.
+    average = (3 * 1 / 3 + 2) / 5
+    assert up.attraction["q"]["b"] == pytest.approx((2 / 3 + 2 * average) / 4)
     assert up.examination[3, 2] == pytest.approx(4 / 9)
+
+
+def test_what_was_hardly_seen_does_not_beat_what_was_passed_over():
+    log = [session("ab", ("a", 1, 60.0)) for _ in range(30)] + [session("cd") for _ in range(30)]
+    found = tacm(log).relevance()["q"]
+    assert found["a"] > found["b"]
 
 
 def test_a_long_visit_satisfies_more_than_a_short_one():

@@ -29,9 +29,9 @@ def cuts(scores: Mapping[str, Mapping[str, float]], shares: Sequence[float]) -> 
 
 
 def graded(scores: Mapping[str, Mapping[str, float]], bounds: Sequence[float]) -> Qrels:
-    """Grades from scores: how many of the bounds a score reaches. A score of a grade's bound has that grade."""
+    """Grades from scores: how many of the bounds a score exceeds."""
     return {
-        query: {document: sum(score >= bound for bound in bounds) for document, score in documents.items()}
+        query: {document: sum(score > bound for bound in bounds) for document, score in documents.items()}
         for query, documents in scores.items()
     }
 

@@ -14,11 +14,14 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.clicks.rates import PRIOR, Scores
+from paragloss.clicks.rates import Scores
 from paragloss.errors import InputError
 from paragloss.formats.clicks import Click, Session
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
+Integers: TypeAlias = npt.NDArray[np.int64]
+#: A rate starts from so many trials made up.
+STRENGTH = 2.0
 
 
 class ClickModel(NamedTuple):
@@ -50,7 +53,7 @@ def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.
     for _ in range(rounds):
         attraction, power, examination = _round(steps, attraction, power, examination)
     pleased = _pleased(steps, _ended(steps, attraction, power, examination))
-    satisfaction = _rate(steps.visited, pleased, np.ones(len(pleased)), len(steps.names))
+    satisfaction = _average(steps.visited, pleased, len(steps.names))
     return ClickModel(steps.scores(attraction), steps.scores(satisfaction), examination)
 
 
@@ -136,16 +139,20 @@ def _round(
     # Satisfaction takes the power to satisfy and enough time; a search that goes on lacked one of the two.
     s, f, pleased = power[steps.visited], steps.enough, _pleased(steps, ended)
     able = pleased + (1 - pleased) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
-    size = len(steps.names)
-    return (
-        _rate(steps.document, liked, np.ones(len(a)), size),
-        _rate(steps.visited, able, np.ones(len(s)), size),
-        examined,
-    )
+    return _average(steps.document, liked, len(attraction)), _average(steps.visited, able, len(power)), examined
 
 
-def _rate(which: npt.NDArray[np.int64], hits: Doubles, trials: Doubles, size: int) -> Doubles:
-    return np.asarray((np.bincount(which, hits, size) + PRIOR[0]) / (np.bincount(which, trials, size) + PRIOR[1]))
+def _average(which: Integers, chances: Doubles, size: int) -> Doubles:
+    """Per document. One of which little is known is taken for an ordinary one, not for one of 1/2: a result that was
+    hardly ever looked at must not beat one that was looked at and passed over."""
+    ordinary = float(chances.mean()) if len(chances) else 0.5
+    return _rate(which, chances, np.ones(len(chances)), size, towards=ordinary)
+
+
+def _rate(which: Integers, hits: Doubles, trials: Doubles, size: int, *, towards: float = 0.5) -> Doubles:
+    """Hits per trial, with two more trials that went as `towards` says."""
+    prior = towards * STRENGTH
+    return np.asarray((np.bincount(which, hits, size) + prior) / (np.bincount(which, trials, size) + STRENGTH))
 
 
 def _in_order(session: Session) -> list[tuple[int, Click]]:
