@@ -28,7 +28,7 @@ from paragloss.models import cr5, subwords
 from paragloss.models._arrays import Arrays
 from paragloss.models._counting import text_of
 from paragloss.models._ridge import Block, Regression
-from paragloss.models._spectrum import Solution, leading
+from paragloss.models._spectrum import SOLVERS, Solution, leading
 from paragloss.ranking import nearest
 from paragloss.types import Concept, Encoder
 
@@ -36,7 +36,7 @@ LAMBDA = 1.0
 TEST = 1000
 
 
-def ours(parts: list[Language], concepts: int, rank: int, solver: str = "converged") -> tuple[Solution, Seconds]:
+def ours(parts: list[Language], concepts: int, rank: int, solver: str = "early") -> tuple[Solution, Seconds]:
     blocks = [Block(part.scipy(), part.concepts.numpy()) for part in parts]
     begun = Seconds.now()  # transposing and copying into place is ours to pay
     regression = Regression.of(blocks, concepts, Arrays("cpu"), lambda_=LAMBDA)
@@ -81,11 +81,11 @@ def speed(args: argparse.Namespace) -> None:
         print(f"{documents} documents, {args.terms} terms, {mean_nonzeros(parts):.0f} distinct words each")
         plain = Plain([part.scipy() for part in kept], [p.concepts.numpy() for p in kept], concepts, LAMBDA)
         results = []
-        for solver in ("converged", "one-pass"):
+        for solver in SOLVERS:
             solution, seconds = ours(kept, concepts, args.rank, solver)
             results.append((f"ours, {solver}", solution.vectors, solution.tables, seconds))
             print(f"  {solver}: {solution.report}", flush=True)
-        fast = results[0][3]
+        fast = results[-1][3]  # the converged: it captures at least what the references do
         if args.whole:
             edge = kept[0].shape[1]
             for name, found in (("plain", plain.plain(args.rank)), ("as the authors", plain.twice(args.rank))):
@@ -152,7 +152,7 @@ def measured(encoder: Encoder, test: list[Concept], part: str = "text") -> str:
 def quality(args: argparse.Namespace) -> None:
     train, test = real(args.set, args.langs, args.most)
     print(f"{args.set} {' '.join(args.langs)}: {len(train)} concepts to learn from, {len(test)} kept apart")
-    for solver in ("converged", "one-pass"):
+    for solver in SOLVERS:
         begun = time.perf_counter()
         encoder = cr5.fit(train, dim=args.rank, solver=solver)
         print(f"  {solver:10} {measured(encoder, test)}  captured {encoder.meta['captured']:.1f}  "
@@ -162,8 +162,17 @@ def quality(args: argparse.Namespace) -> None:
 def settings(args: argparse.Namespace) -> None:
     train, test = real(args.set, args.langs, args.most)
     print(f"{args.set} {' '.join(args.langs)}: {len(train)} concepts to learn from, {len(test)} kept apart")
-    tried = [{}, {"stem": False}, {"lengths": (1, 10**9)}, {"lambda_": 0.25}, {"lambda_": 0.5}, {"lambda_": 2.0}]
-    for options in [*tried, {"solver": "one-pass"}]:
+    tried = [
+        {},
+        {"stem": False},
+        {"lengths": (50, 1000)},
+        {"min_df": 1},
+        {"min_df": 3},
+        {"lambda_": 0.25},
+        {"lambda_": 0.5},
+        {"lambda_": 2.0},
+    ]
+    for options in [*tried, {"solver": "one-pass"}, {"solver": "converged"}]:
         encoder = cr5.fit(train, dim=args.rank, **options)
         print(
             f"  {options!s:28} texts: {measured(encoder, test)}   titles: {measured(encoder, test, 'title')}",

@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=150)
     parser.add_argument("--rank", type=int, default=300)
     parser.add_argument("--lambda_", type=float, default=2.0, help="the paper's for four languages")
-    parser.add_argument("--solver", default="converged")
+    parser.add_argument("--solver", default="early")
     parser.add_argument("--rounds", type=int, default=2)
     args = parser.parse_args()
     if args.what == "agree":

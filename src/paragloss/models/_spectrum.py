@@ -1,10 +1,11 @@
 """Which directions of concepts a rank-limited regression keeps: the leading eigenvectors of M (see `_ridge`), found
 without forming it, and the embedding that follows from them (Josifoski et al., WSDM 2019, eqs 12 to 15).
 
-The solves made for the basis also give the embedding, so there is no second eigenproblem. Two ways to a basis:
-"converged" starts from the directions that CL-LSI would take (no solves needed, and within a percent of the optimum
-on our corpora) and adds what the residuals lack; "one-pass" is one Krylov pass of 2 rank + 1 vectors from a random
-start, as far as the authors' settings let theirs run.
+The solves made for the basis also give the embedding, so there is no second eigenproblem. Ways to a basis: "one-pass"
+is one Krylov pass of 2 rank + 1 vectors from a random start, as far as the authors' settings let theirs run; "early"
+stops that at 1.5 rank; "converged" starts from the directions that CL-LSI would take (no solves needed, and within a
+percent of the optimum on our corpora) and adds what the residuals lack. The nearer the optimum, the worse short
+queries fared (docs/papers/cr5.md).
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from paragloss.models._checkpoint import Checkpoint
 from paragloss.models._ridge import Block, Regression
 from paragloss.types import Floats
 
-SOLVERS = ("converged", "one-pass")
+#: How large a Krylov basis one pass makes, in multiples of the rank; "converged" goes on until little is gained.
+_BASIS = {"early": 1.5, "one-pass": 2.0}
+SOLVERS = (*_BASIS, "converged")
 #: Called with the share of the work done (0 to 1) and the seconds that are probably left.
 Progress = Callable[[float, float], None]
 
@@ -72,7 +75,7 @@ def leading(
     solver: str = "converged",
     seed: int = 0,
     tolerance: float = 5e-3,
-    solve_tolerance: float = 3e-2,
+    solve_tolerance: float | None = None,
     start: Floats | None = None,
     checkpoint: Path | None = None,
     checkpoint_every: float = 30.0,
@@ -82,28 +85,30 @@ def leading(
     """The embedding of rank `rank`, by iteration.
 
     "converged" stops when one more panel of directions raises the captured sum of eigenvalues by less than
-    `tolerance` of it. `start` (concepts, some columns) replaces the CL-LSI start. A `checkpoint` is written at most
-    every so many seconds and picked up if its `key` is this one's.
+    `tolerance` of it. Solves end at a residual of `solve_tolerance`: by default 0.03 of the right side, 0.1 for a pass,
+    either of which loses nothing. `start` (concepts, some columns) replaces the CL-LSI start. A `checkpoint` is
+    written at most every so many seconds and picked up if its `key` is this one's.
     """
     if solver not in SOLVERS:
         raise ValueError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
     begun = time.monotonic()
-    search = _Search(regression, rank, solve_tolerance)
+    converging = solver == "converged"
+    search = _Search(regression, rank, solve_tolerance or (0.03 if converging else 0.1))
     saver = Checkpoint(checkpoint, checkpoint_every, f"{key} {rank} {solver} {seed} {regression.lambda_}")
     if not (saved := saver.load()):
-        guide = _guide(regression, search.width if solver == "converged" else _EASY + 28, seed, start)
+        guide = _guide(regression, search.width if converging else _EASY + 28, seed, start)
         search.learn(guide)
     else:
         search.restore(saved)
     random = regression.arrays.normal(regression.concepts, max(1, min(_KRYLOV, rank // 8)), seed)
-    expected = search.width + 2 * search.step if solver == "converged" else 2 * rank + 1
-    while (block := search.guided() if solver == "converged" else search.krylov(random, 2 * rank + 1)) is not None:
+    columns = search.width + 2 * search.step if converging else int(_BASIS[solver] * rank) + 1
+    while (block := search.guided() if converging else search.krylov(random, columns)) is not None:
         search.add(block)
         saver.save(search.state)
-        if solver == "converged" and search.settled(tolerance):
+        if converging and search.settled(tolerance):
             break
         if progress:
-            share = min(search.solved / expected, 0.99)
+            share = min(search.solved / columns, 0.99)
             progress(share, (time.monotonic() - begun) * (1 - share) / share)
     solution = search.finish()
     solution.report.update(solver=solver, seconds=round(time.monotonic() - begun, 2))

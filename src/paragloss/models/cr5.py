@@ -37,7 +37,7 @@ def fit(
     max_terms: int = 200_000,
     min_df: int = 2,
     lengths: tuple[int, int] | None = None,
-    solver: str = "one-pass",
+    solver: str = "early",
     device: str | None = None,
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
@@ -46,9 +46,10 @@ def fit(
 
     `dim` is at most the number of concepts less one; the encoder says what it got. `lengths` bounds the distinct
     terms of a training document and `min_df` the documents of a term, both with regard to what there is (see
-    `_counting.count`). `solver` is "one-pass", which finds better what it was not trained on, or "converged", which
-    solves the stated problem. The paper: stem=False, min_df=3, lengths=(50, 1000). `device` is where torch computes
-    ("cpu", "cuda"), or "numpy". A fit that was killed goes on from its `checkpoint` file.
+    `_counting.count`). `solver` is "early", which finds best what it was not trained on; "one-pass", as far as the
+    authors' went; or "converged", which solves the stated problem. The paper: stem=False, min_df=3,
+    lengths=(50, 1000), solver="one-pass". `device` is where torch computes ("cpu", "cuda"), or "numpy". A fit that
+    was killed goes on from its `checkpoint` file.
     """
     if solver not in SOLVERS:
         raise ModelError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
@@ -101,7 +102,7 @@ def tune(
     max_terms: int = 200_000,
     min_df: int = 2,
     lengths: tuple[int, int] | None = None,
-    solver: str = "one-pass",
+    solver: str = "early",
     device: str | None = None,
 ) -> Tuning:
     """Try each λ on concepts kept apart: `held_out` of them, a fifth at most, drawn by `seed`.
