@@ -12,7 +12,7 @@ FLOORS = {
     "vocabulary": 2, "statistics": 2, "judgments": 2, "clicks": 2,
     "models": 3, "translation": 3, "stores": 3,
     "search": 4, "gloss": 4, "evaluation": 4,
-    "engine": 5,
+    "engine": 5, "analyses": 6,
     "demo": 6,
     "cli": 7, "server": 7, "web": 7,
 }  # fmt: skip
