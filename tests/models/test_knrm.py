@@ -190,6 +190,15 @@ def test_a_shared_vocabulary_gives_one_vector_to_words_spelt_alike():
     assert apart.ids("iphone", "qa") != apart.ids("iphone", "qb")
 
 
+def test_word_vectors_may_start_from_a_saved_encoder(tmp_path):
+    knrm.fit(bilingual(20), dim=8, epochs=1).encoder().save(tmp_path / "words")
+    known = knrm.BagEncoder.load(tmp_path / "words")
+    model = knrm.fit(bilingual(20), dim=300, epochs=1, learning_rate=1e-12, start=str(tmp_path / "words"))
+    assert model.encoder().dim == 8
+    for lang in ("qa", "qb"):
+        np.testing.assert_allclose(model.encoder().words(lang), known.words(lang), atol=1e-5)
+
+
 def test_saving_changes_nothing(tmp_path):
     model = knrm.fit(bilingual(20), dim=8, epochs=1)
     model.save(tmp_path / "m")

@@ -116,16 +116,40 @@ def fit(
     negatives: str = "random",
     epochs: int = 20,
     batch: int = 64,
+    learning_rate: float = 1e-3,
+    start: str = "",
     device: str = "cpu",
     progress: Callable[[Progress], None] | None = None,
 ) -> Knrm:
     """Learn to rerank from aligned documents: English (or the language that most concepts have) asks with titles,
-    first sentences or whole texts, and the concept's text in each other language should come first."""
+    first sentences or whole texts, and the concept's text in each other language should come first.
+
+    `start` names a saved bag encoder whose word vectors to start from; `dim` is then that encoder's. Without one, word
+    vectors start at random, which takes far more documents to become good.
+    """
     asking, answering = _judged.pivot(aligned)
     asked = query if query != "title" or any(concept.titles.get(asking) for concept in aligned) else "first-sentence"
     judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=asked) for lang in answering]
+    vectors = {}
+    if start:
+        known = BagEncoder.load(start)
+        dim = known.dim
+        vectors = {
+            lang: dict(zip(known.towers[lang].vocabulary.terms, known.words(lang), strict=True))
+            for lang in (asking, *answering)
+            if lang in known.langs
+        }
     return fit_judged(
-        *judged, dim=dim, seed=seed, negatives=negatives, epochs=epochs, batch=batch, device=device, progress=progress
+        *judged,
+        dim=dim,
+        seed=seed,
+        negatives=negatives,
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        vectors=vectors,
+        device=device,
+        progress=progress,
     )
 
 
