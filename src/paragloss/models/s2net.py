@@ -52,7 +52,8 @@ def fit(
     """Learn from concepts in any number of languages.
 
     The projection starts from random numbers, from OPCA ("opca", as the papers do), or from a linear model that is
-    given: its vocabularies and dimensions are then kept. `negatives` others are set against every counterpart.
+    given: its vocabularies and dimensions are then kept, and steps are a tenth as long, so as not to undo it.
+    `negatives` others are set against every counterpart.
     """
     if isinstance(start, str) and start not in STARTS:
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
@@ -83,7 +84,7 @@ def fit(
         scale=scale,
         negatives=negatives,
         optimizer=optimizer,
-        learning_rate=learning_rate,
+        learning_rate=learning_rate / 10 if isinstance(start, BagEncoder) else learning_rate,
         batch=batch,
         epochs=epochs,
         patience=patience,
