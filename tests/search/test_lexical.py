@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 import random
 from itertools import islice
@@ -219,3 +220,17 @@ def test_real_descriptions_against_bm25s(build):
             )
             query = Query("q", "", lang, tuple(Translation("", (Alternative(word, 1.0),)) for word in words))
             same(Lexical(store, index.statistics, analyze=Words).search([query], 10)[0], expected, 10)
+
+
+def test_a_proportional_score_is_a_share_of_the_best_possible(tmp_path):
+    documents = [Document("a", "red bread " * 200, "en"), Document("b", "red wine", "en"), Document("c", "fog", "en")]
+    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, fields=["text"])
+        index.add(documents)
+        plain = Lexical(store, index.statistics).search([Query("q", "red bread", "en")], 3)[0]
+        share = Lexical(store, index.statistics, proportional=True).search([Query("q", "red bread", "en")], 3)[0]
+    # idf: ln(1 + 1.5 / 2.5) for "red" in two of three, ln(1 + 2.5 / 1.5) for "bread" in one
+    most = math.log(1.6) + math.log(1 + 2.5 / 1.5)
+    assert [hit.id for hit in share] == ["a", "b"]
+    assert share[0].score == pytest.approx(plain[0].score / most, rel=1e-5)
+    assert 0.9 < share[0].score < 1

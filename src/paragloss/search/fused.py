@@ -58,3 +58,12 @@ def score_sum(rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str
             scaled = (hit.score - last) / (best - last) if best > last else 1.0
             fused[hit.id] = fused.get(hit.id, 0.0) + weight * scaled
     return fused
+
+
+def plain_sum(rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
+    """Each ranking gives weight x score, as it is: for scores that mean the same from query to query."""
+    fused: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for hit in ranking:
+            fused[hit.id] = fused.get(hit.id, 0.0) + weight * hit.score
+    return fused

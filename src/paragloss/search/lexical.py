@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from paragloss.analysis import analyzer
 from paragloss.bm25 import sparse
 from paragloss.statistics import Statistics
@@ -19,7 +21,8 @@ class Lexical:
 
     A query with clauses (a translated one) asks for every alternative at once, each with its weight; alternatives
     that come down to the same term add up, and the words of a phrase share its weight. `weights` says how much
-    each field counts.
+    each field counts. A `proportional` score is BM25 divided by what a document full of the query's words would get
+    in that language: from 0 to 1, it can be compared between queries and languages, and added to a cosine.
     """
 
     def __init__(
@@ -29,6 +32,7 @@ class Lexical:
         *,
         weights: Mapping[str, float] | None = None,
         langs: Sequence[str] | None = None,
+        proportional: bool = False,
         name: str = "terms",
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> None:
@@ -39,6 +43,7 @@ class Lexical:
         self._statistics = statistics
         self._weights = weights
         self._langs = None if langs is None else tuple(langs)
+        self._proportional = proportional
         self._name = name
         self._analyze = analyze
 
@@ -56,9 +61,19 @@ class Lexical:
         """What the store is asked. Empty when no document can match."""
         entries: Counter[int] = Counter()
         for lang in self._searched(query, where):
-            part = self._statistics.query(lang, self._terms(query, lang), self._weights)
-            entries.update(dict(zip(part.indices.tolist(), part.values.tolist(), strict=True)))
+            terms = self._terms(query, lang)
+            part = self._statistics.query(lang, terms, self._weights)
+            most = self._most(terms, lang) if self._proportional else 1.0
+            entries.update(dict(zip(part.indices.tolist(), (part.values / most).tolist(), strict=True)))
         return sparse(entries)
+
+    def _most(self, terms: Mapping[str, float], lang: str) -> float:
+        """What a document would score that says every term without end; terms that no document has count too."""
+        wanted = np.fromiter(terms.values(), np.float64, len(terms))
+        return sum(
+            weight * float(wanted @ self._statistics.idf(field, lang, self._statistics.df(field, lang, list(terms))))
+            for field, weight in self._weights.items()
+        )
 
     def _searched(self, query: Query, where: Where | None) -> list[str]:
         langs = (query.lang,) if query.clauses or self._langs is None else self._langs

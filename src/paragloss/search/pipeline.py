@@ -12,17 +12,18 @@ from typing import Any, NamedTuple
 
 from paragloss.errors import InputError, LanguageError
 from paragloss.search.dense import Dense
-from paragloss.search.fused import Fused, score_sum
+from paragloss.search.fused import Fused, plain_sum
 from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged
 from paragloss.search.reranked import Reranked
+from paragloss.search.structured import Probabilistic
 from paragloss.search.translated import Translated
 from paragloss.statistics import Statistics
 from paragloss.types import Document, Encoder, Query, Reranker, Searcher, Translator
 
 BM25 = "bm25"
-#: How far each kind of part is trusted in a fusion of scores; measured on held-out collections, see docs/log.md.
-TRANSLATED, ENCODED, AS_THEY_STAND = 3.0, 1.0, 0.3
+#: How far each kind of part is trusted when their scores are added; measured on held-out collections, docs/log.md.
+AS_THEY_STAND, ENCODED, TRANSLATED = 3.0, 1.0, 4.0
 
 
 class Parts(NamedTuple):
@@ -62,30 +63,28 @@ def _fused(parts: Parts, names: Sequence[str], source: str, targets: Sequence[st
     searchers = [_part(parts, name, source, targets) for name in names]
     if len(searchers) == 1:
         return searchers[0]
-    weights = [_trust(parts, name, source in targets) for name in names]
-    return Fused(searchers, fuse=score_sum, weights=weights)
+    return Fused(searchers, fuse=plain_sum, weights=[_trust(parts, name) for name in names], depth=200)
 
 
-def _trust(parts: Parts, name: str, own: bool) -> float:
+def _trust(parts: Parts, name: str) -> float:
     if name in parts.translators:
         return TRANSLATED
-    # Where the query's own language is searched, its words as they stand are as good as a translation; a
-    # translator sees to that language itself.
-    return AS_THEY_STAND if name == BM25 and (parts.translators or not own) else ENCODED
+    return AS_THEY_STAND if name == BM25 else ENCODED
 
 
 def _part(parts: Parts, name: str, source: str, targets: Sequence[str]) -> Searcher:
     if name == BM25:
-        return Lexical(parts.store, parts.statistics, langs=targets)
+        return Lexical(parts.store, parts.statistics, langs=targets, proportional=True)
     if name in parts.encoders:
         return Dense(parts.store, parts.encoders[name], name=name)
     if name in parts.translators:
-        lexical, translator = Lexical(parts.store, parts.statistics), parts.translators[name]
+        structured = Probabilistic(parts.store, parts.statistics, proportional=True)
+        translator = parts.translators[name]
         known = _into(translator, source, targets)
         if not known and set(targets) - {source}:
             translator.translate(Query("", "", source), next(t for t in targets if t != source))  # says what it knows
         own = [source] if source in targets else []
-        return Merged([Translated(lexical, translator, to=target) for target in [*own, *known]])
+        return Merged([Translated(structured, translator, to=target) for target in [*own, *known]])
     raise InputError(f"no {name!r} in this collection to search with; it has {_listed(parts.names)}")
 
 
