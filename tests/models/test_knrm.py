@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paragloss import judgments
+from paragloss import engine, judgments
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.models import _kernels, _triples, knrm
-from paragloss.models.knrm import Knrm
 from paragloss.types import Concept, Document, Judged, Query
 from paragloss.vocabulary import Vocabulary
 
@@ -202,7 +201,7 @@ def test_word_vectors_may_start_from_a_saved_encoder(tmp_path):
 def test_saving_changes_nothing(tmp_path):
     model = knrm.fit(bilingual(20), dim=8, epochs=1)
     model.save(tmp_path / "m")
-    again = Knrm.load(tmp_path / "m")
+    again = engine.load(tmp_path / "m")
     query = Query("q", bilingual(1)[0].titles["qa"], "qa")
     documents = [Document(c.id, c.texts["qb"], "qb") for c in bilingual(20)]
     np.testing.assert_array_equal(again.score(query, documents), model.score(query, documents))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paragloss import judgments
+from paragloss import engine, judgments
 from paragloss.errors import InputError, ModelError
 from paragloss.models import ordinal, smoothness
 from paragloss.models.bag import BagEncoder
@@ -245,7 +245,7 @@ def test_deeper_towers_learn_too_and_survive_saving(encoder, tmp_path):
     fresh = bilingual(30, seed=9)
     assert found_first(model, fresh) > 0.3
     model.save(tmp_path / "m")
-    again = towers.TowerEncoder.load(tmp_path / "m")
+    again = engine.load(tmp_path / "m")
     texts = [concept.texts["qb"] for concept in fresh] + ["", "unheard of"]
     np.testing.assert_array_equal(again.encode(texts, "qb"), model.encode(texts, "qb"))
     assert not again.encode(texts, "qb")[-2:].any()

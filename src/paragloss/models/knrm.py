@@ -107,6 +107,10 @@ class Knrm:
         return cls(vocabularies, rows, arrays["table"], arrays["weight"], saved.meta["bias"], meta=saved.meta["about"])
 
 
+def load(path: str | Path) -> Knrm:
+    return Knrm.load(path)
+
+
 def fit(
     aligned: Aligned,
     *,

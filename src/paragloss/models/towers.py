@@ -169,3 +169,7 @@ class TowerEncoder:
             towers[lang] = KINDS[kind](state["table"])
             towers[lang].load_state_dict(state)
         return cls(towers, vocabularies, kind=kind, epsilon=saved.meta["epsilon"], meta=saved.meta["about"])
+
+
+def load(path: str | Path) -> TowerEncoder:
+    return TowerEncoder.load(path)
