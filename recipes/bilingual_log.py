@@ -30,10 +30,10 @@ from paragloss.translation.querylog import translate_log
 from paragloss.types import Concept, Document, Hit, Judged, Qrels, Query, Reranker, Run
 from paragloss.vocabulary import Vocabulary, weigh
 
-TRAIN, TEST, SHOWN = 2000, 300, 10
-#: A tenth of the pairs shown have the highest grade, as many the next; the rest is spread below.
+TEST, SHOWN = 300, 10
+#: A tenth of the pairs shown have the highest grade, as many the next, two tenths the lowest above 0.
 SHARES = (0.4, 0.2, 0.1)
-EPOCHS, DIM = 12, 100
+EPOCHS, DIM = 4, 100
 
 
 class Labels(NamedTuple):
@@ -52,13 +52,12 @@ class Log(NamedTuple):
     shown: dict[str, list[str]]
     documents: dict[str, Document]
     labels: Labels
-    train_concepts: list[Concept]
 
 
 @cache
-def log() -> Log:
+def log(train_queries: int = 2000) -> Log:
     divided = split("ddtp", ["en", "de"])
-    train, test = _some(divided.train, TRAIN), _some(divided.test, TEST)
+    train, test = _some(divided.train, train_queries), _some(divided.test, TEST)
     concepts = [*train, *test]
     documents = {c.id: Document(c.id, c.texts["de"][:300], "de", c.titles["de"]) for c in concepts}
     german = {c.id: Query(c.id, c.titles["de"], "de") for c in concepts}
@@ -85,7 +84,6 @@ def log() -> Log:
                 if q in tested
             },
         ),
-        train,
     )
 
 
