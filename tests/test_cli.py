@@ -194,11 +194,13 @@ def test_words_are_translated_by_file_model_and_vectors(place):
     assert (
         "volcan" in paragloss_("translate", "volcano", "--with", "cr5", "--lang", "en", "--to", "fr", cwd=place).stdout
     )
-    done = paragloss_("translate", "x", "--with", "words", "--lang", "en", "--to", "da", cwd=place, code=1)
+    done = paragloss_("translate", "x", "--with", "wordlist", "--lang", "en", "--to", "da", cwd=place, code=1)
     assert "no dictionary for en->da" in done.stderr
 
 
 def test_a_collection_is_searched_with_a_dictionary_where_it_has_words(place):
+    (place / "bread.tsv").write_text("bread\tpain\n")
+    paragloss_("dictionary", "bread.tsv", "--lang", "en", "--to", "fr", "--out", "words", cwd=place)
     paragloss_("index", CORPUS, "--into", "worded", "--model", "words", cwd=place)
     out = paragloss_("search", "--in", "worded", "bread", "--lang", "en", "--to", "fr,da", "--json", cwd=place).stdout
     assert json.loads(out)["results"][0]["id"] == "bread.fr"

@@ -90,6 +90,7 @@ def train(
 
     A METHOD's own settings are flags too: `paragloss train cr5 --help` lists them.
     """
+    from paragloss import engine
     from paragloss.formats.aligned import read_aligned
 
     if help or not method:
@@ -115,9 +116,9 @@ def train(
     started = time.perf_counter()
     if "progress" in inspect.signature(fit).parameters:
         with _Progress(f"training {method}") as bar:
-            model = fit(concepts, progress=bar, **settings)
+            model = engine.train(fit, concepts, progress=bar.trained, **settings)
     else:
-        model = fit(concepts, **settings)
+        model = engine.train(fit, concepts, **settings)
     model.save(out)
     print(f"trained {method} on {len(concepts)} concepts in {time.perf_counter() - started:.1f} s: {out}")
 
@@ -375,6 +376,7 @@ class _Progress:
         )
 
         console = Console(stderr=True)
+        self._what = what
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -387,10 +389,17 @@ class _Progress:
         )
         self._task = self._bar.add_task(what, total=None)
 
-    def __call__(self, done: int, total: int | None = None, note: str = "") -> None:
+    def __call__(self, done: float, total: float | None = None) -> None:
         self._bar.update(self._task, completed=done, total=total)
-        if note:
-            self._bar.update(self._task, description=note)
+
+    def trained(self, done: Any, _left: float = 0.0) -> None:
+        """What training says: the share of the work done, or an epoch with its loss and measure."""
+        if isinstance(done, float):
+            self(100 * done, 100)
+            return
+        measured = "" if done.measure is None else f", held out {done.measure:.4f}"
+        self._bar.update(self._task, description=f"{self._what}: loss {done.loss:.4f}{measured}")
+        self(done.epoch, done.epochs)
 
     def __enter__(self) -> _Progress:
         self._bar.start()

@@ -18,12 +18,13 @@ from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, ModelError, StoreError
 from paragloss.formats.dictionaries import read_entries
 from paragloss.gloss import contributions, snippet
+from paragloss.models import hubness
 from paragloss.models.bag import BagEncoder
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.stores import create_store, exists, open_store, shelf
 from paragloss.translation.dictionary import Dictionary, Glossary
-from paragloss.types import Document, Encoder, Floats, Query, Ranking, Translator, Where
+from paragloss.types import Aligned, Document, Encoder, Floats, Query, Ranking, Translator, Where
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
@@ -75,7 +76,9 @@ class Engine:
         """Start a collection searched with some trained models, which are copied into it."""
         loaded = {_name(path): load(path) for path in models}
         store = create_store(
-            location, dense={name: m.dim for name, m in loaded.items() if isinstance(m, Encoder)}, sparse=[NAME]
+            location,
+            dense={name: _storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
+            sparse=[NAME],
         )
         try:
             for path in models:
@@ -167,7 +170,7 @@ class Engine:
             raise StoreError(f"this collection already has a model {name!r}: rename the model's folder")
         shelf.keep(self._store, name, path)
         if isinstance(model, Encoder):
-            self._store.add_dense(name, model.dim)
+            self._store.add_dense(name, _storing(model).dim)
             for records in self._store.scroll():
                 documents = [record.document for record in records]
                 rows = {d.id: row for d, row in zip(documents, _rows(model, documents), strict=True)}
@@ -325,6 +328,14 @@ class Engine:
         return names
 
 
+def train(fit: Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
+    """Fit a model, and give an encoder what it needs to be searched by CSLS."""
+    model = fit(aligned, **settings)
+    if isinstance(model, BagEncoder):
+        model.reference = hubness.reference(model, aligned)
+    return model
+
+
 def load(path: str | Path) -> Any:
     """A trained model: what kind it is stands in its folder, and a file of that name knows how to load it."""
     kind = artefacts.kind_of(path)
@@ -380,10 +391,15 @@ def _rows(model: Encoder, documents: Sequence[Document]) -> list[Floats | None]:
     for lang in dict.fromkeys(document.lang for document in documents):
         if lang in model.langs:
             which = [i for i, document in enumerate(documents) if document.lang == lang]
-            encoded = model.encode([_read(documents[i]) for i in which], lang)
+            encoded = _storing(model).encode([_read(documents[i]) for i in which], lang)
             for i, row in zip(which, encoded, strict=True):
                 rows[i] = row
     return rows
+
+
+def _storing(model: Encoder) -> Encoder:
+    """The encoder for documents: with their hubness where the model can tell it."""
+    return hubness.Documents(model) if isinstance(model, BagEncoder) and model.reference else model
 
 
 def _read(document: Document) -> str:

@@ -12,7 +12,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from paragloss.engine import Engine
+from paragloss.engine import Engine, train
 from paragloss.evaluation import evaluate, mean
 from paragloss.formats.jsonl import read_aligned, read_documents, read_queries
 from paragloss.models import cr5
@@ -64,7 +64,7 @@ def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) 
     (into / ".paragloss-demo").touch()
     aligned = concepts()
     say(f"Training Cr5 on {len(aligned)} concepts in {', '.join(sorted(aligned[0].texts))} ...")
-    cr5.fit(aligned).save(into / "cr5")
+    train(cr5.fit, aligned).save(into / "cr5")
     say("Indexing their documents with it ...")
     with Engine.open_or_create(str(into / "collection"), models=[str(into / "cr5")]) as engine:
         engine.index(documents())

@@ -6,51 +6,37 @@ for computing eigenvalues", 1977.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from paragloss.models._arrays import PANEL, Arrays, Dense
 from paragloss.types import Floats
 
 
 class Product:
-    """A sparse matrix that multiplies blocks of columns on every core: `dot` (X b) and `back` (X' b).
-
-    scipy's product lets go of the interpreter lock, so row slices run side by side; the transpose is kept as rows
-    too, because scattering into columns is several times slower.
-    """
+    """A sparse matrix that multiplies blocks of numpy columns: `dot` (X b) and `back` (X' b), by torch if there is
+    one (several times faster than scipy), a panel of columns at a time."""
 
     def __init__(self, matrix: sp.csr_matrix) -> None:
         self.shape: tuple[int, int] = matrix.shape
-        self._rows = _slices(matrix.astype(np.float32))
-        self._columns = _slices(matrix.T.tocsr().astype(np.float32))
+        self._arrays = Arrays()
+        self._matrix = self._arrays.sparse(matrix)
 
     def dot(self, block: Floats) -> Floats:
-        return _stacked(self._rows, block)
+        return self._paneled(self._matrix.__matmul__, block)
 
     def back(self, block: Floats) -> Floats:
-        return _stacked(self._columns, block)
+        return self._paneled(self._matrix.back, block)
 
-
-def _slices(matrix: sp.csr_matrix) -> list[sp.csr_matrix]:
-    """Row slices of about the same number of entries, one per core."""
-    cores = os.cpu_count() or 1
-    edges = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, cores + 1)[1:-1])
-    bounds = [0, *edges.tolist(), matrix.shape[0]]
-    return [matrix[a:b] for a, b in pairwise(bounds) if b > a] or [matrix]
-
-
-def _stacked(slices: list[sp.csr_matrix], block: Floats) -> Floats:
-    block = np.ascontiguousarray(block, np.float32)
-    if len(slices) == 1 or slices[0].nnz < 50_000:  # a thread costs more than it saves
-        return np.vstack([part @ block for part in slices])
-    with ThreadPoolExecutor(len(slices)) as pool:
-        return np.vstack(list(pool.map(lambda part: part @ block, slices)))
+    def _paneled(self, product: Callable[[Dense], Dense], block: Floats) -> Floats:
+        put, get = self._arrays.put, self._arrays.get
+        starts = range(0, block.shape[1], PANEL)
+        panels = (np.ascontiguousarray(block[:, i : i + PANEL], np.float32) for i in starts)
+        done = [get(product(put(panel))) for panel in panels]
+        return done[0] if len(done) == 1 else np.hstack(done)
 
 
 def top_eigen(
@@ -114,13 +100,15 @@ def _orthonormal(columns: Floats, basis: Floats, noise: np.random.Generator) -> 
     return np.ascontiguousarray(q, np.float32), triangle
 
 
-def singular(matrix: Product, k: int, *, seed: int = 0) -> tuple[Floats, Floats]:
+def singular(matrix: Product, k: int, *, seed: int = 0, tolerance: float = 1e-2) -> tuple[Floats, Floats]:
     """At most `k` singular values, largest first, and right singular vectors (columns, k); zeros are left out."""
     rows, columns = matrix.shape
     if rows <= columns:  # the smaller of the two Gram operators, which have the same spectrum
-        squares, left = top_eigen(lambda block: matrix.dot(matrix.back(block)), rows, k, seed=seed)
+        squares, left = top_eigen(lambda block: matrix.dot(matrix.back(block)), rows, k, seed=seed, tolerance=tolerance)
     else:
-        squares, right = top_eigen(lambda block: matrix.back(matrix.dot(block)), columns, k, seed=seed)
+        squares, right = top_eigen(
+            lambda block: matrix.back(matrix.dot(block)), columns, k, seed=seed, tolerance=tolerance
+        )
     sound = squares > 1e-6 * squares[0]
     values = np.sqrt(squares[sound])
     return values, matrix.back(left[:, sound]) / values if rows <= columns else right[:, sound]

@@ -32,7 +32,8 @@ SOLVERS = (*_BASIS, "converged")
 Progress = Callable[[float, float], None]
 
 _EASY = 100  # leading directions conjugate gradients are told of
-_KRYLOV = 32  # columns per step of a pass at most: wide enough for sparse products, narrow enough for a high degree
+_KRYLOV = 64  # columns per step of a pass at most: wide enough for sparse products, narrow enough for a high degree
+_DEGREE = 5  #
 _PASSES = 3  # of subspace iteration towards the CL-LSI start
 _MOST_EXPANSIONS = 20
 
@@ -100,7 +101,7 @@ def leading(
         search.learn(guide)
     else:
         search.restore(saved)
-    random = regression.arrays.normal(regression.concepts, max(1, min(_KRYLOV, rank // 8)), seed)
+    random = regression.arrays.normal(regression.concepts, max(1, min(_KRYLOV, rank // _DEGREE)), seed)
     columns = search.width + 2 * search.step if converging else int(_BASIS[solver] * rank) + 1
     while (block := search.guided() if converging else search.krylov(random, columns)) is not None:
         search.add(block)

@@ -58,6 +58,7 @@ class BagEncoder:
         weighting: str = "tfidf",
         epsilon: float = 0.0,
         meta: Mapping[str, Any] | None = None,
+        reference: Mapping[str, Floats] | None = None,
     ) -> None:
         if not towers:
             raise ModelError("a model needs at least one language")
@@ -68,6 +69,8 @@ class BagEncoder:
         self.epsilon = epsilon
         #: How the model came to be (method, settings, what was measured); shown by `paragloss info`.
         self.meta = dict(meta or {})
+        #: For each language rows that queries look like; see `hubness`.
+        self.reference = dict(reference or {})
         self.dim = _width(next(iter(self.towers.values())))
         for lang, tower in self.towers.items():
             if len(tower.table) != len(tower.vocabulary) or _width(tower) != self.dim:
@@ -135,6 +138,7 @@ class BagEncoder:
                 "activation": tower.activation,
                 "layers": [layer.activation for layer in tower.layers],
             }
+        arrays |= {f"{lang}.reference": rows for lang, rows in self.reference.items()}
         meta = {"weighting": self.weighting, "epsilon": self.epsilon, "towers": towers, "about": self.meta}
         return {"meta": meta, "arrays": arrays, "words": words}
 
@@ -156,7 +160,13 @@ class BagEncoder:
                 about["activation"],
                 layers,
             )
-        return cls(towers, weighting=saved.meta["weighting"], epsilon=saved.meta["epsilon"], meta=saved.meta["about"])
+        return cls(
+            towers,
+            weighting=saved.meta["weighting"],
+            epsilon=saved.meta["epsilon"],
+            meta=saved.meta["about"],
+            reference={lang: rows for lang in towers if (rows := saved.arrays.get(f"{lang}.reference")) is not None},
+        )
 
 
 def _width(tower: Tower) -> int:

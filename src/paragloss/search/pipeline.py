@@ -1,7 +1,7 @@
 """From a pipeline's name to a Searcher: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find.
 
-A part is `bm25` (words as they stand: names, numbers, cognates), the name of an encoder (search by meaning) or of a
-translator (search by translated words). Knows nothing of how models were made or where they are kept.
+A part is `bm25` (words as they stand: names, numbers, cognates), the name of an encoder (search by meaning, by cosine;
+`cr5:csls` by CSLS) or of a translator (search by translated words). Knows nothing of how models were made or kept.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from paragloss.errors import InputError, LanguageError
+from paragloss.models.bag import BagEncoder
+from paragloss.models.hubness import Queries
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused, plain_sum
 from paragloss.search.lexical import Lexical
@@ -75,8 +77,9 @@ def _trust(parts: Parts, name: str) -> float:
 def _part(parts: Parts, name: str, source: str, targets: Sequence[str]) -> Searcher:
     if name == BM25:
         return Lexical(parts.store, parts.statistics, langs=targets, proportional=True)
-    if name in parts.encoders:
-        return Dense(parts.store, parts.encoders[name], name=name)
+    model, _, similarity = name.partition(":")
+    if model in parts.encoders and similarity in ("", "csls"):
+        return Dense(parts.store, _asking(parts.encoders[model], similarity == "csls"), name=model)
     if name in parts.translators:
         structured = Probabilistic(parts.store, parts.statistics, proportional=True)
         translator = parts.translators[name]
@@ -86,6 +89,15 @@ def _part(parts: Parts, name: str, source: str, targets: Sequence[str]) -> Searc
         own = [source] if source in targets else []
         return Merged([Translated(structured, translator, to=target) for target in [*own, *known]])
     raise InputError(f"no {name!r} in this collection to search with; it has {_listed(parts.names)}")
+
+
+def _asking(encoder: Encoder, csls: bool) -> Encoder:
+    """The encoder for queries: a model with a reference has its documents' hubness beside their vectors."""
+    if isinstance(encoder, BagEncoder) and encoder.reference:
+        return Queries(encoder, csls=csls)
+    if csls:
+        raise InputError("this model has no reference for CSLS: train it again with `paragloss train`")
+    return encoder
 
 
 def _into(translator: Translator, source: str, targets: Sequence[str]) -> list[str]:
