@@ -183,7 +183,7 @@ def settings(args: argparse.Namespace) -> None:
 def unseen(args: argparse.Namespace) -> None:
     train, test = real(args.set, args.langs, args.most)
     encoder = cr5.fit(train, dim=args.rank)
-    wider = subwords.fit(encoder)
+    wider = subwords.extend(encoder)
     strange = [
         c for c in test if any(encoder.towers[lang].vocabulary.unknown(c.titles.get(lang, "")) for lang in args.langs)
     ]

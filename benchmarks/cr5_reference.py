@@ -30,6 +30,9 @@ class Seconds(NamedTuple):
     def since(self) -> Seconds:
         return Seconds(time.perf_counter() - self.clock, time.process_time() - self.processor)
 
+    def plus(self, other: Seconds) -> Seconds:
+        return Seconds(self.clock + other.clock, self.processor + other.processor)
+
     def times(self, factor: float) -> Seconds:
         return Seconds(self.clock * factor, self.processor * factor)
 
@@ -84,18 +87,27 @@ class Plain:
         return Reference(P, table, begun.since())
 
     def seconds_of(self, rank: int, *, steps: int) -> tuple[Seconds, Seconds]:
-        """What `plain` and `twice` would take, from the first `steps` Lanczos vectors: every step costs a solve or
-        two, and the basis of 2 rank + 1 is built once (the tolerance is met then). Counts no orthogonalisation."""
-        basis = [_start(self.count)]
+        """What `plain` and `twice` would take. The basis of 2 rank + 1 is built once (the tolerance is met then): each
+        step costs a solve, or two, measured on the first `steps` Lanczos vectors, and one orthogonalisation against the
+        basis so far, measured on one of average size."""
+        u = _start(self.count)
         begun = Seconds.now()
         for _ in range(steps):
-            w = self.M(basis[-1])
-            Q = np.array(basis)
-            w -= Q.T @ (Q @ w)
-            basis.append(w / np.linalg.norm(w))
-        each = begun.since().times(1 / steps)
+            u = self.M(u)
+            u /= np.linalg.norm(u)
+        solve = begun.since().times(1 / steps)
         lanczos = 2 * rank + 1
-        return each.times(lanczos + rank), each.times(lanczos + 2 * lanczos)
+        first = solve.plus(_orthogonalisation(self.count, rank)).times(lanczos)
+        second = solve.times(2).plus(_orthogonalisation(self.p, rank)).times(lanczos)
+        return first.plus(solve.times(rank)), first.plus(second)
+
+
+def _orthogonalisation(size: int, vectors: int) -> Seconds:
+    basis, w = np.ones((vectors, size)), np.ones(size)
+    begun = Seconds.now()
+    for _ in range(3):
+        w = w - (basis @ w) @ basis / (vectors * size)
+    return begun.since().times(1 / 3)
 
 
 def captured(plain: Plain, P: np.ndarray, *, tolerance: float = 1e-4, columns: int = 0) -> float:

@@ -32,9 +32,8 @@ SOLVERS = (*_BASIS, "converged")
 Progress = Callable[[float, float], None]
 
 _EASY = 100  # leading directions conjugate gradients are told of
-_KRYLOV = 64  # columns per step of a pass at most: wide enough for sparse products, narrow enough for a high degree
-_DEGREE = 5  #
-_PASSES = 3  # of subspace iteration towards the CL-LSI start
+_STEPS = 5  # a pass takes blocks of rank / 5, 64 at most: wide for the sparse products, and short queries like it
+_PASSES = 2  # of subspace iteration towards the CL-LSI directions; one more where they are the start
 _MOST_EXPANSIONS = 20
 
 
@@ -97,11 +96,12 @@ def leading(
     search = _Search(regression, rank, solve_tolerance or (0.03 if converging else 0.1))
     saver = Checkpoint(checkpoint, checkpoint_every, f"{key} {rank} {solver} {seed} {regression.lambda_}")
     if not (saved := saver.load()):
-        guide = _guide(regression, search.width if converging else _EASY + 28, seed, start)
+        width, passes = (search.width, _PASSES + 1) if converging else (_EASY + 28, _PASSES)
+        guide = _guide(regression, width, passes, seed, start)
         search.learn(guide)
     else:
         search.restore(saved)
-    random = regression.arrays.normal(regression.concepts, max(1, min(_KRYLOV, rank // _DEGREE)), seed)
+    random = regression.arrays.normal(regression.concepts, max(1, min(PANEL, rank // _STEPS)), seed)
     columns = search.width + 2 * search.step if converging else int(_BASIS[solver] * rank) + 1
     while (block := search.guided() if converging else search.krylov(random, columns)) is not None:
         search.add(block)
@@ -132,6 +132,7 @@ class _Search:
         self.V = self.MV = self.arrays.zeros(regression.concepts, 0)
         self.Z = self.arrays.zeros(regression.documents, 0)
         self.guide = self.V
+        self.pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None  # of the basis as it is
         self.taken = 0  # columns of the guide that are in the basis
         self.solved = 0
         self.captured: list[float] = []  # after the start, and after each expansion
@@ -153,6 +154,7 @@ class _Search:
         if self.V.shape[1] + self.step > self.most:
             keep = self.arrays.small(vectors[:, : self.width])
             self.V, self.Z, self.MV = self.V @ keep, self.Z @ keep, self.MV @ keep
+            self.pairs = None
             values, vectors = self._ritz()
         Q = self.arrays.small(vectors[:, : self.rank])
         residual = self.MV @ Q - (self.V @ Q) * self.arrays.small(values[: self.rank])
@@ -162,10 +164,11 @@ class _Search:
 
     def krylov(self, random: Dense, columns: int) -> Dense | None:
         """The next block of a Krylov basis."""
-        if self.V.shape[1] >= min(columns, self.limit):
+        room = min(columns, self.limit) - self.V.shape[1]
+        if room <= 0:
             return None
         block = self.MV[:, -random.shape[1] :] if self.solved else random - random.sum(0) / self.regression.concepts
-        fresh = orthonormal(self.arrays, block, self.V)
+        fresh = orthonormal(self.arrays, block[:, :room], self.V)
         return fresh if fresh.shape[1] else None
 
     def add(self, block: Dense) -> None:
@@ -176,6 +179,7 @@ class _Search:
         grown = zip((self.V, self.Z, self.MV), (block, Z, MV), strict=True)
         self.V, self.Z, self.MV = (self.arrays.hstack([old, new]) for old, new in grown)
         self.solved += block.shape[1]
+        self.pairs = None
 
     def settled(self, tolerance: float) -> bool:
         """Whether the last expansion was not worth its price."""
@@ -188,9 +192,11 @@ class _Search:
         return gained < tolerance * self.captured[-1] or len(self.captured) > _MOST_EXPANSIONS
 
     def _ritz(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        T = self.arrays.gram(self.V, self.MV)
-        values, vectors = np.linalg.eigh((T + T.T) / 2)
-        return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+        if self.pairs is None:
+            T = self.arrays.gram(self.V, self.MV)
+            values, vectors = np.linalg.eigh((T + T.T) / 2)
+            self.pairs = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+        return self.pairs
 
     def finish(self) -> Solution:
         arrays, regression = self.arrays, self.regression
@@ -230,7 +236,7 @@ class _Search:
         (self.taken, self.solved), self.captured = saved["done"].tolist(), saved["captured"].tolist()
 
 
-def _guide(regression: Regression, width: int, seed: int, start: Floats | None) -> Dense:
+def _guide(regression: Regression, width: int, passes: int, seed: int, start: Floats | None) -> Dense:
     """Leading eigenvectors of the concepts' shared-word similarity, largest first; or the given start."""
     arrays = regression.arrays
     width = min(width, regression.concepts - 1)
@@ -238,7 +244,7 @@ def _guide(regression: Regression, width: int, seed: int, start: Floats | None) 
     V = orthonormal(arrays, V - V.sum(0) / regression.concepts)
     if start is not None:
         return V
-    for _ in range(_PASSES):
+    for _ in range(passes):
         V = orthonormal(arrays, regression.similarity(V))
     image = regression.similarity(V)
     _, vectors = np.linalg.eigh(arrays.gram(V, image))
@@ -249,10 +255,11 @@ def _maps(arrays: Arrays, phi: list[Dense], *, tolerance: float) -> list[Dense]:
     """Eq. 15: the right singular vectors of W = P phi^T. A second round mends what float32 left askew; directions
     that no word speaks of are dropped."""
     for _ in range(2):
-        gram = sum(arrays.gram(part, part) for part in phi)
+        gram = np.sum([arrays.gram(part, part) for part in phi], axis=0)
+        if np.abs(gram - np.eye(len(gram))).max() < 1e-5:
+            break
         spread, Q = np.linalg.eigh(gram)
         sound = spread > spread[-1] * tolerance
-        scaled = (Q[:, sound] / np.sqrt(spread[sound]))[:, ::-1]
-        turn = np.ascontiguousarray(scaled)
+        turn = np.ascontiguousarray((Q[:, sound] / np.sqrt(spread[sound]))[:, ::-1])
         phi = [part @ (arrays.small(turn) if part.dtype != np.float64 else turn) for part in phi]
     return phi
