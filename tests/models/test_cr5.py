@@ -334,3 +334,14 @@ def test_held_out_help_pages_are_found_across_languages():
     encoder = cr5.fit(both[:-200], dim=200)
     assert precision(encoder, both[-200:], "it", "en") > 0.7
     assert precision(encoder, both[-200:], "it", "en", csls=10) > 0.7
+
+
+def test_csls_as_the_paper_takes_it():
+    # 2 cos(q, d) - r(d), with r(d) the mean cosine of d to its k nearest queries; the query's own term is constant.
+    rng = np.random.default_rng(0)
+    queries, documents = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in rng.standard_normal((2, 30, 5)))
+    cosines = queries @ documents.T
+    hubness = np.sort(cosines, axis=0)[-10:].mean(axis=0)
+    expected = np.argsort(-(2 * cosines - hubness), axis=1)[:, :3]
+    found = nearest(queries.astype(np.float32), documents.astype(np.float32), 3, csls=10)
+    np.testing.assert_array_equal(found, expected)
