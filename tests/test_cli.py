@@ -186,10 +186,10 @@ def test_words_are_translated_by_file_model_and_vectors(place):
         ).stdout
     )
     assert [a["text"] for a in rows[0]["alternatives"]] == ["pain", "miche"]
-    paragloss_("dictionary", "en-fr.tsv", "--lang", "en", "--to", "fr", "--out", "words", cwd=place)
+    paragloss_("dictionary", "en-fr.tsv", "--lang", "en", "--to", "fr", "--out", "wordlist", cwd=place)
     assert (
         "volcan"
-        in paragloss_("translate", "volcano", "--with", "words", "--lang", "en", "--to", "fr", cwd=place).stdout
+        in paragloss_("translate", "volcano", "--with", "wordlist", "--lang", "en", "--to", "fr", cwd=place).stdout
     )
     assert (
         "volcan" in paragloss_("translate", "volcano", "--with", "cr5", "--lang", "en", "--to", "fr", cwd=place).stdout

@@ -25,7 +25,7 @@ def encoder(seed=0):
 
 def test_an_unseen_form_lies_near_the_forms_that_were_seen():
     bag, directions = encoder()
-    wider = subwords.fit(bag, device="numpy")
+    wider = subwords.extend(bag, device="numpy")
     forms = [stem + ending for stem in STEMS for ending in UNSEEN]
     assert not bag.encode(forms, "it").any()  # the bag alone says nothing of them
     found = nearest(wider.encode(forms, "it"), directions / np.linalg.norm(directions, axis=1, keepdims=True), 1)[:, 0]
@@ -36,19 +36,19 @@ def test_known_words_are_read_as_before():
     bag, _ = encoder()
     texts = ["telefono pomodoro", "libri libri strada", ""]
     np.testing.assert_allclose(
-        subwords.fit(bag, device="numpy").encode(texts, "it"), bag.encode(texts, "it"), atol=1e-6
+        subwords.extend(bag, device="numpy").encode(texts, "it"), bag.encode(texts, "it"), atol=1e-6
     )
 
 
 def test_a_word_of_unknown_characters_gives_zeros():
     bag, _ = encoder()
-    assert not subwords.fit(bag, device="numpy").encode(["жжж"], "it").any()
+    assert not subwords.extend(bag, device="numpy").encode(["жжж"], "it").any()
 
 
 def test_n_gram_vectors_are_the_ridge_solution():
     bag, _ = encoder()
     tower = bag.towers["it"]
-    grams = subwords.fit(bag, lambda_=0.5, device="numpy").grams["it"]
+    grams = subwords.extend(bag, lambda_=0.5, device="numpy").grams["it"]
     S = subwords._bags(tower.vocabulary.terms, grams.places).toarray().astype(np.float64)
     exact = np.linalg.solve(S.T @ S + 0.5 * np.eye(S.shape[1]), S.T @ tower.table)
     np.testing.assert_allclose(grams.table, exact, atol=0.02)
@@ -56,7 +56,7 @@ def test_n_gram_vectors_are_the_ridge_solution():
 
 def test_saved_and_loaded_it_is_the_same(tmp_path):
     bag, _ = encoder()
-    wider = subwords.fit(bag, device="numpy")
+    wider = subwords.extend(bag, device="numpy")
     wider.save(tmp_path / "model")
     texts = ["telefonino", "stella cavallacci"]
     np.testing.assert_array_equal(
@@ -69,4 +69,4 @@ def test_a_model_with_layers_is_refused():
     layer = Layer(np.eye(16, dtype=np.float32), np.zeros(16, np.float32), "tanh")
     deep = BagEncoder({"it": bag.towers["it"]._replace(layers=(layer,))})
     with pytest.raises(ModelError, match="only a linear model"):
-        subwords.fit(deep)
+        subwords.extend(deep)

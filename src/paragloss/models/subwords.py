@@ -19,7 +19,7 @@ from paragloss.errors import ModelError
 from paragloss.models._arrays import Arrays
 from paragloss.models._ridge import Block, Regression
 from paragloss.models.bag import BagEncoder
-from paragloss.types import Floats
+from paragloss.types import Aligned, Floats
 
 SHORTEST, LONGEST = 3, 5
 
@@ -80,7 +80,14 @@ class SubwordEncoder:
         return cls(bag, grams)
 
 
-def fit(
+def fit(aligned: Aligned, *, dim: int = 300, seed: int = 0, max_grams: int = 200_000) -> SubwordEncoder:
+    """Cr5 with its defaults, and vectors for the words it has not seen."""
+    from paragloss.models import cr5
+
+    return extend(cr5.fit(aligned, dim=dim, seed=seed), max_grams=max_grams)
+
+
+def extend(
     encoder: BagEncoder, *, lambda_: float = 1.0, max_grams: int = 200_000, device: str | None = None
 ) -> SubwordEncoder:
     """Learn n-gram vectors B of every language: minimise sum over known words ||v_w - B^T g_w||² + λ ||B||², with
@@ -129,3 +136,6 @@ def _counted(rows: list[list[int]], width: int) -> Any:
     counts = sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(rows), width))
     counts.sum_duplicates()
     return counts
+
+
+load = SubwordEncoder.load
