@@ -20,14 +20,14 @@ from sets import split
 from paragloss import clicks
 from paragloss.evaluation import evaluate, mean
 from paragloss.formats.clicks import Session
-from paragloss.models import knrm
+from paragloss.models import cr5, knrm
 from paragloss.ranking import rank
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.stores import create_store
 from paragloss.translation import table
 from paragloss.translation.querylog import translate_log
-from paragloss.types import Concept, Document, Hit, Judged, Qrels, Query, Reranker, Run
+from paragloss.types import Concept, Document, Floats, Hit, Judged, Qrels, Query, Reranker, Run
 from paragloss.vocabulary import Vocabulary, weigh
 
 TEST, SHOWN = 300, 10
@@ -92,6 +92,24 @@ def translator() -> table.Table:
     """Learned from the training packages' short descriptions: what stands in for the thesis' translation service."""
     pairs = [Concept(c.id, dict(c.titles)) for c in _both(split("ddtp", ["en", "de"]).train)]
     return table.fit(pairs)
+
+
+def shared_vectors() -> dict[str, dict[str, Floats]]:
+    """Word vectors of both languages in one space, from Cr5 on the training packages: a start for K-NRM's table."""
+    both = _both(split("ddtp", ["en", "de"]).train)
+    langs = ("en", "de")
+    texts = [c._replace(texts={lang: f"{c.titles[lang]}\n{c.texts[lang][:300]}" for lang in langs}) for c in both]
+    space = cr5.fit(texts, dim=DIM)
+    rows = {lang: space.words(lang) for lang in langs}
+    # As long as vectors drawn from (-1, 1) are, so that the optimiser's steps mean the same.
+    length = np.sqrt(DIM / 3)
+    return {
+        lang: {
+            term: length * row / max(float(np.linalg.norm(row)), 1e-9)
+            for term, row in zip(space.tower(lang).vocabulary.terms, rows[lang], strict=True)
+        }
+        for lang in langs
+    }
 
 
 def bilingual(made: Log, *, case: str = "keep") -> Judged:

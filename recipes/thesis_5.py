@@ -93,11 +93,13 @@ def fields(pages: Collection) -> dict[str, list[float]]:
 def dictionary(pages: Collection) -> dict[str, list[float]]:
     words = Dictionary.build(read_pairs(folder() / "muse" / "en-es.tsv.gz"), "en", "es")
     before = Chained(_expander(pages), words)
-    nested = Nested(pages.store, pages.statistics, weights={"title": 1.0})
+    index = (pages.store, pages.statistics)
     flat = pages.lexical()
     after = Expanded(flat, pages.fetch, pages.idf)
     searchers = {
-        "Nested (a OR b) AND (c OR d), title": (nested, words),
+        "Nested (a OR b) AND (c OR d), title": (Nested(*index, weights={"title": 1.0}), words),
+        "Nested, all fields": (Nested(*index), words),
+        "Weighted, title": (pages.lexical(["title"]), words),
         "Weighted, all fields": (flat, words),
         "  and pre-translation expansion": (flat, before),
         "  and post-translation expansion": (after, words),
