@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
+# Small models train faster on one thread each than two test processes fighting over two cores.
+export OMP_NUM_THREADS ?= 1
+
 .PHONY: demo test lint types clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt

@@ -208,3 +208,32 @@ def test_a_collection_is_searched_with_a_dictionary_where_it_has_words(place):
         "search", "--in", "worded", "bread", "--lang", "en", "--to", "da", "--pipeline", "words", cwd=place, code=1
     )
     assert "no dictionary for en->da" in done.stderr
+
+
+def test_a_ranker_is_trained_searched_with_and_looked_into(place):
+    train = ("train", "knrm", CORPUS, "--langs", "en,fr", "--out", "knrm", "--dim", "16", "--epochs", "2")
+    paragloss_(*train, cwd=place)
+    paragloss_("index", CORPUS, "--into", "ranked", "--model", "cr5", "--model", "knrm", cwd=place)
+    # Danish documents, which the ranker does not know, stay in the list.
+    done = paragloss_(
+        "search",
+        "--in",
+        "ranked",
+        "lava",
+        "--lang",
+        "en",
+        "--to",
+        "fr,da",
+        "--pipeline",
+        "cr5>knrm",
+        "--json",
+        cwd=place,
+    )
+    assert {result["lang"] for result in json.loads(done.stdout)["results"]} <= {"fr", "da"}
+    looked = paragloss_(
+        "analyse", "kernels", CORPUS, "--lang", "en", "--to", "fr", "--model", "knrm", "--out", "plots", cwd=place
+    )
+    assert "RR alone" in looked.stdout
+    assert (place / "plots" / "kernels.svg").is_file()
+    done = paragloss_("analyse", "kernels", CORPUS, "--lang", "en", "--to", "fr", "--out", "plots", cwd=place, code=1)
+    assert "kernels needs --model" in done.stderr

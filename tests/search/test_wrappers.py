@@ -7,7 +7,7 @@ from paragloss.search.fused import Fused, reciprocal_rank, score_sum
 from paragloss.search.merged import Merged, by_scaled_score, in_turns
 from paragloss.search.reranked import Reranked
 from paragloss.search.translated import Translated
-from paragloss.types import Alternative, Hit, Query
+from paragloss.types import Alternative, Document, Hit, Query
 
 ASK = [Query("q", "red bread", "en")]
 
@@ -95,6 +95,16 @@ def test_reranking_reorders_the_head_and_leaves_the_tail_below():
     ranking = reranked.search(ASK, 4)[0]
     assert names(ranking) == ["c", "b", "a", "d"]
     assert [h.score for h in ranking] == sorted((h.score for h in ranking), reverse=True)
+
+
+def test_a_reranker_leaves_languages_it_does_not_know_where_they_were():
+    class English(Shortest):
+        langs = ("en",)
+
+    texts = {"a": Document("a", "long text", "en"), "b": Document("b", "x", "fr"), "c": Document("c", "mid", "en")}
+    reranked = Reranked(Listed(a=4.0, b=3.0, c=2.0), English(), lambda ids: [texts[i] for i in ids])
+    assert names(reranked.search(ASK, 3)[0]) == ["c", "a", "b"]
+    assert names(reranked.search([Query("q", "rouge", "fr")], 3)[0]) == ["a", "b", "c"]
 
 
 def test_wrappers_nest():

@@ -9,7 +9,10 @@ from paragloss.types import Document, Hit, Query, Ranking, Reranker, Searcher, W
 
 
 class Reranked:
-    """Scores the first `depth` hits of a searcher with a reranker; what comes after them keeps its order below."""
+    """Scores the first `depth` hits of a searcher with a reranker; what comes after them keeps its order below.
+
+    A reranker may say which `langs` it knows: documents in others stay below too, queries in others as they were.
+    """
 
     def __init__(
         self,
@@ -29,12 +32,16 @@ class Reranked:
         return [self._again(query, ranking)[:k] for query, ranking in zip(queries, first, strict=True)]
 
     def _again(self, query: Query, ranking: Ranking) -> Ranking:
-        close, rest = ranking[: self._depth], ranking[self._depth :]
-        if not close:
-            return []
-        documents = self._documents([hit.id for hit in close])
-        scores = self._reranker.score(query, documents)
-        best = rank((Hit(d.id, float(s)) for d, s in zip(documents, scores, strict=True)), len(close))
+        langs = getattr(self._reranker, "langs", None)
+        if langs is not None and query.lang not in langs:
+            return ranking
+        documents = self._documents([hit.id for hit in ranking[: self._depth]])
+        known = [document for document in documents if langs is None or document.lang in langs]
+        if not known:
+            return ranking
+        scores = self._reranker.score(query, known)
+        best = rank((Hit(d.id, float(s)) for d, s in zip(known, scores, strict=True)), len(known))
         # One descending list: the rest continues just below the lowest score given, in its old order.
-        floor = best[-1].score
+        floor, again = best[-1].score, {hit.id for hit in best}
+        rest = [hit for hit in ranking if hit.id not in again]
         return best + [Hit(hit.id, floor - place) for place, hit in enumerate(rest, start=1)]
