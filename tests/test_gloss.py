@@ -50,3 +50,9 @@ def test_contributions_add_up_to_the_score_of_a_linear_model():
     shares = contributions(encoder, np.array([1, 0], np.float32), "lava ash ash", "en")
     # idf is 1 for both; shares are 1/3 x 1 and 2/3 x 0.6
     assert shares == pytest.approx({words[0]: 1 / 3, words[1]: 0.4})
+
+
+def test_a_passage_ends_between_words():
+    text = "Cold floods drown whole villages and fields every single year."
+    found = snippet(text, analyzer("en"), dict.fromkeys(analyzer("en").terms("drown"), 1.0), width=22)
+    assert found.text.removesuffix(" …").split()[-1] in text.split()

@@ -83,6 +83,6 @@ def _widen(text: str, start: int, end: int, width: int) -> tuple[int, int]:
     while low < start and text[low].isspace():
         low += 1
     high = min(len(text), max(end, low + width))
-    if high < len(text) and (space := text.rfind(" ", end, high)) > end:
+    if high < len(text) and (space := text.rfind(" ", end, high)) >= end:
         high = space
     return low, high
