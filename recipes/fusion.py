@@ -25,9 +25,9 @@ from paragloss.models import cr5
 from paragloss.translation import table
 from paragloss.translation.dictionary import Dictionary
 
-PAIRS = ("lohelp:de", "lohelp:it", "lohelp:fr", "lohelp:nl", "lohelp:da", "lohelp:pt", "ddtp:da", "ddtp:it")
+PAIRS = ("mdn:fr", "mdn:ja", "mdn:zh", "mdn:ru", "mdn:es", "mdn:ko", "lohelp:de", "lohelp:it", "lohelp:fr", "lohelp:nl")
 SYSTEMS = {"bm25": "bm25", "dictionary": "muse", "table": "table", "cr5": "cr5", "fused": "bm25+cr5+table"}
-MOST, QUERIES = 6000, 400
+MOST, QUERIES = 4000, 1000
 
 
 def measured(corpus: str, lang: str) -> dict[str, dict[str, float]]:

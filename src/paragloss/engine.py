@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _BLOB = "models"
 #: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
 BATCH = 1000
+#: Up to so many documents comparing with all of them takes a few milliseconds, is exact, and saves building a graph,
+#: which takes longer than everything else in indexing.
+_MANY = 50_000
 #: A query of at most so many words is told by the collection's documents first; and how much likelier, in the mean
 #: logarithm of its words' frequencies, one language has to be to stand alone.
 _SHORT, _MARGIN = 12, 1.0
@@ -157,7 +160,8 @@ class Engine:
         finally:
             self._index.refresh()
             self._index.commit()
-        self._store.optimize()
+        if self.count() > _MANY:
+            self._store.optimize()
         return done
 
     def delete(self, ids: Sequence[str]) -> int:
