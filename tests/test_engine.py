@@ -167,3 +167,14 @@ def test_what_is_no_model_and_no_collection_is_said(tmp_path):
     )
     with pytest.raises(ModelError, match="does not know"):
         load(tmp_path / "m")
+
+
+def test_text_in_the_wrong_language_raises_the_alarm_with_counts(tmp_path):
+    chinese = "".join(d.text for d in demo.documents() if d.lang == "zh").translate(
+        dict.fromkeys(map(ord, "，。；、“”"), None)
+    )
+    with (
+        Engine.create(str(tmp_path / "c")) as engine,
+        pytest.warns(UserWarning, match="1 of 2 texts in 'en' gave fewer"),
+    ):
+        engine.index([Document("a", chinese, "en"), Document("b", "A text that is English.", "en")])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from paragloss.analysis import analyzer
+from paragloss.analysis import analyzer, check_yield
 from paragloss.bm25 import Layout
 from paragloss.errors import StoreError
 from paragloss.statistics import DRIFT, Statistics
@@ -78,6 +78,8 @@ class TermIndex:
             for row in rows.values()
         ]
         bags = [(document.lang, self._terms(document)) for document in documents]
+        if "text" in self.statistics.layout.fields:
+            _alarm(documents, bags)
         with self._writing:
             self._begin()
             try:
@@ -153,6 +155,13 @@ class TermIndex:
         """After a failed write: what the store holds is what counts."""
         self.statistics.clear()
         recount(self._store, self.statistics)
+
+
+def _alarm(documents: Sequence[Document], bags: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> None:
+    """Warn, with counts, of languages whose texts gave suspiciously few terms."""
+    for lang in dict.fromkeys(document.lang for document in documents):
+        here = [i for i, document in enumerate(documents) if document.lang == lang]
+        check_yield([documents[i].text for i in here], [len(bags[i][1].get("text", ())) for i in here], lang)
 
 
 def recount(store: Store, statistics: Statistics) -> None:
