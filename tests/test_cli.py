@@ -153,7 +153,17 @@ def test_usage_errors_exit_with_2(place):
 
 
 def test_a_method_tells_its_settings(place):
-    assert "--lambda" in paragloss_("train", "cr5", "--help", cwd=place).stdout
+    told = paragloss_("train", "cr5", "--help", cwd=place).stdout
+    assert "--lambda" in told
+    assert "--checkpoint" in told
+
+
+def test_settings_are_numbers_words_and_switches(place):
+    settings = ("--dim=12", "--solver", "converged", "--no-stem", "--device", "numpy")
+    paragloss_("train", "cr5", CORPUS, "--out", "plain", "--langs", "en,fr", *settings, cwd=place)
+    about = json.loads(paragloss_("info", "plain", "--json", cwd=place).stdout)
+    assert about["dimensions"] == 12
+    assert about["languages"] == ["en", "fr"]
 
 
 def test_completion_is_offered(place):

@@ -476,12 +476,17 @@ def _fit(method: str) -> Any:
     raise InputError(f"no method {method!r}; there are {have}")
 
 
+#: Settings that may be left out, or be a word or a path.
+_WORDS = ("str | None", "str | Path | None", "Path | None")
+
+
 def _flags(fit: Any) -> dict[str, inspect.Parameter]:
     """A fit function's settings that can be said in one word."""
     return {
         f"--{name.replace('_', '-').strip('-')}": parameter
         for name, parameter in inspect.signature(fit).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and isinstance(parameter.default, int | float | str)
+        if parameter.kind is parameter.KEYWORD_ONLY
+        and (isinstance(parameter.default, int | float | str) or parameter.annotation in _WORDS)
     }
 
 
@@ -500,6 +505,8 @@ def _setting(fit: Any, method: str, word: str, value: str | None) -> tuple[str, 
         raise InputError(f"{method} has no setting {word}; it has {', '.join(sorted(flags))}")
     if isinstance(parameter.default, bool):
         return parameter.name, not negated
+    if parameter.default is None and value is not None:
+        return parameter.name, value
     try:
         return parameter.name, type(parameter.default)(value)
     except (TypeError, ValueError):
