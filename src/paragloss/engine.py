@@ -219,14 +219,14 @@ class Engine:
         rankings: list[Ranking] = [[] for _ in queries]
         for source in dict.fromkeys(query.lang for query in queries):
             which = [i for i, query in enumerate(queries) if query.lang == source]
-            searcher = pipelines.build(self._parts(source), pipeline, source=source, targets=targets)
+            searcher = pipelines.build(self._parts(), pipeline, source=source, targets=targets)
             for i, ranking in zip(which, searcher.search([queries[i] for i in which], k, where), strict=True):
                 rankings[i] = ranking
         return rankings
 
     def info(self) -> dict[str, Any]:
         """What the collection holds, for people."""
-        parts = self._parts("")
+        parts = self._parts()
         return {
             "collection": self.location,
             "documents": self.count(),
@@ -288,7 +288,7 @@ class Engine:
     def _documents(self, ids: Sequence[str]) -> list[Document]:
         return [record.document for record in self._store.get(ids) if record is not None]
 
-    def _parts(self, source: str) -> pipelines.Parts:
+    def _parts(self) -> pipelines.Parts:
         return pipelines.Parts(
             self._store,
             self._index.statistics,

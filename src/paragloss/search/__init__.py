@@ -1,1 +1,1 @@
-"""To be written."""
+"""How documents are found: two searchers that ask the store, and wrappers around searchers."""

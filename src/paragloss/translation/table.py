@@ -52,7 +52,7 @@ class Table:
     def translate(self, query: Query, to: str) -> list[Translation]:
         if (query.lang, to) not in self.probabilities:
             have = ", ".join(f"{a}->{b}" for a, b in self.pairs)
-            learn_it = f"paragloss train table {query.lang} {to} BITEXT learns one"
+            learn_it = "paragloss train table FILE... --out TABLE learns one"
             raise LanguageError(f"no table for {query.lang}->{to}; have {have} ({learn_it})")
         spans = analyzer(query.lang).spans(query.text)
         translations = []
