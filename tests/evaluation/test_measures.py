@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 
 from paragloss.errors import InputError
@@ -67,3 +68,38 @@ def test_a_query_without_a_relevant_document_is_left_out():
 def test_bad_input_is_said(run, qrels, measure, message):
     with pytest.raises(InputError, match=message):
         evaluate(run, qrels, [measure])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("nDCG(dcg='exp-log2')@10", (3 / math.log2(3) + 1 / 2) / (3 + 1 / math.log2(3))),
+        ("nDCG@2", (2 / math.log2(3)) / (2 + 1 / math.log2(3))),  # the ideal is cut as well
+        ("RR@1", 0.0),
+        ("AP(rel=2)", 1 / 2),
+        ("Judged@5", 3 / 5),
+    ],
+)
+def test_options_and_cut_offs(name, value):
+    assert measured(name)["q1"] == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "message"), [("P", "needs a cut-off"), ("P(colour=3)@5", "unknown option 'colour=3'")])
+def test_half_said_measures_are_refused(name, message):
+    with pytest.raises(InputError, match=message):
+        measured(name)
+
+
+def test_the_values_are_those_of_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures", reason="ir-measures does not install on this machine")
+    random = np.random.default_rng(0)
+    qrels = {f"q{q}": {f"d{d}": int(random.integers(-1, 4)) for d in range(40)} for q in range(50)}
+    run = {
+        q: [Hit(f"d{d}", float(-place)) for place, d in enumerate(random.permutation(60)[:30].tolist())] for q in qrels
+    }
+    names = ["nDCG@10", "nDCG", "AP", "AP@5", "AP(rel=2)", "RR", "RR@3", "P@7", "P(rel=2)@7", "R@10", "Success@2"]
+    ours = evaluate(run, qrels, names)
+    served = {q: {hit.id: hit.score for hit in ranking} for q, ranking in run.items()}
+    for name in names:
+        theirs = {m.query_id: m.value for m in ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, served)}
+        assert ours[name] == pytest.approx({q: theirs[q] for q in ours[name]}, abs=1e-6), name
