@@ -84,7 +84,9 @@ def test_options_and_cut_offs(name, value):
     assert measured(name)["q1"] == pytest.approx(value, abs=1e-9)
 
 
-@pytest.mark.parametrize(("name", "message"), [("P", "needs a cut-off"), ("P(colour=3)@5", "unknown option 'colour=3'")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("P", "needs a cut-off"), ("P(colour=3)@5", "unknown option 'colour=3'")]
+)
 def test_half_said_measures_are_refused(name, message):
     with pytest.raises(InputError, match=message):
         measured(name)
