@@ -18,7 +18,7 @@ from pathlib import Path
 
 from paragloss.formats.jsonl import read_aligned
 from paragloss.models import cr5
-from paragloss.models.bag import BagEncoder
+from paragloss.serving.bag import BagEncoder
 
 WORDS = 100
 

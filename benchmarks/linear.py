@@ -24,10 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-from paragloss.models import alignment, cca, cr5, lsi, monolingual, opca
-from paragloss.models._counting import count, text_of
-from paragloss.models.bag import BagEncoder
+from paragloss.learning import monolingual
+from paragloss.learning.counting import count, text_of
+from paragloss.models import alignment, cca, cr5, lsi, opca
 from paragloss.ranking import globally_corrected, inverted_softmax, neighbourhood
+from paragloss.serving.bag import BagEncoder
 from paragloss.types import Aligned, Concept
 
 Method = Callable[[Aligned], BagEncoder]

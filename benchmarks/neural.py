@@ -19,10 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from paragloss.models import _descent, _graded, _kernel_training, towers
-from paragloss.models._kernels import MEANS, WIDTHS, unit
-from paragloss.models.knrm import Knrm
+from paragloss.descent import graded, loop, towers
+from paragloss.descent import kernels as training
 from paragloss.models.ordinal import sosl
+from paragloss.serving.kernels import MEANS, WIDTHS, unit
+from paragloss.serving.knrm import Knrm
 
 
 def zipf(rng: np.random.Generator, texts: int, length: int, vocabulary: int) -> np.ndarray:
@@ -57,7 +58,7 @@ def ordinal(device: str, *, queries: int = 15_000, documents: int = 100_000, epo
     grades = np.ones(columns.shape, np.float32)
     grades[np.arange(queries), rng.integers(0, judged, queries)] = 2
     matrix = sp.csr_matrix((grades.ravel(), columns.ravel(), np.arange(queries + 1) * judged), (queries, documents))
-    one = _graded.task("a", "b", asked, read, matrix, device)
+    one = graded.task("a", "b", asked, read, matrix, device)
     nets = {
         lang: towers.Average(
             torch.randn(vocabulary, 64, device=device, generator=torch.Generator(device).manual_seed(i))
@@ -66,13 +67,13 @@ def ordinal(device: str, *, queries: int = 15_000, documents: int = 100_000, epo
     }
     ends: list[float] = []
 
-    def note(done: _descent.Progress) -> None:
+    def note(done: loop.Progress) -> None:
         wait(device)
         ends.append(time.perf_counter())
         print(f"  epoch {done.epoch}: loss {done.loss:.4f}", flush=True)
 
     start = time.perf_counter()
-    _graded.train(
+    graded.train(
         [one], nets, lambda r, y: sosl(r, y), epsilon=1.0, negatives=40, batch=128, epochs=epochs,
         learning_rate=0.01, seed=0, progress=note,
     )  # fmt: skip
@@ -125,17 +126,17 @@ def knrm(device: str, *, vocabulary: int, dim: int = 300, batch: int = 64, steps
     q, better, worse = (zipf(rng, total, length, vocabulary) for length in (10, 200, 200))
     print(f"knrm training, {device}: vocabulary {vocabulary}, {dim} dimensions, batches of {batch}")
 
-    model = _kernel_training.ranker(rng.uniform(-1, 1, (vocabulary, dim)).astype(np.float32), (), rng, device)
-    asked = _descent.bags(counts(q, vocabulary), device)
-    read = _descent.bags(counts(np.concatenate([better, worse]), vocabulary), device)
+    model = training.ranker(rng.uniform(-1, 1, (vocabulary, dim)).astype(np.float32), (), rng, device)
+    asked = loop.bags(counts(q, vocabulary), device)
+    read = loop.bags(counts(np.concatenate([better, worse]), vocabulary), device)
     number = np.arange(total)
     times: list[float] = []
 
-    def note(done: _descent.Progress) -> None:
+    def note(done: loop.Progress) -> None:
         wait(device)
         times.append(time.perf_counter())
 
-    _kernel_training.train(
+    training.train(
         model, asked, read, lambda epoch, rng: np.stack([number, number, number + total]),
         batch=batch, epochs=3, learning_rate=1e-3, epsilon=1e-5, seed=0, progress=note,
     )  # fmt: skip

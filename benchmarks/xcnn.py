@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from paragloss.models import bae, lsi, opca, s2net, xcnn
-from paragloss.models.bag import BagEncoder
+from paragloss.serving.bag import BagEncoder
 from paragloss.types import Concept
 
 METHODS: dict[str, Callable[..., BagEncoder]] = {

@@ -24,6 +24,7 @@ from paragloss.models import cr5, knrm
 from paragloss.ranking import rank
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import NAME, TermIndex
+from paragloss.serving.knrm import Knrm
 from paragloss.stores import create_store
 from paragloss.translation import table
 from paragloss.translation.querylog import translate_log
@@ -117,7 +118,7 @@ def bilingual(made: Log, *, case: str = "keep") -> Judged:
     return translate_log(made.train, translator(), "en", case=case)
 
 
-def train(judged: Judged, **settings: Any) -> knrm.Knrm:
+def train(judged: Judged, **settings: Any) -> Knrm:
     import torch
 
     torch.set_num_threads(1)  # batches are small: a second thread waits more than it works

@@ -10,11 +10,14 @@ FLOORS = {
     "types": 0, "errors": 0,
     "languages": 1, "analysis": 1, "formats": 1, "artefacts": 1, "ranking": 1, "bm25": 1,
     "vocabulary": 2, "statistics": 2, "judgments": 2, "clicks": 2,
-    "models": 3, "translation": 3, "stores": 3,
-    "search": 4, "gloss": 4, "evaluation": 4,
-    "engine": 5, "analyses": 6,
-    "demo": 6,
-    "cli": 7, "server": 7, "web": 7,
+    "solving": 3,
+    "learning": 4, "serving": 4,
+    "descent": 5,
+    "models": 6, "translation": 6, "stores": 6,
+    "search": 7, "gloss": 7, "evaluation": 7,
+    "engine": 8,
+    "analyses": 9, "demo": 9,
+    "cli": 10, "server": 10, "page": 10, "adapters": 10,
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.gloss import contributions, snippet
-from paragloss.models.bag import BagEncoder, Tower
+from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.vocabulary import Vocabulary
 
 

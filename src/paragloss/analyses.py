@@ -18,6 +18,7 @@ from paragloss.evaluation import evaluate, kernels, mean
 from paragloss.formats.aligned import read_aligned
 from paragloss.models import knrm
 from paragloss.ranking import rank
+from paragloss.serving.knrm import Knrm
 from paragloss.types import Hit, Judged, Translator
 
 #: Documents a query's own one must stand out from, when an analysis measures.
@@ -126,12 +127,12 @@ KINDS: Mapping[str, Callable[..., Table]] = {
 }
 
 
-def reciprocal_rank(model: knrm.Knrm, judged: Judged) -> float:
+def reciprocal_rank(model: Knrm, judged: Judged) -> float:
     """Where a query's own document stands among RIVALS others, on average; ties count against it."""
     return mean({"RR": reciprocal_ranks(model, judged)})["RR"]
 
 
-def reciprocal_ranks(model: knrm.Knrm, judged: Judged) -> dict[str, float]:
+def reciprocal_ranks(model: Knrm, judged: Judged) -> dict[str, float]:
     against = judgments.sample_irrelevant(judged, min(RIVALS, len(judged.documents) - 1))
     run = {}
     for query in against.queries:
@@ -143,8 +144,8 @@ def reciprocal_ranks(model: knrm.Knrm, judged: Judged) -> dict[str, float]:
     return evaluate(run, against.qrels, ("RR",))["RR"]
 
 
-def _knrm(path: str) -> knrm.Knrm:
-    return knrm.Knrm.load(path)
+def _knrm(path: str) -> Knrm:
+    return Knrm.load(path)
 
 
 def _judged(files: Sequence[str], source: str, target: str) -> Judged:

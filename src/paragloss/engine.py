@@ -18,10 +18,10 @@ from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, ModelError, StoreError
 from paragloss.formats.dictionaries import read_entries
 from paragloss.gloss import contributions, snippet
-from paragloss.models import hubness
-from paragloss.models.bag import BagEncoder
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
+from paragloss.serving import hubness
+from paragloss.serving.bag import BagEncoder
 from paragloss.stores import create_store, exists, open_store, shelf
 from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.types import Aligned, Document, Encoder, Floats, Query, Ranking, Translator, Where
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from paragloss.stores import AnyStore
 
 _BLOB = "models"
+#: Where a kind of artefact may have its file.
+_FOLDERS = ("serving", "descent", "models", "translation")
 #: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
 BATCH = 1000
 #: Up to so many documents comparing with all of them takes a few milliseconds, is exact, and saves building a graph,
@@ -343,7 +345,7 @@ def train(fit: Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
 def load(path: str | Path) -> Any:
     """A trained model: what kind it is stands in its folder, and a file of that name knows how to load it."""
     kind = artefacts.kind_of(path)
-    for folder in ("models", "translation"):
+    for folder in _FOLDERS:
         if kind.isidentifier() and importlib.util.find_spec(f"paragloss.{folder}.{kind}"):
             return importlib.import_module(f"paragloss.{folder}.{kind}").load(path)
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")

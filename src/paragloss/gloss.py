@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import scipy.sparse as sp
 
-from paragloss.models.bag import BagEncoder
+from paragloss.serving.bag import BagEncoder
 from paragloss.types import Analyzer, Floats, Span
 
 #: How far into a document snippets look; nobody reads on for the 100th page's sake.

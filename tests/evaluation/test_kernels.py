@@ -18,7 +18,7 @@ from paragloss.evaluation.kernels import (
     word_pairs,
     words_of,
 )
-from paragloss.models.knrm import Knrm
+from paragloss.serving.knrm import Knrm
 from paragloss.types import Alternative, Document, Judged, Query, Translation
 from paragloss.vocabulary import Vocabulary
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from paragloss.errors import ModelError
-from paragloss.models import _maps, alignment, monolingual
-from paragloss.models._counting import count
+from paragloss.learning import monolingual
+from paragloss.learning.counting import count
+from paragloss.models import alignment
 from paragloss.ranking import csls_documents, csls_queries, globally_corrected, inverted_softmax, neighbourhood
+from paragloss.solving import maps
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
 
@@ -25,19 +27,19 @@ def space(seed, *, dim=12, words=2000, clusters=10):
     middles = noise.standard_normal((clusters, dim))
     rows = middles[noise.choice(clusters, words, p=noise.dirichlet(np.ones(clusters)))]
     rows = (rows + 0.3 * noise.standard_normal((words, dim))) * np.linspace(2, 0.3, dim)
-    return _maps.centred(rows.astype(np.float32))
+    return maps.centred(rows.astype(np.float32))
 
 
 def rotated(target, amount=0.02):
     turned = rotation(target.shape[1])
     noise = np.random.default_rng(6).standard_normal(target.shape)
-    return _maps.unit((target @ turned.T + amount * noise).astype(np.float32)), turned
+    return maps.unit((target @ turned.T + amount * noise).astype(np.float32)), turned
 
 
 def test_least_squares_is_numpys():
     noise = np.random.default_rng(0)
     x, y = noise.standard_normal((50, 4)).astype(np.float32), noise.standard_normal((50, 4)).astype(np.float32)
-    P, Q = _maps.least_squares(x, y)
+    P, Q = maps.least_squares(x, y)
     np.testing.assert_allclose(P, np.linalg.solve(x.T @ x, x.T @ y), rtol=1e-3, atol=1e-5)  # the normal equations
     np.testing.assert_array_equal(Q, np.eye(4))
 
@@ -45,7 +47,7 @@ def test_least_squares_is_numpys():
 def test_procrustes_finds_the_rotation_under_noise():
     target = space(1, dim=20)
     source, turned = rotated(target)
-    P, _ = _maps.procrustes(source[:500], target[:500])
+    P, _ = maps.procrustes(source[:500], target[:500])
     np.testing.assert_allclose(P, turned, atol=0.02)
     np.testing.assert_allclose(P.T @ P, np.eye(20), atol=1e-5)
     worse = np.linalg.norm(source[:500] @ rotation(20, seed=8) - target[:500])
@@ -55,17 +57,17 @@ def test_procrustes_finds_the_rotation_under_noise():
 def test_turning_both_sides_gives_the_same_cosines_as_turning_one():
     target = space(1)
     source, _ = rotated(target)
-    P, _ = _maps.procrustes(source[:300], target[:300])
-    A, B = _maps.both_rotated(source[:300], target[:300])
+    P, _ = maps.procrustes(source[:300], target[:300])
+    A, B = maps.both_rotated(source[:300], target[:300])
     np.testing.assert_allclose((source @ P) @ target.T, (source @ A) @ (target @ B).T, atol=1e-4)
-    assert _maps.both_rotated(source, target, keep=0.5)[0].shape == (12, 6)
+    assert maps.both_rotated(source, target, keep=0.5)[0].shape == (12, 6)
 
 
 def test_canonical_vectors_have_the_canonical_correlations():
     noise = np.random.default_rng(2)
     shared = noise.standard_normal((200, 2))
     x, y = (shared @ noise.standard_normal((2, 5)) + noise.standard_normal((200, 5)) for _ in range(2))
-    A, B = _maps.canonical(x.astype(np.float32), y.astype(np.float32), ridge=0.0)
+    A, B = maps.canonical(x.astype(np.float32), y.astype(np.float32), ridge=0.0)
     xc, yc = x - x.mean(axis=0), y - y.mean(axis=0)
     # The squared correlations are the eigenvalues of Sxx^-1 Sxy Syy^-1 Syx.
     product = np.linalg.solve(xc.T @ xc, xc.T @ yc) @ np.linalg.solve(yc.T @ yc, yc.T @ xc)
@@ -103,8 +105,8 @@ def test_csls_by_hand():
 def test_refinement_repairs_a_rough_start():
     target = space(1)
     source, turned = rotated(target)
-    rough, _ = _maps.procrustes(source[:15], target[:15])
-    better, score = _maps.refined(source, target, rough)
+    rough, _ = maps.procrustes(source[:15], target[:15])
+    better, score = maps.refined(source, target, rough)
     assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
     assert score > 0.95
 
@@ -112,7 +114,7 @@ def test_refinement_repairs_a_rough_start():
 def test_health_tells_a_sound_map_from_one_between_unrelated_spaces():
     target, unrelated = space(1, dim=30, clusters=40), space(99, dim=30, clusters=40)
     sound = alignment.health(rotated(target)[0] @ rotation(30), target)
-    lost, _ = _maps.refined(target, unrelated, np.eye(30, dtype=np.float32))
+    lost, _ = maps.refined(target, unrelated, np.eye(30, dtype=np.float32))
     failed = alignment.health(target @ lost, unrelated)
     assert sound["agreement"] > 0.9
     assert failed["agreement"] < failed["chance"] + 0.25 * (1 - failed["chance"])
@@ -135,10 +137,10 @@ def test_advrefine_recovers_a_rotation_without_a_dictionary():
     target = space(1)
     source, turned = rotated(target)
     order = np.random.default_rng(7).permutation(len(source))
-    from paragloss.models._adversarial import adversarial
+    from paragloss.descent.adversarial import adversarial
 
     start = adversarial(source[order], target, seed=1, epochs=5, steps=500, hidden=256)
-    found, _ = _maps.refined(source[order], target, start)
+    found, _ = maps.refined(source[order], target, start)
     np.testing.assert_allclose(found, turned, atol=0.03)
 
 
@@ -203,7 +205,7 @@ def test_words_used_alike_get_vectors_alike():
     texts += [f"{thing} costs {price}" for thing in ("car", "house") for price in ("money", "gold", "silver")]
     vocabulary, _ = Vocabulary.build(texts, "en", min_df=1, stem=False)
     words, rows = monolingual.train(texts, vocabulary, dim=5)
-    rows = _maps.unit(rows)
+    rows = maps.unit(rows)
     cat, dog, car = (rows[words.index(word)] for word in ("cat", "dog", "car"))
     assert cat @ dog > 0.9 > 0.3 > cat @ car
 

@@ -8,12 +8,12 @@ import pytest
 import scipy.sparse as sp
 
 from paragloss.models import bae
-from paragloss.models.bag import BagEncoder
+from paragloss.serving.bag import BagEncoder
 from paragloss.types import Concept
 
 torch = pytest.importorskip("torch")
 
-from paragloss.models import _autoencoder as network  # noqa: E402
+from paragloss.descent import autoencoder as network  # noqa: E402
 
 
 def corpus(count, seed, langs=("en", "fr"), noise=0):
@@ -178,7 +178,7 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
     )
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from paragloss.models.bag import BagEncoder\n"
+        "from paragloss.serving.bag import BagEncoder\n"
         "import paragloss.models.bae\n"
         f"print(BagEncoder.load({str(tmp_path / 'model')!r}).encode({texts!r}, 'fr').shape)"
     )

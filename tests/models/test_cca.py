@@ -4,8 +4,8 @@ import numpy as np
 import scipy.linalg
 
 from paragloss import demo
+from paragloss.learning.counting import text_of
 from paragloss.models import cca
-from paragloss.models._counting import text_of
 from paragloss.vocabulary import weigh
 
 

@@ -12,10 +12,11 @@ import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.models import cr5
-from paragloss.models._arrays import Arrays, orthonormal
-from paragloss.models._ridge import Block, Regression
-from paragloss.models._spectrum import closed_form, leading
 from paragloss.ranking import nearest
+from paragloss.solving import spectrum
+from paragloss.solving.arrays import Arrays, orthonormal
+from paragloss.solving.ridge import Block, Regression
+from paragloss.solving.spectrum import closed_form, leading
 from paragloss.types import Concept
 
 
@@ -223,7 +224,7 @@ def test_tune_scores_every_lambda_on_concepts_kept_apart(tmp_path):
 def test_tune_by_iteration_agrees_with_fits_of_their_own(monkeypatch):
     concepts = corpus(300)
     dense = cr5.tune(concepts, lambdas=(0.5, 2.0), dim=30, device="numpy")
-    monkeypatch.setattr(cr5, "_SMALL", 0)
+    monkeypatch.setattr(spectrum, "SMALL", 0)
     iterated = cr5.tune(concepts, lambdas=(0.5, 2.0), dim=30, device="numpy")
     for value in dense.scores:
         assert iterated.scores[value] == pytest.approx(dense.scores[value], abs=0.1)
@@ -254,7 +255,7 @@ def test_add_language_minimises_its_stated_objective():
 
 
 def test_progress_ends_at_one_and_never_falls(monkeypatch):
-    monkeypatch.setattr(cr5, "_SMALL", 0)
+    monkeypatch.setattr(spectrum, "SMALL", 0)
     seen = []
     cr5.fit(corpus(200), dim=80, device="numpy", progress=lambda share, left: seen.append((share, left)))
     assert [share for share, _ in seen] == sorted(share for share, _ in seen)
@@ -266,22 +267,22 @@ KILLED = """
 import sys, time
 sys.path.insert(0, {folder!r})
 from test_cr5 import problem
-from paragloss.models._arrays import Arrays
-from paragloss.models._ridge import Regression
-from paragloss.models import _spectrum
+from paragloss.solving.arrays import Arrays
+from paragloss.solving.ridge import Regression
+from paragloss.solving import spectrum
 blocks, concepts = problem(400, 2)
 calls = []
-grow = _spectrum._Search.add
+grow = spectrum._Search.add
 def slow(self, block):
     grow(self, block)
     calls.append(1)
     if len(calls) == 3:  # the checkpoint of the second is on disk
         print("ready", flush=True)
         time.sleep(60)
-_spectrum._Search.add = slow
+spectrum._Search.add = slow
 regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-path = _spectrum.Path({path!r})
-_spectrum.leading(regression, rank=150, tolerance=1e-4, checkpoint=path, checkpoint_every=0, key="k")
+path = spectrum.Path({path!r})
+spectrum.leading(regression, rank=150, tolerance=1e-4, checkpoint=path, checkpoint_every=0, key="k")
 """
 
 

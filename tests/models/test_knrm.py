@@ -4,28 +4,30 @@ import scipy.sparse as sp
 
 from paragloss import engine, judgments
 from paragloss.errors import InputError, LanguageError, ModelError
-from paragloss.models import _kernels, _triples, knrm
+from paragloss.learning import sampling
+from paragloss.models import knrm
+from paragloss.serving import kernels
 from paragloss.types import Concept, Document, Judged, Query
 from paragloss.vocabulary import Vocabulary
 
 torch = pytest.importorskip("torch")
 
-from paragloss.models import _kernel_training  # noqa: E402
-from paragloss.models._descent import bags  # noqa: E402
+from paragloss.descent import kernels as training  # noqa: E402
+from paragloss.descent.bags import bags  # noqa: E402
 
 
 def test_kernel_sums_by_hand():
     # Cosines 1, 0.85, 0.1. At 0.9: exp(-.5) + exp(-.125) = .6065 + .8825. At 0.7: exp(-4.5) + exp(-1.125).
     # At 0.5: exp(-6.125) + exp(-8) + ...; at 0.3: exp(-2); at 0.1: 1; the rest mirrors 0.1's tail.
-    sums = _kernels.responses(np.array([1.0, 0.85, 0.1])).sum(0)
+    sums = kernels.responses(np.array([1.0, 0.85, 0.1])).sum(0)
     assert sums[:6].tolist() == pytest.approx([1.0, 1.489, 0.3358, 0.0025, 0.1353, 1.0], abs=6e-5)
     assert sums[6:9].tolist() == pytest.approx([np.exp(-2), np.exp(-8), np.exp(-18)], rel=1e-3)
 
 
 def test_neighbouring_kernels_by_ratio_are_the_kernels_themselves():
     cosines = torch.linspace(-1, 1, 401, dtype=torch.float32)
-    direct = _kernels.responses(cosines.double().numpy())
-    for k, response in _kernel_training._responses(cosines):
+    direct = kernels.responses(cosines.double().numpy())
+    for k, response in training._responses(cosines):
         np.testing.assert_allclose(response.numpy(), direct[:, k], rtol=3e-4 if k == 0 else 3e-5, atol=1e-12)
 
 
@@ -33,7 +35,7 @@ def test_the_gradient_of_the_kernel_sums_is_that_of_finite_differences():
     torch.manual_seed(0)
     cosines = (torch.rand(2, 3, 4, dtype=torch.float64) * 2 - 1).requires_grad_()
     counts = torch.tensor([[1.0, 2, 0, 1], [3, 0, 0, 1]], dtype=torch.float64)
-    assert torch.autograd.gradcheck(lambda m: _kernel_training.kernel_sums(m, counts), cosines)
+    assert torch.autograd.gradcheck(lambda m: training.kernel_sums(m, counts), cosines)
 
 
 def rows_of(texts, width=8):
@@ -47,8 +49,8 @@ def rows_of(texts, width=8):
 
 def ranker(dim=5, dtype=torch.float32, off=(), seed=0):
     rng = np.random.default_rng(seed)
-    made = _kernel_training.ranker(rng.uniform(-1, 1, (8, dim)).astype(np.float32), off, rng, "cpu")
-    return _kernel_training.Ranker(*(t.detach().to(dtype).requires_grad_() for t in made[:3]), made.active.to(dtype))
+    made = training.ranker(rng.uniform(-1, 1, (8, dim)).astype(np.float32), off, rng, "cpu")
+    return training.Ranker(*(t.detach().to(dtype).requires_grad_() for t in made[:3]), made.active.to(dtype))
 
 
 def textbook(model, query, document):
@@ -56,7 +58,7 @@ def textbook(model, query, document):
     v = model.table.detach().double().numpy()
     v = v / np.linalg.norm(v, axis=1, keepdims=True)
     features = np.zeros(11)
-    for k, (mean, width) in enumerate(zip(_kernels.MEANS, _kernels.WIDTHS, strict=True)):
+    for k, (mean, width) in enumerate(zip(kernels.MEANS, kernels.WIDTHS, strict=True)):
         for i in query:
             total = sum(np.exp(-((v[i] @ v[j] - mean) ** 2) / (2 * width**2)) for j in document)
             features[k] += 0.01 * np.log(max(total, 1e-10))
@@ -69,7 +71,7 @@ DOCUMENTS = [[1, 1, 5, 6, 7], [3], [0, 2, 4, 4]]
 
 def test_training_scores_are_the_textbooks_with_repeated_words_and_different_lengths():
     model = ranker(dtype=torch.float64)
-    found = _kernel_training.scores(model, bags(rows_of(QUERIES)), bags(rows_of(DOCUMENTS)))
+    found = training.scores(model, bags(rows_of(QUERIES)), bags(rows_of(DOCUMENTS)))
     expected = [textbook(model, q, d) for q, d in zip(QUERIES, DOCUMENTS, strict=True)]
     np.testing.assert_allclose(found.detach().numpy(), expected, atol=1e-9)
 
@@ -77,7 +79,7 @@ def test_training_scores_are_the_textbooks_with_repeated_words_and_different_len
 def test_gradients_of_scores_are_those_of_finite_differences():
     model = ranker(dtype=torch.float64)
     queries, documents = bags(rows_of(QUERIES)), bags(rows_of(DOCUMENTS))
-    loss = _kernel_training.scores(model, queries, documents).sum()
+    loss = training.scores(model, queries, documents).sum()
     ours = torch.autograd.grad(loss, model[:3])
     assert ours[0].is_sparse
     h = 1e-6
@@ -87,7 +89,7 @@ def test_gradients_of_scores_are_those_of_finite_differences():
             for sign in (1, -1):
                 with torch.no_grad():
                     parameter[at] += sign * h
-                    ends.append(float(_kernel_training.scores(model, queries, documents).sum()))
+                    ends.append(float(training.scores(model, queries, documents).sum()))
                     parameter[at] -= sign * h
             assert float(gradient.to_dense()[at]) == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=1e-6)
 
@@ -101,7 +103,7 @@ def test_scores_served_by_numpy_are_those_of_training():
     model = ranker()
     ours = served(model)
     for query in QUERIES:
-        expected = _kernel_training.scores(model, bags(rows_of([query] * 3)), bags(rows_of(DOCUMENTS)))
+        expected = training.scores(model, bags(rows_of([query] * 3)), bags(rows_of(DOCUMENTS)))
         np.testing.assert_allclose(ours.score_ids(query, DOCUMENTS), expected.detach().numpy(), atol=2e-6)
 
 
@@ -218,9 +220,9 @@ def test_a_seed_repeats_bit_for_bit():
 
 def test_triples_prefer_what_was_judged_lower_and_never_draw_a_judged_document_as_unjudged():
     grades = sp.csr_matrix((np.array([2, 1, 0, 1], np.float32), np.array([0, 1, 2, 3]), np.array([0, 3, 4])), (2, 6))
-    among = _triples.source(grades)
+    among = sampling.source(grades)
     assert among.positives.tolist() == [[0, 0], [0, 1], [1, 3]]
-    drawn = {tuple(row) for _ in range(200) for row in _triples.draw(among, 4, np.random.default_rng(_)).T.tolist()}
+    drawn = {tuple(row) for _ in range(200) for row in sampling.draw(among, 4, np.random.default_rng(_)).T.tolist()}
     unjudged = {0: {3, 4, 5}, 1: {0, 1, 2, 4, 5}}
     lower = {(0, 0): {1, 2}, (0, 1): {2}, (1, 3): set()}
     assert drawn == {(q, d, w) for (q, d), below in lower.items() for w in unjudged[q] | below}
@@ -229,7 +231,7 @@ def test_triples_prefer_what_was_judged_lower_and_never_draw_a_judged_document_a
 def test_hard_negatives_are_the_documents_most_like_the_relevant_one():
     rows = sp.csr_matrix(np.array([[1, 0.0], [1, 0.1], [0, 1], [0.1, 1]], np.float32))
     many = sp.vstack([rows] + [sp.csr_matrix((1, 2), dtype=np.float32)] * 40, format="csr")
-    nearest = _triples._nearest(many)
+    nearest = sampling._nearest(many)
     assert nearest.shape == (44, 20)
     assert {1, 3} <= set(nearest[0].tolist())
     assert 0 not in nearest[0]

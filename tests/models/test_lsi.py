@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from paragloss.models import lsi
-from paragloss.models._spectral import Product, singular, top_eigen
+from paragloss.solving.spectral import Product, singular, top_eigen
 from paragloss.types import Concept
 from paragloss.vocabulary import weigh
 

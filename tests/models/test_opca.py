@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
-from paragloss.models import opca
+from paragloss.solving import oriented
 
 
 def problem(concepts=40, seed=0, languages=2, complete=True):
@@ -37,7 +37,7 @@ def test_the_answer_is_that_of_the_generalised_eigenproblem(languages, complete,
     rows, owners = problem(languages=languages, complete=complete)
     signal, noise = dense(rows, owners, gamma)
     expected = scipy.linalg.eigh(signal, noise)[0][::-1][:5]
-    values, table = opca.solve(rows, owners, dim=5, gamma=gamma)
+    values, table = oriented.oriented(rows, owners, dim=5, gamma=gamma)
     np.testing.assert_allclose(values, expected, rtol=1e-3)
     np.testing.assert_allclose(table.T @ noise @ table, np.eye(5), atol=1e-2)
     np.testing.assert_allclose(signal @ table, noise @ table * values, atol=0.02 * values[0])
@@ -49,7 +49,7 @@ def test_noise_from_differences_is_twice_noise_from_deviations():
     difference = sp.hstack([rows[0], -rows[1]]).toarray()
     signal, _ = dense(rows, owners, 0)
     quoted = scipy.linalg.eigh(signal, difference.T @ difference + 0.8 * np.eye(21))[0][::-1][:4]
-    values, _ = opca.solve(rows, owners, dim=4, gamma=0.4)
+    values, _ = oriented.oriented(rows, owners, dim=4, gamma=0.4)
     np.testing.assert_allclose(values / 2, quoted, rtol=1e-3)
 
 
@@ -60,14 +60,14 @@ def test_conjugate_gradients_solve_every_column():
     right = noise.standard_normal((30, 4)).astype(np.float32)
     right[:, 2] = 0
     scale = (1 / np.diag(A))[:, None]
-    found = opca.conjugate_gradients(lambda b: A @ b, right, scale=scale, tolerance=1e-6)
+    found = oriented.conjugate_gradients(lambda b: A @ b, right, scale=scale, tolerance=1e-6)
     np.testing.assert_allclose(found, np.linalg.solve(A, right), atol=1e-3)
 
 
 def test_the_order_of_languages_changes_no_similarity():
     rows, owners = problem()
-    _, table = opca.solve(rows, owners, dim=5, gamma=0.5)
-    _, turned = opca.solve(rows[::-1], owners[::-1], dim=5, gamma=0.5)
+    _, table = oriented.oriented(rows, owners, dim=5, gamma=0.5)
+    _, turned = oriented.oriented(rows[::-1], owners[::-1], dim=5, gamma=0.5)
     left, right = rows[0] @ table[:12], rows[1] @ table[12:]
     left_, right_ = rows[0] @ turned[9:], rows[1] @ turned[:9]
     np.testing.assert_allclose(left @ right.T, left_ @ right_.T, atol=2e-2 * np.abs(left @ right.T).max())
@@ -81,5 +81,5 @@ def test_a_few_turns_come_close_where_the_space_is_large():
     owners = [np.arange(400)] * 2
     signal, covariance = dense(rows, owners, 5.0)
     expected = scipy.linalg.eigh(signal, covariance)[0][::-1][:10]
-    values, _ = opca.solve(rows, owners, dim=10, gamma=5.0)
+    values, _ = oriented.oriented(rows, owners, dim=10, gamma=5.0)
     np.testing.assert_allclose(values, expected, rtol=0.02)

@@ -4,14 +4,15 @@ import scipy.sparse as sp
 
 from paragloss import engine, judgments
 from paragloss.errors import InputError, ModelError
-from paragloss.models import ordinal, smoothness
-from paragloss.models.bag import BagEncoder
+from paragloss.learning import smoothness
+from paragloss.models import ordinal
+from paragloss.serving.bag import BagEncoder
 from paragloss.types import Concept, Judged
 
 torch = pytest.importorskip("torch")
 
-from paragloss.models import _graded, towers  # noqa: E402
-from paragloss.models._descent import bags  # noqa: E402
+from paragloss.descent import graded, towers  # noqa: E402
+from paragloss.descent.bags import bags  # noqa: E402
 
 
 def value(loss, score, grade, *thresholds):
@@ -132,16 +133,16 @@ def test_word_order_matters_to_the_lstm_and_not_to_the_average():
 def test_smooth_cosine_by_hand_and_how_high_it_reaches():
     q, d = torch.tensor([[3.0, 4.0]]), torch.tensor([[0.0, 2.0]])
     # 8 / ((5 + 1)(2 + 1)) = 0.4444; without smoothing 0.8
-    assert float(_graded.smooth(q, 1.0) @ _graded.smooth(d, 1.0).T) == pytest.approx(8 / 18)
-    assert float(_graded.smooth(q, 0.0) @ _graded.smooth(d, 0.0).T) == pytest.approx(0.8)
+    assert float(graded.smooth(q, 1.0) @ graded.smooth(d, 1.0).T) == pytest.approx(8 / 18)
+    assert float(graded.smooth(q, 0.0) @ graded.smooth(d, 0.0).T) == pytest.approx(0.8)
     far = torch.full((1, 64), 50.0).tanh()
-    assert float(_graded.smooth(far, 1.0) @ _graded.smooth(far, 1.0).T) == pytest.approx(smoothness.reach(1.0, 64))
+    assert float(graded.smooth(far, 1.0) @ graded.smooth(far, 1.0).T) == pytest.approx(smoothness.reach(1.0, 64))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0])
 def test_empty_texts_have_no_gradient_and_no_accident(epsilon):
     table = torch.randn(6, 3, requires_grad=True)
-    row = _graded.smooth(towers.Average(table)(tiny([])), epsilon)
+    row = graded.smooth(towers.Average(table)(tiny([])), epsilon)
     assert row.abs().sum() == 0
     row.sum().backward()
 
@@ -151,7 +152,7 @@ def test_gradients_through_pooling_cosine_and_loss_are_those_of_finite_differenc
     torch.manual_seed(1)
     one = task([[0, 1], [2]], [[3], [4, 5], [5], []], [{0: 2, 1: 1}, {2: 2, 3: 0}])
     table = torch.randn(6, 3, dtype=torch.float64)
-    found = _graded.pairs(one, torch.arange(2), 0)
+    found = graded.pairs(one, torch.arange(2), 0)
     thresholds = ordinal.THREE_PART if loss == "three-part" else ordinal.SOSL
 
     def whole(values):
@@ -159,7 +160,7 @@ def test_gradients_through_pooling_cosine_and_loss_are_those_of_finite_differenc
         for tower in net.values():
             del tower.table
             tower.table = values  # a plain tensor, so that gradients come back to it
-        r = _graded.scores(net, one, torch.arange(2), found, 0.5)
+        r = graded.scores(net, one, torch.arange(2), found, 0.5)
         return ordinal.LOSSES[loss](r, found.grades, thresholds).mean()
 
     values = table.clone().requires_grad_()
@@ -174,13 +175,13 @@ def test_gradients_through_pooling_cosine_and_loss_are_those_of_finite_differenc
 
 def task(queries, documents, grades):
     judged = rows_of([list(row) for row in grades], [g for row in grades for g in row.values()], len(documents))
-    return _graded.task("a", "b", means(queries), means(documents), judged, "cpu")
+    return graded.task("a", "b", means(queries), means(documents), judged, "cpu")
 
 
 def test_pairs_hold_the_judged_documents_and_never_sample_one():
     one = task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
     torch.manual_seed(0)
-    found = _graded.pairs(one, torch.tensor([1, 0]), 500)
+    found = graded.pairs(one, torch.tensor([1, 0]), 500)
     query, document = found.cells // len(found.documents), found.documents[found.cells % len(found.documents)]
     judged = [(int(q), int(d), int(g)) for q, d, g in zip(query[:4], document[:4], found.grades[:4], strict=True)]
     assert sorted(judged) == [(0, 0, 2), (0, 5, 0), (1, 1, 1), (1, 4, 2)]
@@ -197,7 +198,7 @@ def test_ndcg_by_hand():
     table = torch.tensor([[5.0, 0], [0.5, 5], [-5, 0], [0, 0], [0, 0], [0, 0]])
     nets = {"a": towers.Average(table.clone()), "b": towers.Average(table.clone())}
     expected = (1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))
-    assert _graded.ndcg(nets, one, 1.0) == pytest.approx(expected)
+    assert graded.ndcg(nets, one, 1.0) == pytest.approx(expected)
 
 
 def bilingual(concepts=60, seed=0, length=12):
@@ -258,8 +259,8 @@ def test_served_scores_are_those_of_training():
     model = ordinal.fit_judged(judged, dim=8, epochs=2, negatives=5, epsilon=0.5)
     one = ordinal._task(judged, {lang: tower.vocabulary for lang, tower in model.towers.items()}, "cpu", ordered=False)
     nets = {lang: towers.Average(torch.tensor(tower.table)) for lang, tower in model.towers.items()}
-    found = _graded.pairs(one, torch.arange(30), 0)
-    trained = _graded.scores(nets, one, torch.arange(30), found, 0.5).detach().numpy()
+    found = graded.pairs(one, torch.arange(30), 0)
+    trained = graded.scores(nets, one, torch.arange(30), found, 0.5).detach().numpy()
     queries = model.encode([query.text for query in judged.queries], "qa")
     documents = model.encode([document.text for document in judged.documents.values()], "qb")
     np.testing.assert_allclose(trained, (queries * documents).sum(1), atol=1e-6)

@@ -8,15 +8,15 @@ import pytest
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
+from paragloss.learning.counting import Counted
 from paragloss.models import s2net
-from paragloss.models._counting import Counted
-from paragloss.models.bag import BagEncoder, Tower
+from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
 
 torch = pytest.importorskip("torch")
 
-from paragloss.models._contrast import contrast  # noqa: E402
+from paragloss.descent.contrast import contrast  # noqa: E402
 
 
 def corpus(count, seed, langs=("en", "fr"), noise=0):
@@ -133,7 +133,7 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
     np.testing.assert_array_equal(BagEncoder.load(tmp_path / "model").encode(texts, "fr"), trained.encode(texts, "fr"))
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from paragloss.models.bag import BagEncoder\n"
+        "from paragloss.serving.bag import BagEncoder\n"
         "import paragloss.models.s2net\n"
         f"print(BagEncoder.load({str(tmp_path / 'model')!r}).encode({texts!r}, 'fr').shape)"
     )

@@ -5,8 +5,9 @@ import pytest
 
 from paragloss.errors import ModelError
 from paragloss.models import subwords
-from paragloss.models.bag import BagEncoder, Layer, Tower
 from paragloss.ranking import nearest
+from paragloss.serving.bag import BagEncoder, Layer, Tower
+from paragloss.serving.subwords import SubwordEncoder
 from paragloss.vocabulary import Vocabulary
 
 STEMS = ["telefon", "barco", "monta", "giardin", "stell", "pomodor", "finestr", "cavall", "libr", "strad"]
@@ -60,7 +61,7 @@ def test_saved_and_loaded_it_is_the_same(tmp_path):
     wider.save(tmp_path / "model")
     texts = ["telefonino", "stella cavallacci"]
     np.testing.assert_array_equal(
-        subwords.SubwordEncoder.load(tmp_path / "model").encode(texts, "it"), wider.encode(texts, "it")
+        SubwordEncoder.load(tmp_path / "model").encode(texts, "it"), wider.encode(texts, "it")
     )
 
 

@@ -9,12 +9,12 @@ import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.models import xcnn
-from paragloss.models.bag import BagEncoder
+from paragloss.serving.bag import BagEncoder
 from paragloss.types import Concept
 
 torch = pytest.importorskip("torch")
 
-from paragloss.models._contrast import Pairs, contrast, learn  # noqa: E402
+from paragloss.descent.contrast import Pairs, contrast, learn  # noqa: E402
 
 #: Words of each language, by meaning. A sentence holds words of one topic, and the hub's two words for a meaning are
 #: never in one sentence pair: only the hub's own texts say that they belong together.
@@ -237,7 +237,7 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
     )
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from paragloss.models.bag import BagEncoder\n"
+        "from paragloss.serving.bag import BagEncoder\n"
         "import paragloss.models.xcnn\n"
         f"print(BagEncoder.load({str(tmp_path / 'model')!r}).encode({texts[:2]!r}, 'fr').shape)"
     )

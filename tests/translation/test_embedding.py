@@ -5,7 +5,7 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
-from paragloss.models.bag import BagEncoder, Tower
+from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.translation._spelling import spellings
 from paragloss.translation.embedding import Embedding
 from paragloss.types import Query, Translator

@@ -1,6 +1,6 @@
 """What a kernel ranker has learned: the weight of each kernel, which pairs of words fall into it, how it ranks alone.
 
-The analyses of chapter 6 of Liu's thesis, for `models.knrm.Knrm`. Nothing here trains or draws.
+The analyses of chapter 6 of Liu's thesis, for `serving.knrm.Knrm`. Nothing here trains or draws.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.evaluation.measures import Scores
-from paragloss.models._kernels import MEANS, responses
-from paragloss.models.knrm import Knrm
+from paragloss.serving.kernels import MEANS, responses
+from paragloss.serving.knrm import Knrm
 from paragloss.types import Judged, Query, Translator
 
 

@@ -1,7 +1,7 @@
 """Maps between monolingual word spaces, documents as idf-weighted means of mapped words.
 
 The baselines of Cr5's tables 3 and 4: Mikolov et al. 2013 (also under Dinu et al.'s retrieval rule), Faruqui and
-Dyer 2014, Artetxe et al. 2016, Smith et al. 2017, Conneau et al. 2018. The maps themselves are in `_maps.py`.
+Dyer 2014, Artetxe et al. 2016, Smith et al. 2017, Conneau et al. 2018. The maps themselves are in `maps.py`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import MissingExtraError, ModelError
-from paragloss.models import _maps
-from paragloss.models._counting import Counted, count, text_of
-from paragloss.models.bag import BagEncoder, Tower
-from paragloss.models.monolingual import Vectors, train
+from paragloss.learning.counting import Counted, count, text_of
+from paragloss.learning.monolingual import Vectors, train
+from paragloss.serving.bag import BagEncoder, Tower
+from paragloss.solving import maps
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import Vocabulary
 
@@ -101,7 +101,7 @@ def fit(
             "other hardly more than those of unrelated spaces; give a (better) dictionary, or more text",
             stacklevel=2,
         )
-    towers = {lang: Tower(vocabularies[lang], _maps.unit(tables[lang])) for lang in counted}
+    towers = {lang: Tower(vocabularies[lang], maps.unit(tables[lang])) for lang in counted}
     meta: dict[str, Any] = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
     return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": about, "failed": failed})
 
@@ -127,12 +127,12 @@ def health(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) 
     """Is this map more than chance? `agreement` is how well the pairs it finds predict each other, `mutual` how many
     there are, `chance` the agreement that refinement reaches with a target that means nothing: each dimension of the
     real one shuffled on its own."""
-    mapped, target = _maps.unit(mapped[:words]), _maps.unit(target[:words])
+    mapped, target = maps.unit(mapped[:words]), maps.unit(target[:words])
     noise = np.random.default_rng(seed)
-    shuffled = _maps.unit(np.stack([noise.permutation(column) for column in target.T], axis=1))
-    P, _ = _maps.refined(mapped, shuffled, np.eye(mapped.shape[1], dtype=np.float32), rounds=3)
-    agreement, mutual = _maps.agreement(mapped, target, seed=seed)
-    chance, _ = _maps.agreement(_maps.unit(mapped @ P), shuffled, seed=seed)
+    shuffled = maps.unit(np.stack([noise.permutation(column) for column in target.T], axis=1))
+    P, _ = maps.refined(mapped, shuffled, np.eye(mapped.shape[1], dtype=np.float32), rounds=3)
+    agreement, mutual = maps.agreement(mapped, target, seed=seed)
+    chance, _ = maps.agreement(maps.unit(mapped @ P), shuffled, seed=seed)
     return {"agreement": agreement, "mutual": mutual, "chance": chance}
 
 
@@ -145,25 +145,25 @@ def _learn(
     rounds: int,
     keep: float,
     **adversary: int,
-) -> _maps.Pair:
+) -> maps.Pair:
     x, y = source[pairs[:, 0]], target[pairs[:, 1]]
     if method == "least-squares":
-        return _maps.least_squares(x, y)
+        return maps.least_squares(x, y)
     if method == "cca":
-        return _maps.canonical(x, y, keep=keep)
+        return maps.canonical(x, y, keep=keep)
     if method == "svd":
-        return _maps.both_rotated(x, y, keep=keep)
+        return maps.both_rotated(x, y, keep=keep)
     if method == "orthogonal":
-        return _maps.procrustes(x, y)
+        return maps.procrustes(x, y)
     if method == "procrustes":
-        P, Q = _maps.procrustes(x, y)
+        P, Q = maps.procrustes(x, y)
     else:
         try:
-            from paragloss.models._adversarial import adversarial
+            from paragloss.descent.adversarial import adversarial
         except ImportError:
             raise MissingExtraError("advrefine", "train") from None
         P, Q = adversarial(source, target, **adversary), np.eye(target.shape[1], dtype=np.float32)
-    P, _ = _maps.refined(source, target, P, rounds=rounds)
+    P, _ = maps.refined(source, target, P, rounds=rounds)
     return P, Q
 
 
@@ -179,7 +179,7 @@ def _prepared(rows: Floats, method: str) -> Floats:
     """What each paper does to the vectors before it learns a map."""
     if method in ("least-squares", "cca"):
         return np.asarray(rows, np.float32)
-    return _maps.unit(rows) if method == "svd" else _maps.centred(rows)
+    return maps.unit(rows) if method == "svd" else maps.centred(rows)
 
 
 def _pairs(

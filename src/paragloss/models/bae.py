@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paragloss.models._counting import count
-from paragloss.models.bag import BagEncoder, Layer, Tower
+from paragloss.learning.counting import count
+from paragloss.serving.bag import BagEncoder, Layer, Tower
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
 if TYPE_CHECKING:
-    from paragloss.models._descent import Progress
+    from paragloss.descent.loop import Progress
 
 #: A text is a distribution over words; rarer words count for more of it.
 WEIGHTING = "idf-mean"
@@ -49,7 +49,7 @@ def fit(
     `pretraining_epochs=0` starts from small random numbers.
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=(1, 10**9))
-    from paragloss.models import _autoencoder as network
+    from paragloss.descent import autoencoder as network
 
     texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]
     corpus = network.Corpus.of(texts, [part.concepts for part in counted.values()], concepts, words)

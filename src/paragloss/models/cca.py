@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from paragloss.models._counting import count
-from paragloss.models._spectral import Product, singular
-from paragloss.models.bag import BagEncoder, Tower
+from paragloss.learning.counting import count
+from paragloss.serving.bag import BagEncoder, Tower
+from paragloss.solving.spectral import Product, singular
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import weigh
 

@@ -6,7 +6,6 @@ WSDM 2019. Which concepts and languages are given decides whether training is jo
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,17 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.errors import ModelError
-from paragloss.models._arrays import Arrays
-from paragloss.models._counting import Counted, count, text_of
-from paragloss.models._ridge import Block, Regression
-from paragloss.models._spectrum import SOLVERS, Progress, Solution, closed_form, leading
-from paragloss.models.bag import BagEncoder, Tower
+from paragloss.learning.counting import Counted, count, text_of
 from paragloss.ranking import nearest
+from paragloss.serving.bag import BagEncoder, Tower
+from paragloss.solving.arrays import Arrays
+from paragloss.solving.ridge import Block, Regression
+from paragloss.solving.spectrum import SOLVERS, Progress, Solution, closed_form, leading, reduced_rank, small
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
-
-#: Up to this many documents dense algebra is quicker than iterating.
-_SMALL = 1500
 
 
 def fit(
@@ -46,7 +42,7 @@ def fit(
 
     `dim` is at most the number of concepts less one; the encoder says what it got. `lengths` bounds the distinct
     terms of a training document and `min_df` the documents of a term, both with regard to what there is (see
-    `_counting.count`). `solver` is "early", which finds best what it was not trained on; "one-pass", as far as the
+    `learning.counting`). `solver` is "early", which finds best what it was not trained on; "one-pass", as far as the
     authors' went; or "converged", which solves the stated problem. The paper: stem=False, min_df=3,
     lengths=(50, 1000), solver="one-pass". `device` is where torch computes ("cpu", "cuda"), or "numpy". A fit that
     was killed goes on from its `checkpoint` file.
@@ -59,18 +55,17 @@ def fit(
     blocks = [_block(part) for part in counted.values()]
     rank = min(dim, concepts - 1)
     documents = sum(block.rows.shape[0] for block in blocks)
-    if documents <= _SMALL:
-        solution = closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
-    else:
-        solution = leading(
-            Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_),
-            rank=rank,
-            solver=solver,
-            seed=seed,
-            checkpoint=None if checkpoint is None else Path(checkpoint),
-            key=_fingerprint(blocks),
-            progress=progress,
-        )
+    solution = reduced_rank(
+        blocks,
+        concepts,
+        rank=rank,
+        lambda_=lambda_,
+        solver=solver,
+        seed=seed,
+        device=device,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        progress=progress,
+    )
     about = {
         "method": "cr5",
         "lambda_": lambda_,
@@ -116,8 +111,8 @@ def tune(
     apart, kept = [aligned[i] for i in order[:aside]], [aligned[i] for i in order[aside:]]
     counted, concepts = count(kept, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     blocks = [_block(part) for part in counted.values()]
-    rank, small = min(dim, concepts - 1), sum(block.rows.shape[0] for block in blocks) <= _SMALL
-    regression = None if small else Regression.of(blocks, concepts, Arrays(device), lambda_=lambdas[0])
+    rank = min(dim, concepts - 1)
+    regression = None if small(blocks) else Regression.of(blocks, concepts, Arrays(device), lambda_=lambdas[0])
     scores: dict[float, float] = {}
     start, queries = None, 0
     for lambda_ in lambdas:
@@ -210,11 +205,3 @@ def _precision(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]:
     if not hits:
         raise ModelError("no held-out concept has two of the model's languages: hold out more")
     return float(np.mean(hits)), queries
-
-
-def _fingerprint(blocks: Sequence[Block]) -> str:
-    crc = 0
-    for block in blocks:
-        for array in (block.rows.indptr, block.rows.indices, block.rows.data, block.concepts):
-            crc = zlib.crc32(np.ascontiguousarray(array).tobytes(), crc)
-    return f"{crc:08x}"

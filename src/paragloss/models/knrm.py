@@ -14,101 +14,20 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from paragloss import artefacts, judgments
-from paragloss.errors import InputError, LanguageError, ModelError
-from paragloss.models import _judged, _kernels, _triples
-from paragloss.models.bag import BagEncoder, Tower
-from paragloss.types import Aligned, Document, Floats, Judged, Query
+from paragloss import judgments
+from paragloss.errors import InputError, ModelError
+from paragloss.learning import pairs, sampling
+from paragloss.serving import kernels
+from paragloss.serving.bag import BagEncoder
+from paragloss.serving.knrm import Knrm
+from paragloss.types import Aligned, Floats, Judged
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
-    from paragloss.models._descent import Progress
-    from paragloss.models._kernel_training import Ranker
+    from paragloss.descent.kernels import Ranker
+    from paragloss.descent.loop import Progress
 
 NEGATIVES = ("random", "hard")
-
-
-class Knrm:
-    """A Reranker. One table of word vectors; each language's vocabulary says which row a word has."""
-
-    def __init__(
-        self,
-        vocabularies: Mapping[str, Vocabulary],
-        rows: Mapping[str, npt.NDArray[np.int64]],
-        table: Floats,
-        weight: Floats,
-        bias: float,
-        *,
-        meta: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.vocabularies = dict(vocabularies)
-        self.rows = dict(rows)
-        self.table = table  # (words, dim), rows of unit length
-        #: One weight per kernel of `_kernels.MEANS`; 0 for a kernel that is switched off.
-        self.weight = np.asarray(weight, np.float32)
-        self.bias = bias
-        self.meta = dict(meta or {})
-
-    @property
-    def langs(self) -> tuple[str, ...]:
-        return tuple(self.vocabularies)
-
-    def score(self, query: Query, documents: Sequence[Document]) -> Floats:
-        """Words that the model does not know are passed over; without a known word a score is tanh(bias)."""
-        asked = self.ids(query.text, query.lang)
-        return self.score_ids(asked, [self.ids(document.text, document.lang) for document in documents])
-
-    def ids(self, text: str, lang: str) -> npt.NDArray[np.int64]:
-        """The rows of the table that a text's words have, in reading order."""
-        if lang not in self.vocabularies:
-            raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.vocabularies)}")
-        return self.rows[lang][self.vocabularies[lang].ids(text)]
-
-    def score_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
-        """Scores of documents given as rows of the table."""
-        asked, times = np.unique(np.asarray(query, np.int64), return_counts=True)
-        lengths = [len(np.asarray(document)) for document in documents]
-        flat = np.concatenate([np.zeros(0, np.int64), *(np.asarray(document, np.int64) for document in documents)])
-        seen = np.zeros(len(self.table), bool)  # cheaper than sorting the words of a thousand documents
-        seen[flat] = True
-        terms = np.flatnonzero(seen)
-        place = np.cumsum(seen) - 1
-        counts = sp.csr_matrix(
-            (np.ones(len(flat), np.float32), place[flat], np.cumsum([0, *lengths])), shape=(len(documents), len(terms))
-        )
-        found = _kernels.features(self.table[asked], times.astype(np.float32), self.table[terms], counts)
-        return np.asarray(np.tanh(found @ self.weight + self.bias), np.float32)
-
-    def encoder(self) -> BagEncoder:
-        """The word vectors as an encoder: the mean of a text's unit word vectors."""
-        towers = {
-            lang: Tower(vocabulary, self.table[self.rows[lang]]) for lang, vocabulary in self.vocabularies.items()
-        }
-        return BagEncoder(towers, weighting="mean", meta=self.meta)
-
-    def save(self, path: str | Path) -> None:
-        arrays: dict[str, Any] = {"table": self.table, "weight": self.weight}
-        for lang, vocabulary in self.vocabularies.items():
-            arrays |= {f"{lang}.df": vocabulary.df, f"{lang}.rows": self.rows[lang]}
-        words = {f"{lang}.terms": vocabulary.terms for lang, vocabulary in self.vocabularies.items()}
-        about = {lang: vocabulary.meta() for lang, vocabulary in self.vocabularies.items()}
-        meta = {"bias": self.bias, "vocabularies": about, "about": self.meta}
-        artefacts.save(path, "knrm", meta=meta, arrays=arrays, words=words)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Knrm:
-        saved = artefacts.load(path, kind="knrm")
-        vocabularies = {
-            lang: Vocabulary.restore(about, saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"])
-            for lang, about in saved.meta["vocabularies"].items()
-        }
-        rows = {lang: np.asarray(saved.arrays[f"{lang}.rows"]) for lang in vocabularies}
-        arrays = saved.arrays
-        return cls(vocabularies, rows, arrays["table"], arrays["weight"], saved.meta["bias"], meta=saved.meta["about"])
-
-
-def load(path: str | Path) -> Knrm:
-    return Knrm.load(path)
 
 
 def fit(
@@ -131,7 +50,7 @@ def fit(
     `start` names a saved bag encoder whose word vectors to start from; `dim` is then that encoder's. Without one, word
     vectors start at random, which takes far more documents to become good.
     """
-    asking, answering = _judged.pivot(aligned)
+    asking, answering = pairs.pivot(aligned)
     asked = query if query != "title" or any(concept.titles.get(asking) for concept in aligned) else "first-sentence"
     judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=asked) for lang in answering]
     vectors = {}
@@ -188,36 +107,36 @@ def fit_judged(
         raise ModelError(f"negatives {negatives!r}: expected one of {', '.join(NEGATIVES)}")
     if not judged:
         raise InputError("no judgments to learn from")
-    from paragloss.models import _kernel_training
-    from paragloss.models._descent import bags
+    from paragloss.descent import kernels as training
+    from paragloss.descent.bags import bags
 
     rng = np.random.default_rng(seed)
-    vocabularies = _judged.vocabularies(judged, max_terms=max_terms, min_df=min_df)
+    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
     rows, size = _rows(vocabularies, shared=shared)
     table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
     for lang, known in (vectors or {}).items():
         for term, row in zip(vocabularies[lang].terms, rows[lang], strict=True):
             if term in known:
                 table[row] = known[term]
-    model = _kernel_training.ranker(table, tuple(off), rng, device)
+    model = training.ranker(table, tuple(off), rng, device)
     queries, documents, sources = [], [], []
     for one in judged:
-        source, target = _judged.languages(one)
+        source, target = pairs.languages(one)
         queries.append(vocabularies[source].counts([query.text for query in one.queries]))
         documents.append(vocabularies[target].counts([document.text for document in one.documents.values()]))
         alike = weigh(documents[-1], vocabularies[target].idf, "tfidf") if negatives == "hard" else None
-        sources.append(_triples.source(_judged.grades(one), alike))
+        sources.append(sampling.source(pairs.grades(one), alike))
         queries[-1] = _to_rows(queries[-1], rows[source], size)
         documents[-1] = _to_rows(documents[-1], rows[target], size)
 
     def triples(epoch: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         drawn, first, base = [], 0, 0
         for one, asked, read in zip(sources, queries, documents, strict=True):
-            drawn.append(_triples.draw(one, per_positive, rng) + np.array([[first], [base], [base]]))
+            drawn.append(sampling.draw(one, per_positive, rng) + np.array([[first], [base], [base]]))
             first, base = first + asked.shape[0], base + read.shape[0]
         return np.concatenate(drawn, axis=1)
 
-    history = _kernel_training.train(
+    history = training.train(
         model,
         bags(sp.vstack(queries, format="csr"), device),
         bags(sp.vstack(documents, format="csr"), device),
@@ -284,14 +203,14 @@ def fit_triples(
     progress: Callable[[Progress], None] | None = None,
 ) -> Knrm:
     """Learn from triples whose ids are those of one vocabulary, in the order they are given; margins are not used."""
-    from paragloss.models import _kernel_training
-    from paragloss.models._descent import bags
+    from paragloss.descent import kernels as training
+    from paragloss.descent.bags import bags
 
     size, count = len(vocabulary), len(triples.queries)
     rng = np.random.default_rng(seed)
-    model = _kernel_training.ranker(rng.uniform(-1, 1, (size, dim)).astype(np.float32), tuple(off), rng, device)
+    model = training.ranker(rng.uniform(-1, 1, (size, dim)).astype(np.float32), tuple(off), rng, device)
     number = np.arange(count)
-    history = _kernel_training.train(
+    history = training.train(
         model,
         bags(_counts(triples.queries, size), device),
         bags(_counts(triples.better + triples.worse, size), device),
@@ -314,7 +233,7 @@ def _served(
     rows: Mapping[str, npt.NDArray[np.int64]],
     about: Mapping[str, Any],
 ) -> Knrm:
-    table = _kernels.unit(model.table.detach().cpu().numpy())
+    table = kernels.unit(model.table.detach().cpu().numpy())
     weight = (model.weight * model.active).detach().cpu().numpy()
     return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=about)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from paragloss.models._counting import count
-from paragloss.models._spectral import Product, singular
-from paragloss.models.bag import BagEncoder, Tower
+from paragloss.learning.counting import count
+from paragloss.serving.bag import BagEncoder
+from paragloss.solving.spectral import Product, singular
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
@@ -40,9 +40,6 @@ def fit(
         blocks.append(sp.csr_matrix(place, shape=(concepts, len(part.concepts))) @ rows)
     values, directions = singular(Product(sp.hstack(blocks, format="csr")), dim, seed=seed)
     table = (directions * values**-power).astype(np.float32)  # (all terms, dim)
-    edges = np.cumsum([len(part.vocabulary) for part in counted.values()])[:-1]
-    towers = {
-        lang: Tower(part.vocabulary, np.ascontiguousarray(rows))
-        for (lang, part), rows in zip(counted.items(), np.split(table, edges), strict=True)
-    }
-    return BagEncoder(towers, meta={"method": "lsi", "concepts": concepts, "power": power, "seed": seed})
+    vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
+    about = {"method": "lsi", "concepts": concepts, "power": power, "seed": seed}
+    return BagEncoder.stacked(vocabularies, table, meta=about)

@@ -16,17 +16,17 @@ import scipy.sparse as sp
 
 from paragloss import judgments
 from paragloss.errors import InputError, ModelError
-from paragloss.models import _judged
-from paragloss.models.bag import BagEncoder, Tower
+from paragloss.learning import pairs
+from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.types import Aligned, Encoder, Floats, Judged
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
     import torch
 
-    from paragloss.models._descent import Progress
-    from paragloss.models._graded import Task
-    from paragloss.models.towers import TowerEncoder
+    from paragloss.descent.graded import Task
+    from paragloss.descent.loop import Progress
+    from paragloss.descent.towers import TowerEncoder
 
 ENCODERS = ("average", "cnn", "lstm")
 
@@ -55,7 +55,7 @@ def fit(
     of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the queries is
     held out to choose the best epoch, unless `patience` is 0.
     """
-    asking, answering = _judged.pivot(aligned)
+    asking, answering = pairs.pivot(aligned)
     linked = judgments.read_links(links) if links else None
     training, validation = [], []
     for lang in answering:
@@ -136,8 +136,9 @@ def fit_judged(
         raise ModelError(f"loss {loss!r}: expected one of {', '.join(LOSSES)}")
     if not judged:
         raise InputError("no judgments to learn from")
-    from paragloss.models import _graded, towers
-    from paragloss.models._descent import torch
+    import torch
+
+    from paragloss.descent import graded, towers
 
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
     highest = len(thresholds) - (loss == "three-part")
@@ -146,14 +147,14 @@ def fit_judged(
         if grade > highest:
             raise ModelError(f"grade {grade}: thresholds {thresholds} tell grades from 0 to {highest} apart; add one")
     measure = LOSSES[loss]
-    vocabularies = _judged.vocabularies(judged, max_terms=max_terms, min_df=min_df)
+    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
     rng = np.random.default_rng(seed)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         tables = {lang: _table(v, dim, rng, (vectors or {}).get(lang)) for lang, v in vocabularies.items()}
         nets = {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}
     ordered = encoder != "average"
-    history = _graded.train(
+    history = graded.train(
         [_task(one, vocabularies, device, ordered=ordered) for one in judged],
         nets,
         lambda scores, grades: measure(scores, grades, thresholds),
@@ -298,7 +299,7 @@ def _table(vocabulary: Vocabulary, dim: int, rng: np.random.Generator, known: Ma
 
 
 def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
-    from paragloss.models import _graded, towers
+    from paragloss.descent import graded, towers
 
     def rows(texts: Sequence[str], lang: str) -> sp.csr_matrix:
         vocabulary = vocabularies[lang]
@@ -306,12 +307,12 @@ def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *
             return towers.sequences(texts, vocabulary)
         return weigh(vocabulary.counts(texts), vocabulary.idf, "mean")
 
-    source, target = _judged.languages(judged)
-    return _graded.task(
+    source, target = pairs.languages(judged)
+    return graded.task(
         source,
         target,
         rows([query.text for query in judged.queries], source),
         rows([document.text for document in judged.documents.values()], target),
-        _judged.grades(judged),
+        pairs.grades(judged),
         device,
     )

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-from paragloss.models._counting import Counted, count, text_of
-from paragloss.models.bag import BagEncoder, Tower
-from paragloss.types import Aligned, Floats
-from paragloss.vocabulary import weigh
+from paragloss.learning.counting import Counted, count, text_of
+from paragloss.serving.bag import BagEncoder
+from paragloss.solving.oriented import oriented
+from paragloss.types import Aligned
+from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
-    from paragloss.models._descent import Progress
+    from paragloss.descent.loop import Progress
 
 STARTS = ("random", "opca")
 #: Tables start with entries of this size, whatever they start from: cosines don't see it, step sizes do.
@@ -58,9 +59,7 @@ def fit(
     if isinstance(start, str) and start not in STARTS:
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
     if start == "opca":
-        from paragloss.models import opca
-
-        start = opca.fit(aligned, dim=dim, seed=seed, stem=stem, max_terms=max_terms, min_df=min_df)
+        start = _oriented(aligned, dim, seed, {"stem": stem, "max_terms": max_terms, "min_df": min_df})
     rng = np.random.default_rng(seed)
     if isinstance(start, BagEncoder):
         counted = _counted(aligned, start)
@@ -70,8 +69,9 @@ def fit(
         table = rng.standard_normal((sum(len(part.vocabulary) for part in counted.values()), dim), np.float32)
     table = np.asarray(table * (SPREAD / table.std()), np.float32)
 
-    from paragloss.models._contrast import Pairs, learn
-    from paragloss.models._descent import torch
+    import torch
+
+    from paragloss.descent.contrast import Pairs, learn
 
     texts = sp.block_diag([weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()], format="csr")
     left, right = _pairs(counted, rng)
@@ -93,7 +93,15 @@ def fit(
         progress=progress,
     )
     about = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
-    return BagEncoder(_towers(counted, learned.detach().numpy()), meta=about)
+    return BagEncoder.stacked(_vocabularies(counted), learned.detach().numpy(), meta=about)
+
+
+def _oriented(aligned: Aligned, dim: int, seed: int, settings: Mapping[str, Any]) -> BagEncoder:
+    """OPCA with its own defaults: where the papers start from."""
+    counted, _ = count(aligned, lengths=(50, 1000), **settings)
+    rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()]
+    _, table = oriented(rows, [part.concepts for part in counted.values()], dim=dim, gamma=0.3, seed=seed)
+    return BagEncoder.stacked(_vocabularies(counted), table)
 
 
 def _counted(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
@@ -133,9 +141,5 @@ def _pairs(
     return rows[kept], rows[following[kept]]
 
 
-def _towers(counted: Mapping[str, Counted], table: Floats) -> dict[str, Tower]:
-    edges = np.cumsum([len(part.vocabulary) for part in counted.values()])[:-1]
-    return {
-        lang: Tower(part.vocabulary, np.ascontiguousarray(block))
-        for (lang, part), block in zip(counted.items(), np.split(table, edges), strict=True)
-    }
+def _vocabularies(counted: Mapping[str, Counted]) -> dict[str, Vocabulary]:
+    return {lang: part.vocabulary for lang, part in counted.items()}

@@ -17,17 +17,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-from paragloss.models._counting import text_of
-from paragloss.models._relevance import best_matches
-from paragloss.models.bag import BagEncoder, Tower
+from paragloss.learning.counting import text_of
+from paragloss.learning.relevance import best_matches
+from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import torch
 
-    from paragloss.models._contrast import Pairs
-    from paragloss.models._descent import Progress
+    from paragloss.descent.contrast import Pairs
+    from paragloss.descent.loop import Progress
 
 #: Weights start as N(0, 1) x 0.1.
 SPREAD = 0.1
@@ -144,7 +144,7 @@ def _related(
     vocabulary: Vocabulary, texts: Sequence[str], clicks: Sequence[tuple[str, str]], relevance: str
 ) -> Pairs | None:
     """Texts of one language and what is relevant to them: what was clicked, or what matches best."""
-    from paragloss.models._contrast import Pairs
+    from paragloss.descent.contrast import Pairs
 
     if clicks:
         queries, documents = (vocabulary.counts(side) for side in zip(*clicks, strict=True))
@@ -159,7 +159,7 @@ def _related(
 
 def _translated(counts: sp.csr_matrix, vectors: Floats) -> Pairs:
     """Texts of one language and the vectors of their counterparts in the hub language."""
-    from paragloss.models._contrast import Pairs
+    from paragloss.descent.contrast import Pairs
 
     full = np.flatnonzero((np.diff(counts.indptr) > 0) & vectors.any(axis=1))
     return Pairs(counts[full], vectors[full])
@@ -169,8 +169,9 @@ def _learn(
     terms: int, pairs: Pairs | None, *, dim: int, layers: int, bias: float, seed: int, **settings: Any
 ) -> Floats:
     """The term vectors of one language: (terms, dim). Without pairs they are random, as training finds them."""
-    from paragloss.models._contrast import learn
-    from paragloss.models._descent import torch
+    import torch
+
+    from paragloss.descent.contrast import learn
 
     generator = torch.Generator().manual_seed(seed)
     parameters = {

@@ -11,8 +11,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from paragloss.errors import InputError, LanguageError
-from paragloss.models.bag import BagEncoder
-from paragloss.models.hubness import Queries
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused, plain_sum
 from paragloss.search.lexical import Lexical
@@ -20,6 +18,8 @@ from paragloss.search.merged import Merged
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import Probabilistic
 from paragloss.search.translated import Translated
+from paragloss.serving.bag import BagEncoder
+from paragloss.serving.hubness import Queries
 from paragloss.statistics import Statistics
 from paragloss.types import Document, Encoder, Query, Reranker, Searcher, Translator
 

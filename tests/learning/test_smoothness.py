@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paragloss.errors import ModelError
-from paragloss.models import smoothness
+from paragloss.learning import smoothness
 
 
 def cosine(f, d, epsilon):

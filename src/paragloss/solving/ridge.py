@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from paragloss.models._arrays import PANEL, Arrays, Dense, Sparse, orthonormal
+from paragloss.solving.arrays import PANEL, Arrays, Dense, Sparse, orthonormal
 
 
 class Block(NamedTuple):

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from paragloss.models._conjugate import minimise, stepping  # noqa: E402
+from paragloss.descent.conjugate import minimise, stepping  # noqa: E402
 
 
 def quadratic(dim, seed):

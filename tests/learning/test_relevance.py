@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-from paragloss.models._relevance import best_matches
+from paragloss.learning.relevance import best_matches
 
 
 def rows(*texts, terms):

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
-from paragloss.models._descent import Bags, History, Progress, descend, select, take, torch
-from paragloss.models._kernels import FLOOR, MEANS, SCALE, WIDTHS
+from paragloss.descent.bags import Bags, select, take
+from paragloss.descent.loop import History, Progress, descend
+from paragloss.serving.kernels import FLOOR, MEANS, SCALE, WIDTHS
 
 _WIDTH = WIDTHS[1]
 _STEP = MEANS[1] - MEANS[2]

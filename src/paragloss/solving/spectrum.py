@@ -1,4 +1,4 @@
-"""Which directions of concepts a rank-limited regression keeps: the leading eigenvectors of M (see `_ridge`), found
+"""Which directions of concepts a rank-limited regression keeps: the leading eigenvectors of M (see `ridge`), found
 without forming it, and the embedding that follows from them (Josifoski et al., WSDM 2019, eqs 12 to 15).
 
 The solves made for the basis also give the embedding, so there is no second eigenproblem. Ways to a basis: "one-pass"
@@ -11,6 +11,7 @@ queries fared (docs/papers/cr5.md).
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +21,9 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
-from paragloss.models._arrays import PANEL, Arrays, Dense, orthonormal
-from paragloss.models._checkpoint import Checkpoint
-from paragloss.models._ridge import Block, Regression
+from paragloss.solving.arrays import PANEL, Arrays, Dense, orthonormal
+from paragloss.solving.checkpoint import Checkpoint
+from paragloss.solving.ridge import Block, Regression
 from paragloss.types import Floats
 
 #: How large a Krylov basis one pass makes, in multiples of the rank; "converged" goes on until little is gained.
@@ -37,6 +38,10 @@ _PASSES = 2  # of subspace iteration towards the CL-LSI directions; one more whe
 _MOST_EXPANSIONS = 20
 
 
+#: Up to this many documents dense algebra is quicker than iterating.
+SMALL = 1500
+
+
 class Solution(NamedTuple):
     """Orthonormal embedding maps and where they came from."""
 
@@ -44,6 +49,37 @@ class Solution(NamedTuple):
     values: npt.NDArray[np.float64]  # eigenvalues of eq. 12, largest first; the objective drops by half their sum
     vectors: Floats  # (concepts, rank): P of eq. 12
     report: dict[str, Any]
+
+
+def small(blocks: Sequence[Block]) -> bool:
+    """Whether dense algebra is the quicker way."""
+    return bool(sum(block.rows.shape[0] for block in blocks) <= SMALL)
+
+
+def reduced_rank(
+    blocks: Sequence[Block],
+    concepts: int,
+    *,
+    rank: int,
+    lambda_: float,
+    solver: str,
+    seed: int = 0,
+    device: str | None = None,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """The rank-limited regression of concepts on rows, by whatever is quicker at this size."""
+    if small(blocks):
+        return closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
+    return leading(
+        Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_),
+        rank=rank,
+        solver=solver,
+        seed=seed,
+        checkpoint=checkpoint,
+        key=_fingerprint(blocks) if checkpoint else "",
+        progress=progress,
+    )
 
 
 def closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: float) -> Solution:
@@ -263,3 +299,11 @@ def _maps(arrays: Arrays, phi: list[Dense], *, tolerance: float) -> list[Dense]:
         turn = np.ascontiguousarray((Q[:, sound] / np.sqrt(spread[sound]))[:, ::-1])
         phi = [part @ (arrays.small(turn) if part.dtype != np.float64 else turn) for part in phi]
     return phi
+
+
+def _fingerprint(blocks: Sequence[Block]) -> str:
+    crc = 0
+    for block in blocks:
+        for array in (block.rows.indptr, block.rows.indices, block.rows.data, block.concepts):
+            crc = zlib.crc32(np.ascontiguousarray(array).tobytes(), crc)
+    return f"{crc:08x}"

@@ -78,6 +78,15 @@ class BagEncoder:
                     f"{lang}: table {tower.table.shape} for {len(tower.vocabulary)} terms and {self.dim} dimensions"
                 )
 
+    @classmethod
+    def stacked(
+        cls, vocabularies: Mapping[str, Vocabulary], table: Floats, *, meta: Mapping[str, Any] | None = None
+    ) -> BagEncoder:
+        """A linear model from one table that holds every language's terms, one language after another."""
+        edges = np.cumsum([len(vocabulary) for vocabulary in vocabularies.values()])[:-1]
+        blocks = zip(vocabularies.items(), np.split(table, edges), strict=True)
+        return cls({lang: Tower(known, np.ascontiguousarray(rows)) for (lang, known), rows in blocks}, meta=meta)
+
     @property
     def langs(self) -> tuple[str, ...]:
         return tuple(self.towers)

@@ -15,8 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+import torch
 
-from paragloss.models._descent import Progress, bags, descend, pool, shuffled, torch
+from paragloss.descent.bags import bags, pool
+from paragloss.descent.batches import shuffled
+from paragloss.descent.loop import Progress, descend
 
 SPREAD = 0.01
 #: Concepts kept apart for early stopping: this share of them, never more than so many; none if they'd be too few.

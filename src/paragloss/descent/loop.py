@@ -2,31 +2,25 @@
 survive a kill. Knows nothing of texts or models: parameters, batches and a loss come from the caller. Needs torch.
 
 Adam: Kingma and Ba, ICLR 2015, in the "epsilon-hat" form at the end of their section 2. A parameter whose gradient
-is sparse (see `pool` and `take`) is stepped row by row: only rows with a gradient move, and their moments alone decay.
-That costs time with the batch and not with the vocabulary, but it is not the same optimiser as dense Adam, in which
-a row goes on moving for a while after it was last seen.
+is sparse (see `bags`) is stepped row by row: only rows with a gradient move, and their moments alone decay. That costs
+time with the batch and not with the vocabulary, but it is not the same optimiser as dense Adam, in which a row goes on
+moving for a while after it was last seen.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
-from paragloss.errors import MissingExtraError, ModelError
-
-try:
-    import torch as torch  # shared by the models' torch parts, so that one message says how to get it
-    from safetensors import safe_open
-    from safetensors.torch import save_file
-except ImportError as missing:
-    raise MissingExtraError("training this model", "train") from missing
+from paragloss.errors import ModelError
 
 Batch = TypeVar("Batch")
 OPTIMIZERS = ("adam", "sgd")
@@ -248,137 +242,3 @@ def _coalesced(gradient: torch.Tensor) -> torch.Tensor:
 
 def _values(gradient: torch.Tensor) -> torch.Tensor:
     return gradient._values() if gradient.is_sparse else gradient
-
-
-class Bags(NamedTuple):
-    """Weighted bags of rows of a table: bag i holds `ids[bounds[i]:bounds[i + 1]]` with these `weights`."""
-
-    ids: torch.Tensor  # (terms,) int32 where that is wide enough, like `bounds`
-    bounds: torch.Tensor  # (bags + 1,)
-    weights: torch.Tensor  # (terms,) float32
-
-
-def bags(rows: sp.csr_matrix, device: str = "cpu") -> Bags:
-    """The rows of a sparse matrix as bags: what a corpus becomes once, before training."""
-    wide = torch.int32 if rows.nnz < 2**31 else torch.int64
-    return Bags(
-        torch.as_tensor(rows.indices, dtype=wide, device=device),
-        torch.as_tensor(rows.indptr, dtype=wide, device=device),
-        torch.as_tensor(rows.data, dtype=torch.float32, device=device),
-    )
-
-
-def select(corpus: Bags, rows: torch.Tensor) -> Bags:
-    """Some bags of a corpus, in the order of `rows`."""
-    if not corpus.ids.is_cuda:
-        return bags(_matrix(corpus, np.iinfo(np.int32).max)[rows.numpy()])
-    lengths = corpus.bounds.diff()[rows]
-    bounds = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
-    total = int(bounds[-1])
-    shift = torch.repeat_interleave(corpus.bounds[rows] - bounds[:-1], lengths, output_size=total)
-    at = shift.add_(torch.arange(total, device=shift.device))
-    return Bags(corpus.ids[at], bounds.to(corpus.bounds.dtype), corpus.weights[at])
-
-
-def transpose(chosen: Bags, width: int) -> tuple[torch.Tensor, Bags]:
-    """The terms that occur in these bags, ascending, and for each of them a bag of the bags that hold it."""
-    if chosen.ids.is_cuda:
-        return _transpose_by_sorting(chosen)
-    # On a CPU a counting sort (scipy's) is several times as fast as torch's.
-    columns = _matrix(chosen, width).tocsc()
-    terms = np.flatnonzero(np.diff(columns.indptr))
-    bounds = np.append(columns.indptr[terms], columns.indptr[-1])
-    turned = Bags(torch.from_numpy(columns.indices), torch.from_numpy(bounds), torch.from_numpy(columns.data))
-    return torch.from_numpy(terms), turned
-
-
-def _matrix(chosen: Bags, width: int) -> sp.csr_matrix:
-    parts = (chosen.weights.numpy(), chosen.ids.numpy(), chosen.bounds.numpy())
-    return sp.csr_matrix(parts, shape=(len(chosen.bounds) - 1, width), copy=False)
-
-
-def _transpose_by_sorting(chosen: Bags) -> tuple[torch.Tensor, Bags]:
-    ordered, order = torch.sort(chosen.ids, stable=True)
-    texts = torch.arange(len(chosen.bounds) - 1, dtype=chosen.ids.dtype, device=order.device)
-    owner = torch.repeat_interleave(texts, chosen.bounds.diff(), output_size=len(order))
-    terms, counts = torch.unique_consecutive(ordered, return_counts=True)
-    bounds = torch.nn.functional.pad(counts.cumsum(0), (1, 0)).to(chosen.bounds.dtype)
-    return terms.long(), Bags(owner[order], bounds, chosen.weights[order])
-
-
-class _Pool(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, table: torch.Tensor, *chosen: torch.Tensor) -> torch.Tensor:
-        ctx.save_for_backward(*chosen)
-        ctx.shape = table.shape
-        return _sums(table, Bags(*chosen))
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        terms, turned = transpose(Bags(*ctx.saved_tensors), ctx.shape[0])
-        values = _sums(gradients[0].contiguous(), turned)
-        return _row_sparse(terms, values, ctx.shape), None, None, None
-
-
-def _sums(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
-    weights = chosen.weights.to(table.dtype)
-    return torch.nn.functional.embedding_bag(
-        chosen.ids, table, chosen.bounds, mode="sum", per_sample_weights=weights, include_last_offset=True
-    )
-
-
-def pool(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
-    """Weighted sums of table rows, one per bag, with a row-sparse gradient for the table: (bags, width)."""
-    pooled: torch.Tensor = _Pool.apply(table, *chosen)  # type: ignore[no-untyped-call]
-    return pooled
-
-
-def _row_sparse(rows: torch.Tensor, values: torch.Tensor, shape: torch.Size) -> torch.Tensor:
-    """A gradient that is zero but for these rows, each of which comes once and in order."""
-    with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-        return torch.sparse_coo_tensor(rows[None], values.contiguous(), shape, is_coalesced=True)
-
-
-class _Take(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        ctx.save_for_backward(rows)
-        ctx.shape = table.shape
-        return table.index_select(0, rows)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        (rows,) = ctx.saved_tensors
-        return _row_sparse(rows, gradients[0], ctx.shape), None
-
-
-def take(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Rows of a table, each at most once and in ascending order (`torch.unique`), with a row-sparse gradient."""
-    taken: torch.Tensor = _Take.apply(table, rows)  # type: ignore[no-untyped-call]
-    return taken
-
-
-def shuffled(count: int, size: int, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
-    """Every item once, in batches of `size`, in random order."""
-    order = rng.permutation(count)
-    for start in range(0, count, size):
-        yield order[start : start + size]
-
-
-def by_length(
-    lengths: npt.NDArray[np.int64], size: int, rng: np.random.Generator, *, window: int = 50
-) -> Iterator[npt.NDArray[np.int64]]:
-    """Like `shuffled`, but items of one batch are of similar length, so that little of it is padding.
-
-    Items are sorted within random groups of `window` batches: enough for tight batches, and no two epochs alike.
-    """
-    order = rng.permutation(len(lengths))
-    groups = [order[start : start + size * window] for start in range(0, len(order), size * window)]
-    cut = [
-        ranked[start : start + size]
-        for group in groups
-        for ranked in [group[np.argsort(lengths[group], kind="stable")]]
-        for start in range(0, len(group), size)
-    ]
-    for i in rng.permutation(len(cut)):
-        yield cut[i]

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paragloss.models.bag import BagEncoder
 from paragloss.ranking import neighbourhood
+from paragloss.serving.bag import BagEncoder
 from paragloss.types import Aligned, Floats
 
 NEIGHBOURS = 10

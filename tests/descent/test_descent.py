@@ -14,8 +14,9 @@ from paragloss.errors import ModelError
 
 torch = pytest.importorskip("torch")
 
-from paragloss.models import _descent  # noqa: E402
-from paragloss.models._descent import bags, by_length, descend, pool, select, shuffled, take  # noqa: E402
+from paragloss.descent.bags import _transpose_by_sorting, bags, pool, select, take, transpose  # noqa: E402
+from paragloss.descent.batches import by_length, shuffled  # noqa: E402
+from paragloss.descent.loop import descend  # noqa: E402
 
 
 def line(*, epochs=5, seed=0, **settings):
@@ -143,7 +144,9 @@ def test_an_epoch_without_batches_and_an_unknown_optimizer_are_refused():
 
 RUN = textwrap.dedent("""
     import sys, json, time, numpy as np, torch
-    from paragloss.models._descent import descend, shuffled, take
+    from paragloss.descent.bags import take
+    from paragloss.descent.batches import shuffled
+    from paragloss.descent.loop import descend
     table = torch.arange(30.0).view(10, 3).sin().requires_grad_()
     scale = torch.ones((), requires_grad=True)
     def progress(done):
@@ -218,7 +221,7 @@ def test_pooling_is_a_sparse_product_with_a_row_sparse_gradient():
 
 def test_both_ways_to_transpose_agree():
     _, texts = corpus(np.random.default_rng(1), texts=50, terms=30)
-    one, other = _descent.transpose(texts, 30), _descent._transpose_by_sorting(texts)
+    one, other = transpose(texts, 30), _transpose_by_sorting(texts)
     assert torch.equal(one[0], other[0])
     assert all(torch.equal(a.long(), b.long()) for a, b in zip(one[1][:2], other[1][:2], strict=True))
     assert torch.equal(one[1].weights, other[1].weights)

@@ -5,9 +5,9 @@ from paragloss import demo
 from paragloss.engine import Engine, load, train
 from paragloss.errors import InputError
 from paragloss.models import cr5
-from paragloss.models.bag import BagEncoder, Tower
-from paragloss.models.hubness import Documents, Queries, reference
 from paragloss.ranking import csls_documents, csls_queries, neighbourhood
+from paragloss.serving.bag import BagEncoder, Tower
+from paragloss.serving.hubness import Documents, Queries, reference
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
 

@@ -14,10 +14,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+import torch
 
+from paragloss.descent.bags import take
+from paragloss.descent.batches import shuffled
+from paragloss.descent.conjugate import stepping
+from paragloss.descent.loop import History, Progress, descend
 from paragloss.errors import ModelError
-from paragloss.models._conjugate import stepping
-from paragloss.models._descent import History, Progress, descend, shuffled, take, torch
 from paragloss.types import Floats
 
 LOSSES = ("difference", "logistic")

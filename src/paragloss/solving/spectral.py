@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from paragloss.models._arrays import PANEL, Arrays, Dense
+from paragloss.solving.arrays import PANEL, Arrays, Dense
 from paragloss.types import Floats
 
 

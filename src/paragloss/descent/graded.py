@@ -12,9 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 
+from paragloss.descent.bags import Bags, bags, select
+from paragloss.descent.batches import shuffled
+from paragloss.descent.loop import History, Progress, descend
 from paragloss.errors import ModelError
-from paragloss.models._descent import Bags, History, Progress, bags, descend, select, shuffled, torch
 
 Towers = Mapping[str, torch.nn.Module]
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 
 from paragloss import artefacts
+from paragloss.descent.bags import Bags, bags, pool, select, take
 from paragloss.errors import LanguageError, ModelError
-from paragloss.models._descent import Bags, bags, pool, select, take, torch
 from paragloss.types import Floats
 from paragloss.vocabulary import Vocabulary
 

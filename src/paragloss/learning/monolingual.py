@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import MissingExtraError
-from paragloss.models._spectral import Product, singular
+from paragloss.solving.spectral import Product, singular
 from paragloss.types import Floats
 from paragloss.vocabulary import Vocabulary
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from paragloss.models._maps import criterion, procrustes, unit
+from paragloss.solving.maps import criterion, procrustes, unit
 from paragloss.types import Floats
 
 #: Fixed by the paper: label smoothing, input dropout, orthogonality step, discriminator turns per map turn.
