@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from paragloss.cli import _methods, app
+from paragloss.cli import app
+from paragloss.cli.settings import methods
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
@@ -25,7 +26,7 @@ def test_every_option_that_is_documented_exists(name):
     assert set(re.findall(r"--[a-z][a-z-]*", usage)) <= known
 
 
-@pytest.mark.parametrize("method", [name.split(".")[1] for name in _methods()])
+@pytest.mark.parametrize("method", [name.split(".")[1] for name in methods()])
 def test_every_method_is_named(method):
     assert f"`{method}`" in COMMANDS
 

@@ -18,6 +18,7 @@ FLOORS = {
     "engine": 8,
     "analyses": 9, "demo": 9,
     "cli": 10, "server": 10, "page": 10, "adapters": 10,
+    "__main__": 11,
 }  # fmt: skip
 
 

@@ -1,0 +1,64 @@
+"""The command line itself: one line and an exit code for anything that goes wrong, and the options commands share."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from paragloss import __version__
+from paragloss.errors import ParaglossError
+
+app = typer.Typer(
+    name="paragloss",
+    help="Search documents in languages you don't read, and see why each one matched.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+Collection = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
+In = Annotated[str, typer.Option("--in", metavar="COLLECTION", help="Where to search: a folder, or http://host/name.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def main() -> None:
+    """Run a command; one line and an exit code for anything that goes wrong."""
+    debug = "--debug" in sys.argv or bool(os.environ.get("PARAGLOSS_DEBUG"))
+    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    warnings.showwarning = lambda message, *_, **__: print(f"paragloss: warning: {message}", file=sys.stderr)
+    try:
+        app()
+    except ParaglossError as error:
+        if debug:
+            raise
+        print(f"paragloss: error: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("paragloss: stopped; what was reported as done is kept", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:
+        if debug:
+            raise
+        print(f"paragloss: internal error: {error!r} (--debug shows where)", file=sys.stderr)
+        sys.exit(70)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"paragloss {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Search documents in languages you don't read, and see why each one matched. --debug shows tracebacks."""

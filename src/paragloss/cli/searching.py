@@ -1,0 +1,110 @@
+"""Commands that ask."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from paragloss.cli.app import AsJson, In, app
+from paragloss.cli.output import Progress, print_json, print_table, show
+from paragloss.errors import InputError
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What you are looking for, in your language.")] = "",
+    collection: In = "",
+    lang: Annotated[str, typer.Option(help="The language of the query; found out when not given.")] = "",
+    to: Annotated[str, typer.Option(help="Languages to find documents in, such as da,it; all when not given.")] = "",
+    k: Annotated[int | None, typer.Option(min=1, help="How many documents; 10, or 100 with --queries.")] = None,
+    pipeline: Annotated[
+        str, typer.Option(help="How to search: see `paragloss info`. Everything, fused, by default.")
+    ] = "",
+    where: Annotated[
+        list[str] | None, typer.Option(help="Only documents with FIELD=VALUE, such as meta.year=1999.")
+    ] = None,
+    queries: Annotated[str, typer.Option(help='A file of queries, rows {"id","lang","text"}.')] = "",
+    run: Annotated[str, typer.Option(help="Where the TREC run goes, with --queries.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Find documents for a query, or make a run for a file of queries."""
+    from paragloss.engine import Engine
+
+    if not collection:
+        raise InputError("no --in given: say which collection to search")
+    if bool(query) == bool(queries):
+        raise InputError("give either a query or --queries FILE")
+    targets = to.split(",") if to else None
+    with Engine.open(collection) as engine:
+        wanted = conditions(where or [])
+        if queries:
+            make_run(engine, queries, run, lang=lang, to=targets, k=k or 100, pipeline=pipeline or None, where=wanted)
+            return
+        answer = engine.search(query, lang=lang or None, to=targets, k=k or 10, pipeline=pipeline or None, where=wanted)
+    if as_json:
+        print_json(answer.as_json())
+    else:
+        show(answer)
+
+
+@app.command()
+def translate(
+    query: Annotated[str, typer.Argument(help="What to translate.")],
+    by: Annotated[str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")],
+    lang: Annotated[str, typer.Option(help="The language of the query.")],
+    to: Annotated[str, typer.Option(help="The language to translate into.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say what each word of a query may be in another language, and how likely."""
+    from paragloss.engine import translator
+    from paragloss.languages import normalise
+    from paragloss.types import Query
+
+    source, target = normalise(lang), normalise(to)
+    clauses = translator(by, source, target).translate(Query("", query, source), target)
+    if as_json:
+        print_json([{"source": c.source, "alternatives": [a._asdict() for a in c.alternatives]} for c in clauses])
+        return
+    rows = [
+        [clause.source if not place else "", alternative.text, f"{alternative.weight:.3f}"]
+        for clause in clauses
+        for place, alternative in enumerate(clause.alternatives)
+    ]
+    print_table([lang, to, "weight"], rows)
+
+
+def conditions(said: Iterable[str]) -> dict[str, list[str | int | bool]]:
+    where: dict[str, list[str | int | bool]] = {}
+    for condition in said:
+        field, equals, value = condition.partition("=")
+        if not equals or not field:
+            raise InputError(f"--where {condition!r}: write FIELD=VALUE, such as meta.year=1999")
+        where.setdefault(field, []).append(int(value) if value.lstrip("-").isdigit() else value)
+    return where
+
+
+def make_run(
+    engine: Any, queries: str, run: str, *, lang: str, to: list[str] | None, k: int, pipeline: str | None, where: Any
+) -> None:
+    from paragloss.formats.queries import read_queries
+    from paragloss.formats.trec import write_run
+
+    if not run:
+        raise InputError("no --run given: say where the run goes, such as --run out.trec")
+    asked = [q if q.lang else q._replace(lang=lang) for q in read_queries(queries)]
+    if not asked:
+        raise InputError(f"{queries} holds no queries")
+    results = {}
+    started = time.perf_counter()
+    with Progress("searching") as bar:
+        for start in range(0, len(asked), 64):
+            batch = asked[start : start + 64]
+            rankings = engine.rank(batch, k=k, to=to, pipeline=pipeline, where=where)
+            results.update({q.id: ranking for q, ranking in zip(batch, rankings, strict=True)})
+            bar(start + len(batch), len(asked))
+    write_run(run, results, tag=pipeline or "paragloss")
+    seconds = time.perf_counter() - started
+    print(f"{len(asked)} queries in {seconds:.1f} s ({1000 * seconds / len(asked):.1f} ms each): {run}")

@@ -1,0 +1,255 @@
+"""Opens a collection; text in, titled snippets out. The one object the command line and the server hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from paragloss import artefacts, languages
+from paragloss.engine.encoding import encoded, rows_of, storing
+from paragloss.engine.loading import about, load, name_of
+from paragloss.engine.showing import Result, result
+from paragloss.engine.understanding import understood, with_languages
+from paragloss.errors import StoreError
+from paragloss.search import pipeline as pipelines
+from paragloss.search.terms import NAME, TermIndex
+from paragloss.stores import create_store, exists, open_store, shelf
+from paragloss.types import Document, Encoder, Query, Ranking, Translator, Where
+
+if TYPE_CHECKING:
+    from paragloss.stores import AnyStore
+
+_BLOB = "models"
+#: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
+BATCH = 1000
+#: Up to so many documents comparing with all of them takes a few milliseconds, is exact, and saves building a graph,
+#: which takes longer than everything else in indexing.
+_MANY = 50_000
+
+
+class Answer(NamedTuple):
+    """What was understood and what was found."""
+
+    query: Query
+    results: list[Result]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "query": {"text": self.query.text, "lang": self.query.lang},
+            "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
+        }
+
+
+class Engine:
+    """A collection and the models it is searched with. Use it in a `with` block, or close it."""
+
+    def __init__(self, location: str, store: AnyStore, index: TermIndex) -> None:
+        self.location = location
+        self._store = store
+        self._index = index
+        self._models = {name: load(shelf.kept(store, name)) for name in self._names()}
+
+    @classmethod
+    def create(cls, location: str, *, models: Sequence[str] = ()) -> Engine:
+        """Start a collection searched with some trained models, which are copied into it."""
+        loaded = {name_of(path): load(path) for path in models}
+        store = create_store(
+            location,
+            dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
+            sparse=[NAME],
+        )
+        try:
+            for path in models:
+                shelf.keep(store, name_of(path), path)
+            store.write_blob(_BLOB, json.dumps(list(loaded)).encode())
+            return cls(location, store, TermIndex.build(store))
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def open(cls, location: str) -> Engine:
+        store = open_store(location)
+        try:
+            return cls(location, store, TermIndex.open(store))
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def open_or_create(cls, location: str, *, models: Sequence[str] = ()) -> Engine:
+        """Open a collection, adding models it does not have yet; or start one."""
+        if not exists(location):
+            return cls.create(location, models=models)
+        engine = cls.open(location)
+        try:
+            for path in models:
+                if name_of(path) not in engine._models:
+                    engine.add_model(path)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write down what is known and let go of the collection."""
+        with suppress(StoreError):
+            self._index.commit()
+        self._store.close()
+
+    @property
+    def langs(self) -> tuple[str, ...]:
+        """The languages of the documents."""
+        return self._index.statistics.langs
+
+    def count(self, where: Where | None = None) -> int:
+        return self._store.count(where)
+
+    # Writing
+
+    def index(
+        self,
+        documents: Iterable[Document],
+        *,
+        lang: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Add or replace documents; how many. Each batch is safe on disk before the next is read.
+
+        A document that does not say its language gets `lang`, or the one it seems to be written in.
+        """
+        done = 0
+        try:
+            for batch in _batches(documents, BATCH):
+                ready = with_languages(batch, lang)
+                self._index.add(ready, encoded(self._models, ready))
+                done += len(ready)
+                if progress:
+                    progress(done)
+        finally:
+            self._index.refresh()
+            self._index.commit()
+        if self.count() > _MANY:
+            self._store.optimize()
+        return done
+
+    def delete(self, ids: Sequence[str]) -> int:
+        return self._index.delete(ids)
+
+    def add_model(self, path: str) -> None:
+        """Search with one more model: it is copied into the collection and every document is encoded with it."""
+        name, model = name_of(path), load(path)
+        if name in self._models:
+            raise StoreError(f"this collection already has a model {name!r}: rename the model's folder")
+        shelf.keep(self._store, name, path)
+        if isinstance(model, Encoder):
+            self._store.add_dense(name, storing(model).dim)
+            for records in self._store.scroll():
+                documents = [record.document for record in records]
+                rows = {d.id: row for d, row in zip(documents, rows_of(model, documents), strict=True)}
+                known = {id: row for id, row in rows.items() if row is not None and row.any()}
+                if known:
+                    self._store.update_dense(name, list(known), np.stack(list(known.values())))
+        self._models[name] = model
+        self._store.write_blob(_BLOB, json.dumps(list(self._models)).encode())
+
+    # Searching
+
+    def search(
+        self,
+        text: str,
+        *,
+        lang: str | None = None,
+        to: Sequence[str] | None = None,
+        k: int = 10,
+        pipeline: str | None = None,
+        where: Where | None = None,
+    ) -> Answer:
+        """Find documents for a query and show what matched."""
+        query = self._understood(Query("", text, lang or ""))
+        ranking = self.rank([query], k=k, to=to, pipeline=pipeline, where=where)[0]
+        documents = self._documents([hit.id for hit in ranking])
+        return Answer(
+            query, [result(query, d, hit.score, self._models) for d, hit in zip(documents, ranking, strict=True)]
+        )
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        *,
+        k: int,
+        to: Sequence[str] | None = None,
+        pipeline: str | None = None,
+        where: Where | None = None,
+    ) -> list[Ranking]:
+        """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
+        queries = [self._understood(query) for query in queries]
+        targets = [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
+        if to is not None:
+            where = {**(where or {}), "lang": targets}
+        rankings: list[Ranking] = [[] for _ in queries]
+        for source in dict.fromkeys(query.lang for query in queries):
+            which = [i for i, query in enumerate(queries) if query.lang == source]
+            searcher = pipelines.build(self._parts(), pipeline, source=source, targets=targets)
+            for i, ranking in zip(which, searcher.search([queries[i] for i in which], k, where), strict=True):
+                rankings[i] = ranking
+        return rankings
+
+    def info(self) -> dict[str, Any]:
+        """What the collection holds, for people."""
+        parts = self._parts()
+        return {
+            "collection": self.location,
+            "documents": self.count(),
+            "languages": {lang: self.count({"lang": [lang]}) for lang in self.langs},
+            "models": {name: about(model) for name, model in self._models.items()},
+            "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
+        }
+
+    # What those need
+
+    def _understood(self, query: Query) -> Query:
+        known = [lang for model in self._models.values() if isinstance(model, Encoder) for lang in model.langs]
+        return understood(query, self._index.statistics, known)
+
+    def _documents(self, ids: Sequence[str]) -> list[Document]:
+        return [record.document for record in self._store.get(ids) if record is not None]
+
+    def _parts(self) -> pipelines.Parts:
+        return pipelines.Parts(
+            self._store,
+            self._index.statistics,
+            {name: m for name, m in self._models.items() if isinstance(m, Encoder)},
+            {name: m for name, m in self._models.items() if isinstance(m, Translator)},
+            {name: m for name, m in self._models.items() if hasattr(m, "score")},
+            self._documents,
+        )
+
+    def _names(self) -> list[str]:
+        names: list[str] = json.loads(self._store.read_blob(_BLOB) or b"[]")
+        return names
+
+
+def describe(what: str) -> dict[str, Any]:
+    """What a collection or a model holds."""
+    if exists(what):
+        with Engine.open(what) as engine:
+            return engine.info()
+    return {"model": what, "kind": artefacts.kind_of(what), **about(load(what))}
+
+
+def _batches(items: Iterable[Document], size: int) -> Iterator[list[Document]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch

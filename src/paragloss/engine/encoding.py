@@ -1,0 +1,36 @@
+"""Documents to the vectors a collection keeps of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from paragloss.serving import hubness
+from paragloss.serving.bag import BagEncoder
+from paragloss.types import Document, Encoder, Floats
+
+
+def encoded(models: Mapping[str, Any], documents: Sequence[Document]) -> dict[str, list[Floats | None]]:
+    """For each encoder one vector per document."""
+    return {name: rows_of(model, documents) for name, model in models.items() if isinstance(model, Encoder)}
+
+
+def rows_of(model: Encoder, documents: Sequence[Document]) -> list[Floats | None]:
+    """One vector per document, None where the model does not know its language."""
+    rows: list[Floats | None] = [None] * len(documents)
+    for lang in dict.fromkeys(document.lang for document in documents):
+        if lang in model.langs:
+            which = [i for i, document in enumerate(documents) if document.lang == lang]
+            encoded = storing(model).encode([_read(documents[i]) for i in which], lang)
+            for i, row in zip(which, encoded, strict=True):
+                rows[i] = row
+    return rows
+
+
+def storing(model: Encoder) -> Encoder:
+    """The encoder for documents: with their hubness where the model can tell it."""
+    return hubness.Documents(model) if isinstance(model, BagEncoder) and model.reference else model
+
+
+def _read(document: Document) -> str:
+    return f"{document.title}\n{document.text}" if document.title else document.text
