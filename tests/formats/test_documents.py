@@ -39,7 +39,8 @@ def test_a_folder_in_order_with_languages_from_paths(root):
             ".git/x.txt": "no",
         }
     )
-    found = [(doc.id, doc.lang, doc.meta.get("path")) for doc in read(top)]
+    with pytest.warns(UserWarning, match=r"left out 1 files of kinds that can't be read: 1 .png"):
+        found = [(doc.id, doc.lang, doc.meta.get("path", "").removeprefix(f"{top}/") or None) for doc in read(top)]
     assert found == [
         ("b.txt", "", "b.txt"),
         ("packed.vi.txt.gz", "vi", "packed.vi.txt.gz"),
@@ -101,7 +102,7 @@ def test_what_can_not_be_read(root):
         list(read(top))
     errors = []
     assert list(read(top, on_error=errors.append)) == []
-    assert len(errors) == 1
+    assert [str(error).split(": ")[1][:20] for error in errors] == ["the file is empty; g", "neither its suffix '"]
     (top / "empty.txt").unlink()
     with pytest.raises(InputError, match="no file in this folder can be read; supported"):
         list(read(top))
@@ -123,6 +124,45 @@ def test_a_bad_file_does_not_end_its_folder(root):
     assert len(errors) == 3
     with pytest.raises(InputError, match=r"a.jsonl: the file is empty"):
         list(read(top))
+
+
+def test_with_on_error_a_bad_file_given_by_itself_is_reported_too(root):
+    top = root({"bad.pdf": "no", "old.doc": b"\xd0\xcf\x11\xe0"})
+    for name, reason in (("bad.pdf", "can't be read as PDF"), ("old.doc", "save it as .docx"), ("gone.txt", "opened")):
+        errors = []
+        assert list(read(top / name, on_error=errors.append)) == []
+        assert reason in str(errors[0])
+        with pytest.raises(InputError, match=reason):
+            list(read(top / name))
+
+
+def test_numbers_that_can_not_be_kept_are_bad_rows(root):
+    rows = ['{"id": "a", "text": "x", "n": 1e999}', '{"id": "b", "text": "x", "n": 1' + "0" * 400 + "}"]
+    top = root({"rows.jsonl": "\n".join([*rows, '{"id": "c", "text": "x", "n": 9223372036854775807}'])})
+    errors = []
+    assert [doc.id for doc in read(top, on_error=errors.append)] == ["c"]
+    assert ["too large" in str(errors[0]), "more than 64 bits" in str(errors[1])] == [True, True]
+
+
+def test_a_name_that_is_not_utf_8_is_written_out(root):
+    top = root({"a.txt": "good"})
+    (top / os.fsdecode(b"caf\xe9.txt")).write_text("coffee")
+    assert [doc.id for doc in read(top)] == ["a.txt", "caf\\xe9.txt"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may list everything")
+def test_a_folder_that_can_not_be_listed_is_reported(root):
+    top = root({"a.txt": "good", "shut/b.txt": "hidden"})
+    (top / "shut").chmod(0)
+    errors = []
+    assert [doc.id for doc in read(top, on_error=errors.append)] == ["a.txt"]
+    assert "can't be listed" in str(errors[0])
+    (top / "shut").chmod(0o755)
+
+
+def test_rows_without_an_id_are_called_after_their_file_and_line(root):
+    top = root({"a/news.jsonl": '{"text": "x"}', "b/news.jsonl": '{"text": "y"}', "b/news.csv": "text\nz\n"})
+    assert [doc.id for doc in read(top)] == ["a/news.jsonl:1", "b/news.csv:2", "b/news.jsonl:1"]
 
 
 def test_importing_the_front_door_loads_nothing_heavy():

@@ -33,7 +33,7 @@ PAGES = dump(RAIN, page(13, "Nedbør", "#REDIRECT [[Regn]]", redirect="Regn"), p
 def test_articles_of_the_main_namespace(tmp_path, pack):
     path = tmp_path / "dawiki-20260101-pages-articles.xml"
     path.write_bytes(pack(PAGES))
-    assert list(read_documents(path)) == [Document("12", "Regn er vand & mere.", "da", "Regn")]
+    assert list(read_documents(path)) == [Document("12.da", "Regn er vand & mere.", "da", "Regn")]
     assert next(read_documents(path, lang="no")).lang == "no"
 
 

@@ -19,9 +19,9 @@ _DELIMITERS = ",;\t|"
 _KNOWN = frozenset({"id", "_id", "lang", "title", "text", "concept"})
 
 
-def read_documents(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
-    """A Document per row."""
-    return _read(path, document, on_error)
+def read_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
+    """A Document per row; one without `id` and `concept` is called after the file (or `name`) and its line."""
+    return _read(path, document, on_error, name)
 
 
 def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]:
@@ -35,10 +35,10 @@ def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
         yield from found
 
 
-def _read(path: PathLike, make: Callable[[dict[str, Any], str], T], on_error: OnError) -> Iterator[T]:
+def _read(path: PathLike, make: Callable[[dict[str, Any], str], T], on_error: OnError, name: str = "") -> Iterator[T]:
     # The limit is the whole process's, and its default would refuse a document of 128 KiB.
     csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
-    name, number = stem(path), 0
+    name, number = name or stem(path), 0
 
     def counted() -> Iterator[str]:
         nonlocal number

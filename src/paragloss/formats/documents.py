@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from paragloss.errors import InputError
-from paragloss.formats import csv, docx, folder, html, irds, jsonl, markdown, pdf, trec, wikipedia
+from paragloss.formats import apart, csv, folder, irds, jsonl, markdown, trec, wikipedia
+from paragloss.formats.foreign import READERS as FOREIGN
 from paragloss.formats.text import BROKEN, OnError, PathLike, broken, open_bytes, suffix
 from paragloss.types import Document
 
 SUPPORTED = (
-    ".jsonl, .csv, .tsv, .txt, .md, .html, .pdf, .docx, TREC <DOC> files, MediaWiki .xml dumps, "
+    f".jsonl, .csv, .tsv, .txt, .md, {', '.join(FOREIGN)}, TREC <DOC> files, MediaWiki .xml dumps, "
     "folders of them, and irds:DATASET; files may be packed with gzip, bzip2 or xz"
 )
-_ROWS: dict[str, Callable[..., Iterator[Document]]] = {
+_TABLES: dict[str, Callable[..., Iterator[Document]]] = {
     ".jsonl": jsonl.read_documents,
     ".ndjson": jsonl.read_documents,
     ".csv": csv.read_documents,
     ".tsv": csv.read_documents,
+}
+_DUMPS: dict[str, Callable[..., Iterator[Document]]] = {
     ".trec": trec.read_documents,
     ".sgml": trec.read_documents,
     ".xml": wikipedia.read_documents,
@@ -27,72 +33,109 @@ _PAGES: dict[str, Callable[..., Document]] = {
     ".txt": markdown.read_plain,
     ".md": markdown.read_markdown,
     ".markdown": markdown.read_markdown,
-    ".html": html.read_html,
-    ".htm": html.read_html,
-    ".xhtml": html.read_html,
-    ".pdf": pdf.read_pdf,
-    ".docx": docx.read_docx,
 }
+_KINDS = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
+#: What can't be read, and what it can be saved as.
+_INSTEAD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".mobi": ".epub", ".pages": ".docx"}
 # How a file without a known suffix begins, in lower case and without white space before it.
 _STARTS = (
+    (b"{\\rtf", ".rtf"),
     (b"{", ".jsonl"),
     (b"%pdf-", ".pdf"),
-    (b"pk\x03\x04", ".docx"),
     (b"<doc>", ".trec"),
     (b"<doc ", ".trec"),
     (b"<mediawiki", ".xml"),
     (b"<!doctype html", ".html"),
     (b"<html", ".html"),
 )
+# What stands in a zip archive of each kind, among its first bytes.
+_ZIPPED = (
+    (b"application/epub+zip", ".epub"),
+    (b"application/vnd.oasis.opendocument.", ".odt"),
+    (b"ppt/", ".pptx"),
+    (b"xl/", ".xlsx"),
+    (b"", ".docx"),
+)
 
 
-def read(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
+def read(path: PathLike, *, name: Callable[[str], str] | None = None, on_error: OnError = None) -> Iterator[Document]:
     """Documents of a file, a folder or `irds:DATASET`.
 
-    A page's id is its path below the folder, and so is `meta["path"]`. Its language is what the page itself says,
-    else what its path says (`fr/a.txt`, `a.fr.txt`), else "".
+    A page's id is its path below the folder, or what `name` makes of that; rows without an id are called after that
+    and their line. `meta["path"]` is where a page's file is. Its language is what the page itself says, else what
+    its path says (`fr/a.txt`, `a.fr.txt`), else "". With `on_error` a file that can't be read is reported there like
+    a bad row, and so is every file of a kind that can't be; without, a warning counts those.
     """
     if str(path).startswith(irds.PREFIX):
         yield from irds.read_documents(str(path))
         return
+    named = name or (lambda relative: relative)
     if not Path(path).is_dir():
-        yield from _file(Path(path), Path(path).name, _kind(Path(path)), on_error)
+        yield from _reported(Path(path), Path(path).name, named, on_error)
         return
-    count = 0
-    for name, file in folder.files(path):
+    read_, left_out = 0, Counter[str]()
+    for relative, file in folder.files(path, on_error=on_error):
         kind = suffix(file)
-        if kind in _ROWS or kind in _PAGES:
-            count += 1
-            try:
-                yield from _file(file, name, kind, on_error)
-            except InputError as error:
-                # A whole file that is bad (empty, cut off) is to its folder what a bad row is to its file.
-                if on_error is None:
-                    raise
-                on_error(error)
-    if not count:
+        if kind in _KINDS:
+            read_ += 1
+            yield from _reported(file, relative, named, on_error)
+        else:
+            left_out[kind or "without a suffix"] += 1
+            if on_error is not None:
+                on_error(InputError(f"{file}: {_unreadable(kind)}"))
+    if not read_:
         raise InputError(f"{path}: no file in this folder can be read; supported: {SUPPORTED}")
+    if left_out and on_error is None:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in left_out.most_common(8))
+        warnings.warn(f"{path}: left out {left_out.total()} files of kinds that can't be read: {kinds}", stacklevel=2)
 
 
-def _file(path: Path, name: str, kind: str, on_error: OnError) -> Iterator[Document]:
-    if kind in _ROWS:
-        yield from _ROWS[kind](path, on_error=on_error)
+def _reported(path: Path, relative: str, name: Callable[[str], str], on_error: OnError) -> Iterator[Document]:
+    """The documents of a file. One that is bad as a whole is to its folder what a bad row is to its file."""
+    try:
+        yield from _file(path, relative, name(readable(relative)), _kind(path), on_error)
+    except InputError as error:
+        if on_error is None:
+            raise
+        on_error(error)
+
+
+def _file(path: Path, relative: str, name: str, kind: str, on_error: OnError) -> Iterator[Document]:
+    if kind in _TABLES:
+        yield from _TABLES[kind](path, name=name, on_error=on_error)
         return
-    page = _PAGES[kind](path, id=name)
-    yield page._replace(lang=page.lang or folder.path_lang(name), meta={**page.meta, "path": name})
+    if kind in _DUMPS:
+        yield from _DUMPS[kind](path, on_error=on_error)
+        return
+    page = apart.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
+    where = readable(os.path.abspath(path))
+    yield page._replace(lang=page.lang or folder.path_lang(relative), meta={**page.meta, "path": where})
+
+
+def readable(path: str) -> str:
+    """A path as text, also one whose bytes are not: those are written out, `caf\\xe9.txt`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _kind(path: Path) -> str:
     kind = suffix(path)
-    if kind in _ROWS or kind in _PAGES:
+    if kind in _KINDS:
         return kind
     with open_bytes(path) as stream:
         try:
             start = stream.read(4096)
         except BROKEN as error:
             raise broken(path, error) from error
+    if start.startswith(b"PK\x03\x04"):
+        return next(found for sign, found in _ZIPPED if sign in start)
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for beginning, found in _STARTS:
         if start.startswith(beginning):
             return found
-    raise InputError(f"{path}: neither its suffix {kind!r} nor its beginning tells its format; supported: {SUPPORTED}")
+    raise InputError(f"{path}: {_unreadable(kind)}")
+
+
+def _unreadable(kind: str) -> str:
+    if kind in _INSTEAD:
+        return f"{kind} files can't be read; save it as {_INSTEAD[kind]}"
+    return f"neither its suffix {kind!r} nor its beginning tells its format; supported: {SUPPORTED}"

@@ -7,17 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from paragloss.errors import InputError
-from paragloss.formats.text import COMPRESSED, PathLike, checked_lang, looks_like_lang
+from paragloss.formats.text import COMPRESSED, OnError, PathLike, checked_lang, looks_like_lang
 
 
-def files(root: PathLike) -> Iterator[tuple[str, Path]]:
+def files(root: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, Path]]:
     """(path relative to the root, path) of every file below it, sorted. Hidden ones are skipped; a link is followed
-    only to a file inside the root."""
+    only to a file inside the root. A folder that can't be listed is an error, or reported to `on_error`."""
     top = Path(root)
     inside = top.resolve()
 
     def fail(error: OSError) -> None:
-        raise InputError(f"{error.filename}: can't be listed ({error.strerror}); check its permissions") from error
+        failed = InputError(f"{error.filename}: can't be listed ({error.strerror}); check its permissions")
+        if on_error is None:
+            raise failed from error
+        on_error(failed)
 
     for folder, folders, names in os.walk(top, onerror=fail):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

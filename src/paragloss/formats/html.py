@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import InputError
-from paragloss.formats.text import PathLike, looks_like_lang, read_bytes
+from paragloss.formats.encodings import encoding_of
+from paragloss.formats.text import PathLike, read_bytes, spoken_lang
 from paragloss.types import Document
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
+_UNSHOWN = ["script", "style", "noscript", "template", "title"]
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 
 
@@ -42,7 +44,7 @@ def parse_html(source: str, *, id: str) -> Document:
 
 
 def _decoded(data: bytes) -> str:
-    """As a browser would: byte order mark, then the page's own word, then UTF-8, then Windows-1252."""
+    """As a browser would: byte order mark, then the page's own word, then what it looks like."""
     for mark, name in _MARKS:
         if data.startswith(mark):
             return _decode(data[len(mark) :], name)
@@ -51,10 +53,7 @@ def _decoded(data: bytes) -> str:
         return _decode(data, declared[1].decode("ascii"))
     if b"\0" in data:
         raise InputError("a zero byte: this is binary, not a page; give an HTML file")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
+    return data.decode(encoding_of(data), errors="replace")
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -84,8 +83,7 @@ def _address(tree: Any) -> str:
 def _language(tree: Any) -> str:
     node = tree.css_first("html")
     said = str((node.attributes.get("lang") if node is not None else "") or "").strip()
-    main = said.replace("_", "-").split("-")[0].lower()
-    return main if looks_like_lang(main) or re.fullmatch(r"[a-z]{3}", main) else ""
+    return spoken_lang(said)
 
 
 def _body(source: str, tree: Any) -> str:
@@ -94,6 +92,21 @@ def _body(source: str, tree: Any) -> str:
     text = trafilatura.extract(source, include_comments=False, include_tables=True, favor_recall=True)
     if text:
         return str(text)
-    # Too short or too odd for trafilatura: everything that is shown.
-    tree.strip_tags(["script", "style", "noscript", "template", "nav", "header", "footer", "title"])
+    return _shown(tree)  # too short or too odd for trafilatura
+
+
+def shown_text(source: str) -> str:
+    """Everything a page shows, menus and all: for letters and chapters, which have no boilerplate."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    tree = LexborHTMLParser(source)
+    for block in tree.css("p, div, li, br, tr, h1, h2, h3, h4, h5, h6, blockquote"):
+        block.insert_before("\n")
+    tree.strip_tags(_UNSHOWN)
+    lines = (" ".join(line.split()) for line in (tree.body.text() if tree.body is not None else "").split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _shown(tree: Any) -> str:
+    tree.strip_tags([*_UNSHOWN, "nav", "header", "footer"])
     return " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from typing import Any, NoReturn
 
 from paragloss.errors import InputError
@@ -15,9 +16,11 @@ from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, open_output, r
 from paragloss.types import Concept, Document, Query
 
 
-def read_documents(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[Document]:
-    """A Document per line; one without `id` and `concept` is called after the file and its line, `news:12`."""
-    name = stem(path)
+def read_documents(
+    path: PathLike, *, name: str = "", limit: int = LINE_LIMIT, on_error: OnError = None
+) -> Iterator[Document]:
+    """A Document per line; one without `id` and `concept` is called after its file, or `name`, and line: `news:12`."""
+    name = name or stem(path)
     return rows(path, lambda n, line: document(parsed(line), f"{name}:{n}"), limit=limit, on_error=on_error)
 
 
@@ -73,7 +76,9 @@ def parsed(line: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON at column {error.colno} ({error.msg}); write one whole object per line") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"not usable JSON ({error}); write one flat object per line") from error
+        raise InputError(
+            f"not usable JSON ({error}); write one flat object per line, long numbers in quotes"
+        ) from error
     if not isinstance(value, dict):
         raise InputError(f'a JSON {type(value).__name__}, not an object; write {{"id": ..., "text": ...}} on each line')
     return value
@@ -83,7 +88,20 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not isfinite(value):
+        raise ValueError(f"{digits[:20]} is too large for a number")
+    return value
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 20 or not -(2**63) <= (value := int(digits)) < 2**63:
+        raise ValueError(f"{digits[:20]} is a whole number of more than 64 bits, which can't be kept")
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
 
 
 def _write(path: PathLike, objects: Iterable[Mapping[str, Any]]) -> int:

@@ -1,5 +1,6 @@
-"""Opens what every format is made of: UTF-8 lines, compressed or not, of bounded length.
+"""Opens what every format is made of: lines of text, compressed or not, of bounded length.
 
+Text is UTF-8; another encoding is guessed, and the guess is said in a warning.
 Knows nothing of any format. An error names the file, the line and the remedy; a reader given `on_error` reports
 the bad row there and goes on, otherwise the error is raised.
 """
@@ -7,11 +8,13 @@ the bad row there and goes on, otherwise the error is raised.
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
 import os
 import re
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +23,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
 from paragloss.errors import InputError, LanguageError
+from paragloss.formats.encodings import Converted, encoding_of
 from paragloss.languages import known, normalise
 
 T = TypeVar("T")
@@ -35,7 +39,6 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".dz")
 _BLOCK = 1 << 20
 #: What reading a damaged packed file may raise; zlib and lzma have errors of their own.
 BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @lru_cache(maxsize=1024)
@@ -51,6 +54,15 @@ def checked_lang(lang: str) -> str:
 def looks_like_lang(word: str) -> bool:
     """Whether a part of a path may be read as a language: two letters that are a code, and perhaps a region."""
     return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known()
+
+
+def spoken_lang(said: str) -> str:
+    """What a document says its language is, as a code; "" where it says none, or none that is known."""
+    base = re.match(r"[A-Za-z]{2,3}(?=$|[-_])", said.strip())
+    try:
+        return normalise(base[0]) if base else ""
+    except LanguageError:
+        return ""
 
 
 def stem(path: PathLike) -> str:
@@ -69,30 +81,52 @@ def suffix(path: PathLike) -> str:
 def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed where its first bytes say gzip, bzip2 or xz."""
     try:
-        raw = open(path, "rb")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise InputError(f"{path}: can't be opened ({error.strerror}); check the path and its permissions") from error
+        raw = cast(io.BufferedReader, open(path, "rb", buffering=_BLOCK))  # noqa: SIM115 - closed below
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: can't be opened ({_why(error)}); check the path and its permissions") from error
     with raw:
         yield _decompressed(raw)
+
+
+@contextmanager
+def open_utf8(path: PathLike) -> Iterator[BinaryIO]:
+    """The file's text as UTF-8 bytes, without a mark; where it is in another encoding, that is guessed and said."""
+    with open_bytes(path) as stream:
+        try:
+            sample = cast(io.BufferedReader, stream).peek(_BLOCK)
+        except BROKEN as error:
+            raise broken(path, error) from error
+        encoding = encoding_of(sample)
+        if encoding != "utf-8":
+            warnings.warn(f"{path}: read as {encoding}, which it looks like; convert it if that is wrong", stacklevel=5)
+            stream = cast(BinaryIO, io.BufferedReader(Converted(stream, encoding, path), _BLOCK))
+        elif sample.startswith(codecs.BOM_UTF8):
+            stream.read(len(codecs.BOM_UTF8))
+        yield stream
 
 
 def read_bytes(path: PathLike, *, limit: int = WHOLE_LIMIT) -> bytes:
     """The whole file, decompressed; an error where that is more than `limit` bytes."""
     with open_bytes(path) as stream:
-        try:
-            data = stream.read(limit + 1)
-        except BROKEN as error:
-            raise broken(path, error) from error
+        return _whole(stream, path, limit)
+
+
+def _whole(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
+    try:
+        data = stream.read(limit + 1)
+    except BROKEN as error:
+        raise broken(path, error) from error
     if len(data) > limit:
         raise InputError(f"{path}: more than {limit:,} bytes in one document; split it into smaller ones")
     return data
 
 
 def read_text(path: PathLike, *, limit: int = WHOLE_LIMIT) -> str:
-    """The whole file as UTF-8 text."""
-    data = read_bytes(path, limit=limit)
+    """The whole file as text."""
+    with open_utf8(path) as stream:
+        data = _whole(stream, path, limit)
     try:
-        text = decoded(data.removeprefix(b"\xef\xbb\xbf"))
+        text = decoded(data)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error.__cause__
     if not text.strip():
@@ -103,15 +137,14 @@ def read_text(path: PathLike, *, limit: int = WHOLE_LIMIT) -> str:
 def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[tuple[int, str]]:
     """Every line with its number from 1, without its end; blank lines too. A file of blank lines only is an error."""
     blank, number, offset = True, 0, 0
-    with open_bytes(path) as stream:
+    with open_utf8(path) as stream:
         while raw := _line(stream, limit + 1, path):
             number += 1
             start, offset = offset, offset + len(raw)
             try:
                 if len(raw) > limit:
                     raise InputError(f"the line is longer than {limit:,} bytes; put one record on a line")
-                mark = 3 if number == 1 and raw.startswith(b"\xef\xbb\xbf") else 0
-                text = decoded(raw[mark:], start + mark)
+                text = decoded(raw, start)
             except InputError as error:
                 blank = False
                 report(error, path, number, on_error)
@@ -141,8 +174,6 @@ def rows(
 
 def decoded(data: bytes, offset: int = 0) -> str:
     """Bytes as UTF-8 text; an error names the first byte that is none."""
-    if data[:2] in _UTF16:
-        raise InputError("the text is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8")
     if b"\0" in data:
         at = offset + data.index(b"\0")
         raise InputError(f"a zero byte at offset {at}: this is binary, not text; give a UTF-8 text file")
@@ -161,6 +192,10 @@ def report(error: InputError, path: PathLike, number: int, on_error: OnError) ->
     if on_error is None:
         raise placed from error.__cause__
     on_error(placed)
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
 def broken(path: PathLike, error: Exception) -> InputError:

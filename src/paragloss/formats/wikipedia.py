@@ -21,8 +21,8 @@ _DUMP = re.compile(r"([a-z]{2,3}(?:_[a-z]+)*)wiki-")
 
 
 def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
-    """An article per page, its id the page's number. The language is `lang`, else the one the dump is named after
-    (`dawiki-20260101-pages-articles.xml.bz2`)."""
+    """An article per page, its id the page's number and language, `12.da`. The language is `lang`, else the one the
+    dump is named after (`dawiki-20260101-pages-articles.xml.bz2`)."""
     named = _DUMP.match(Path(path).name)
     code = lang or (named[1].replace("_", "-") if named else "")
     for number, page in enumerate(elements(path, ("page",)), 1):
@@ -64,7 +64,7 @@ def _article(page: Element, lang: str) -> Document | None:
     if not name or not title:
         raise InputError("<page> without <id> or <title>; give a pages-articles dump of MediaWiki")
     text = plain_text(page.findtext("revision/text") or "")
-    return Document(name, text, lang, title) if text else None
+    return Document(f"{name}.{lang}" if lang else name, text, lang, title) if text else None
 
 
 def _title(title: str) -> str:

@@ -38,6 +38,42 @@ def elements(path: PathLike, names: Collection[str], *, limit: int = WHOLE_LIMIT
             handler.done.clear()
 
 
+START, END, TEXT = "start", "end", "text"
+
+
+def events(data: bytes, path: PathLike) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """(START, name, attributes), (END, name, {}) and (TEXT, text, {}) of an XML file in memory; names without
+    their namespace, attributes with the prefix they were written with."""
+    found: list[tuple[str, str, dict[str, str]]] = []
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda name, attributes: found.append((START, name.rpartition(":")[2], attributes))
+    parser.EndElementHandler = lambda name: found.append((END, name.rpartition(":")[2], {}))
+    parser.CharacterDataHandler = lambda text: found.append((TEXT, text, {}))
+    parser.EntityDeclHandler = _entity
+    for at in range(0, len(data) + 1, _BLOCK):
+        try:
+            parser.Parse(data[at : at + _BLOCK], at + _BLOCK > len(data))
+        except (expat.ExpatError, InputError, UnicodeDecodeError, ValueError, LookupError) as error:
+            raise InputError(f"{path}: its XML can't be read ({error}); the file is damaged, save it anew") from None
+        yield from found
+        found.clear()
+
+
+def first_texts(data: bytes, names: Collection[str], path: PathLike) -> dict[str, str]:
+    """What the first element of each name says, where there is one."""
+    texts: dict[str, str] = {}
+    open_, pieces = "", list[str]()
+    for event, name, _ in events(data, path):
+        if event == START and name in names and name not in texts:
+            open_, pieces = name, []
+        elif event == TEXT and open_:
+            pieces.append(name)
+        elif event == END and name == open_:
+            texts[name], open_ = " ".join("".join(pieces).split()), ""
+    return texts
+
+
 def local(element: Element) -> str:
     """The element's name without its namespace."""
     return str(element.tag).rpartition("}")[2]
@@ -56,7 +92,7 @@ class _Handler:
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.data
-        parser.EntityDeclHandler = self.entity
+        parser.EntityDeclHandler = _entity
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition("}")[2]
@@ -88,5 +124,6 @@ class _Handler:
         if self.size > self.limit:
             raise InputError(f"one element is larger than {self.limit:,} characters; split the file")
 
-    def entity(self, name: str, *_: object) -> NoReturn:
-        raise InputError(f"the file declares an entity, {name!r}, which is not allowed; write the text out instead")
+
+def _entity(name: str, *_: object) -> NoReturn:
+    raise InputError(f"the file declares an entity, {name!r}, which is not allowed; write the text out instead")

@@ -1,0 +1,55 @@
+"""Zip archives that office files and books are: what they unpack to is checked before anything is unpacked."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from pathlib import Path
+
+from paragloss.errors import InputError
+from paragloss.formats.text import WHOLE_LIMIT, PathLike, read_bytes
+
+_MAX_UNPACKED = 512 * 2**20
+_MAX_RATIO = 200
+_SMALL = 8 * 2**20  # below this any ratio will do: XML of repeated rows packs well
+_MAX_PARTS = 20_000
+#: One part of an archive is never larger than this once unpacked.
+_MAX_PART = 2 * WHOLE_LIMIT
+
+
+class Archive:
+    """The parts of a zip file by name; a part is unpacked when it is asked for."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = path
+        self.data = read_bytes(path, limit=4 * WHOLE_LIMIT)
+        kind = Path(path).suffix.lower() or "a zip archive"
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(self.data))
+            parts = self._zip.infolist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+            reason = str(error) or type(error).__name__
+            raise InputError(
+                f"{path}: can't be read as {kind} ({reason}); it is damaged or of another format"
+            ) from error
+        unpacked = sum(part.file_size for part in parts)
+        if unpacked > _MAX_UNPACKED or len(parts) > _MAX_PARTS or unpacked > max(_SMALL, _MAX_RATIO * len(self.data)):
+            raise InputError(
+                f"{path}: {len(self.data):,} bytes that unpack to {unpacked:,} in {len(parts):,} parts; "
+                "no real document does, so it is refused"
+            )
+        self.names = dict.fromkeys(part.filename for part in parts)
+
+    def part(self, name: str) -> bytes:
+        """A part's bytes; empty where there is no such part."""
+        if name not in self.names:
+            return b""
+        try:
+            with self._zip.open(name) as stream:
+                data = stream.read(_MAX_PART + 1)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+            raise InputError(f"{self.path}: its part {name!r} can't be unpacked ({error}); save it anew") from error
+        if len(data) > _MAX_PART:
+            raise InputError(f"{self.path}: its part {name!r} is larger than {_MAX_PART:,} bytes; split the document")
+        return data

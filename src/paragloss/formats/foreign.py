@@ -1,0 +1,24 @@
+"""Files in formats of others, whose readers may be led astray by a hostile file: they are run apart (`apart`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paragloss.formats import docx, eml, epub, html, odf, pdf, pptx, rtf, xlsx
+from paragloss.types import Document
+
+READERS: dict[str, Callable[..., Document]] = {
+    ".html": html.read_html,
+    ".htm": html.read_html,
+    ".xhtml": html.read_html,
+    ".pdf": pdf.read_pdf,
+    ".docx": docx.read_docx,
+    ".odt": odf.read_odf,
+    ".ods": odf.read_odf,
+    ".odp": odf.read_odf,
+    ".pptx": pptx.read_pptx,
+    ".xlsx": xlsx.read_xlsx,
+    ".epub": epub.read_epub,
+    ".eml": eml.read_eml,
+    ".rtf": rtf.read_rtf,
+}

@@ -1,0 +1,179 @@
+"""Foreign files are read by a process with limits; whatever a file does, the next one is read."""
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats import apart
+from paragloss.formats.documents import read
+from paragloss.types import Document
+
+
+def packed(parts):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data, zipfile.ZIP_STORED if name == "mimetype" else None)
+    return buffer.getvalue()
+
+
+def read_one(path, data):
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    [document] = read(path)
+    return document
+
+
+ODT = packed(
+    {
+        "mimetype": "application/vnd.oasis.opendocument.text",
+        "content.xml": '<office:document-content xmlns:office="o" xmlns:text="t"><office:body><office:text>'
+        "<text:h>Rain</text:h><text:tracked-changes><text:p>was sun</text:p></text:tracked-changes>"
+        '<text:p>Rain is <text:span>water</text:span>.<text:line-break/>Much<text:s text:c="9"/>of it.</text:p>'
+        "</office:text></office:body></office:document-content>",
+        "meta.xml": '<m xmlns:dc="d"><dc:title>About rain</dc:title><dc:language>en-GB</dc:language></m>',
+    }
+)
+PPTX = packed(
+    {
+        "ppt/presentation.xml": '<p xmlns:r="x"><sldId r:id="r2"/><sldId r:id="r1"/></p>',
+        "ppt/_rels/presentation.xml.rels": '<R><Relationship Id="r1" Target="slides/slide1.xml"/>'
+        '<Relationship Id="r2" Target="slides/slide2.xml"/></R>',
+        "ppt/slides/slide1.xml": "<s xmlns:a='a'><a:p><a:r><a:t>water</a:t></a:r></a:p></s>",
+        "ppt/slides/slide2.xml": "<s xmlns:a='a'><a:p><a:t>Rain</a:t></a:p><a:p><a:t>falls</a:t></a:p></s>",
+    }
+)
+XLSX = packed(
+    {
+        "xl/sharedStrings.xml": "<sst><si><t>city</t></si><si><r><t>Ber</t></r><r><t>gen</t></r></si></sst>",
+        "xl/worksheets/sheet1.xml": '<w><row><c t="s"><v>0</v></c><c t="inlineStr"><is><t>mm</t></is></c></row>'
+        '<row><c t="s"><v>1</v></c><c><v>2250</v></c><c t="s"><v>99</v></c></row></w>',
+    }
+)
+EPUB = packed(
+    {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": '<c><rootfile full-path="OEBPS/book.opf"/></c>',
+        "OEBPS/book.opf": '<package xmlns:dc="d"><dc:title>Regnbogen</dc:title><dc:language>da</dc:language>'
+        '<item id="b" href="two.xhtml" media-type="application/xhtml+xml"/>'
+        '<item id="a" href="one.xhtml" media-type="application/xhtml+xml"/>'
+        '<itemref idref="a"/><itemref idref="b"/></package>',
+        "OEBPS/one.xhtml": "<html><head><title>1</title></head><body><h1>Regn</h1><p>Det regner.</p></body></html>",
+        "OEBPS/two.xhtml": "<html><body><p>Det holder op.</p></body></html>",
+    }
+)
+EML = (
+    "Subject: =?utf-8?q?R=C3=A9union?=\r\nFrom: a@b.c\r\nDate: Mon, 5 May 2025 10:00:00 +0200\r\nMIME-Version: 1.0\r\n"
+    'Content-Type: multipart/mixed; boundary="x"\r\n\r\n--x\r\nContent-Type: text/html; charset=iso-8859-1\r\n\r\n'
+    "<p>La r\xe9union est</p><p>lundi.</p>\r\n--x\r\nContent-Type: application/pdf\r\n"
+    'Content-Disposition: attachment; filename="plan.pdf"\r\n\r\nx\r\n--x--\r\n'
+).encode("latin-1")
+RTF = rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Arial;}}{\info{\title Rain}}\f0 " + (
+    rb"\'c4\'ee\'e6\'e4\'fc \b and\b0  \u9731? \par snow}"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("a.odt", ODT, Document("", "Rain\nRain is water.\nMuch of it.", "en", "About rain", {"headings": "Rain"})),
+        ("a.pptx", PPTX, Document("", "Rain\nfalls\n\nwater", "", "Rain", {}, {"slides": 2})),
+        ("a.xlsx", XLSX, Document("", "city\tmm\nBergen\t2250", "", "", {}, {"sheets": 1})),
+        ("a.epub", EPUB, Document("", "Regn\nDet regner.\n\nDet holder op.", "da", "Regnbogen")),
+        ("a.rtf", RTF, Document("", "Дождь and ☃ \nsnow", "", "Rain")),
+    ],
+)
+def test_more_kinds_of_files(tmp_path, name, data, expected):
+    place = {"path": str(tmp_path / name)}
+    assert read_one(tmp_path / name, data) == expected._replace(id=name, meta={**expected.meta, **place})
+    assert read_one(tmp_path / "unnamed", data).text == expected.text
+
+
+def test_a_letter(tmp_path):
+    letter = read_one(tmp_path / "a.eml", EML)
+    assert (letter.title, letter.text) == ("Réunion", "La réunion est\nlundi.")
+    assert letter.meta["from"] == "a@b.c"
+    assert letter.fields == {"attachments": "plan.pdf"}
+
+
+@pytest.mark.parametrize("suffix", ["odt", "pptx", "xlsx", "epub", "rtf", "docx", "pdf"])
+@pytest.mark.parametrize("data", [b"", b"nonsense", packed({"x": b"y"}), ODT[: len(ODT) // 2]])
+def test_damaged_files_get_one_line(tmp_path, suffix, data):
+    path = tmp_path / f"a.{suffix}"
+    with pytest.raises(InputError) as caught:
+        read_one(path, data)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+BOMB = '<!DOCTYPE x [<!ENTITY a "{}">]><x>{}</x>'.format("a" * 1000, "&a;" * 1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.odt", packed({"content.xml": BOMB}), "declares an entity"),
+        ("a.xlsx", packed({"xl/worksheets/sheet1.xml": b" " * 50_000_000}), "no real document does"),
+        ("a.html", "<div>" * 80_000 + "x", "takes more than|breaks its reader|can't be read"),
+    ],
+    ids=["entities", "zip bomb", "nested"],
+)
+def test_hostile_files_are_left_out_and_the_next_is_read(tmp_path, monkeypatch, name, data, message):
+    monkeypatch.setattr(apart, "SECONDS", 2)
+    with pytest.raises(InputError, match=message):
+        read_one(tmp_path / name, data)
+    assert read_one(tmp_path / "good.rtf", RTF).title == "Rain"
+
+
+def test_a_table_merged_far_across_and_down_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(apart, "SECONDS", 2)
+    assert read_one(tmp_path / "a.docx", wide_table()).text == "\n".join(["x"] * 301)
+
+
+def wide_table():
+    """A row of 16,000 cells merged down 300 rows: the library would find the text of each of them anew."""
+    import docx
+
+    made = docx.Document()
+    table = made.add_table(rows=1, cols=1)
+    table.rows[0].cells[0].text = "x"
+    buffer = io.BytesIO()
+    made.save(buffer)
+    with zipfile.ZipFile(buffer) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    row = b'<w:tr><w:tc><w:tcPr><w:gridSpan w:val="16000"/>%s</w:tcPr><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc></w:tr>'
+    body = parts["word/document.xml"]
+    start, end = body.index(b"<w:tr>"), body.index(b"</w:tr>") + len(b"</w:tr>")
+    rows = row % b'<w:vMerge w:val="restart"/>' + 300 * (row % b"<w:vMerge/>")
+    parts["word/document.xml"] = body[:start] + rows + body[end:]
+    return packed(parts)
+
+
+def test_the_process_is_reused_and_replaced_when_it_is_gone(tmp_path):
+    read_one(tmp_path / "a.rtf", RTF)
+    first = apart.READER._process
+    read_one(tmp_path / "b.rtf", RTF)
+    assert apart.READER._process is first
+    first.kill()
+    first.wait()
+    assert read_one(tmp_path / "c.rtf", RTF).title == "Rain"
+    assert apart.READER._process is not first
+
+
+def test_a_module_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
+    (tmp_path / "striprtf.py").write_text("raise SystemExit('run from the current folder')")
+    monkeypatch.chdir(tmp_path)
+    apart.READER.close()
+    assert read_one(tmp_path / "a.rtf", RTF).title == "Rain"
+
+
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="limits are read from /proc")
+def test_memory_is_bounded(tmp_path):
+    read_one(tmp_path / "a.rtf", RTF)
+    limits = Path(f"/proc/{apart.READER._process.pid}/limits").read_text()
+    [line] = [line for line in limits.splitlines() if line.startswith("Max address space")]
+    assert line.split()[3] == str(2**30)
+    assert os.getpid() != apart.READER._process.pid
