@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -42,6 +43,19 @@ def binary() -> Path:
     return program
 
 
+def runner() -> list[str]:
+    """What the server, built for x86-64, is started with: nothing, or an emulator on another machine."""
+    if platform.machine() in ("x86_64", "AMD64"):
+        return []
+    emulator = shutil.which("qemu-x86_64-static") or shutil.which("qemu-x86_64")
+    if emulator is None or not Path("/lib64/ld-linux-x86-64.so.2").exists():
+        pytest.skip(
+            f"the Qdrant server is built for x86-64, this is {platform.machine()}: "
+            "qemu-user-static and libc6:amd64 would run it"
+        )
+    return [emulator]
+
+
 def free_ports(number: int) -> list[int]:
     sockets = [socket.socket() for _ in range(number)]
     for some in sockets:
@@ -73,7 +87,7 @@ class Server:
             "QDRANT__TELEMETRY_DISABLED": "true",
             "QDRANT__LOG_LEVEL": "WARN",
         }
-        command = [program, "--disable-telemetry"]
+        command = [*runner(), program, "--disable-telemetry"]
         if clustered:
             command += ["--uri", self.peer] + (["--bootstrap", bootstrap] if bootstrap else [])
         root = os.geteuid() == 0
@@ -93,7 +107,7 @@ class Server:
         self._wait()
 
     def _wait(self) -> None:
-        for _ in range(600):
+        for _ in range(1200):
             if self.process.poll() is not None:
                 pytest.skip(f"the Qdrant server does not start here: {(self.folder / 'log').read_text()[-300:]}")
             try:
@@ -101,7 +115,7 @@ class Server:
                     return
             except OSError:
                 time.sleep(0.1)
-        pytest.fail("the Qdrant server did not become ready in a minute")
+        pytest.fail("the Qdrant server did not become ready in two minutes")
 
     def stop(self) -> None:
         self.process.kill()  # a gentle stop takes half a minute with many collections
