@@ -28,10 +28,12 @@ class Document(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """One way to say a query term in another language: a word or phrase as written, and its weight."""
+    """One way to say a query term in another language: a word or phrase as written, and its weight. `terms` are what
+    the language's analyzer would make of the text, where the translator knows them; empty means cut the text."""
 
     text: str
     weight: float
+    terms: tuple[str, ...] = ()
 
 
 class Translation(NamedTuple):

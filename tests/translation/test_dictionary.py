@@ -43,7 +43,7 @@ def test_every_word_with_its_share_of_the_weight():
 
 def test_the_best_word():
     (only,) = built(choose="best").translate(Query("q", "bank", "en"), "de")
-    assert only.alternatives == (("Bank", 1.0),)
+    assert [a[:2] for a in only.alternatives] == [("Bank", 1.0)]
 
 
 def test_a_random_word_is_the_same_every_time_and_another_for_another_seed():
@@ -95,7 +95,7 @@ def test_equal_entries_add_up_and_weightless_or_empty_ones_are_dropped():
     )
     assert len(dictionary) == 1
     (only,) = dictionary.translate(Query("q", "a", "en"), "de")
-    assert only.alternatives == (("x", pytest.approx(2 / 3)), ("y", pytest.approx(1 / 3)))
+    assert [a[:2] for a in only.alternatives] == [("x", pytest.approx(2 / 3)), ("y", pytest.approx(1 / 3))]
 
 
 def test_saved_and_loaded_it_translates_the_same(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss.translation.machine import Machine, Memory, segments, translate_documents
-from paragloss.types import Document, Query, Translator
+from paragloss.types import Alternative, Document, Query, Translator
 
 
 class Upper:
@@ -25,7 +25,7 @@ class Upper:
 
 def test_every_word_of_the_answer_is_a_clause():
     found = Machine(Upper()).translate(Query("q", "the red house", "en"), "de")
-    assert [t.alternatives for t in found] == [(("THE", 1.0),), (("RED", 1.0),), (("HOUSE", 1.0),)]
+    assert [t.alternatives for t in found] == [(Alternative(word, 1.0),) for word in ("THE", "RED", "HOUSE")]
     assert {t.source for t in found} == {"the red house"}
     assert isinstance(Machine(Upper()), Translator)
 

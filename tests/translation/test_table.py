@@ -12,7 +12,7 @@ from paragloss.errors import InputError, LanguageError
 from paragloss.translation import table
 from paragloss.translation._bitext import SENTENCE, bags
 from paragloss.translation._model1 import Bags, association, candidate_pairs, learn
-from paragloss.types import Concept, Query, Translator
+from paragloss.types import Alternative, Concept, Query, Translator
 
 
 def texts(*sentences, width):
@@ -174,7 +174,7 @@ def test_every_alternative_analyses_back_to_the_term_it_stands_for(learned):
 
 def test_an_unknown_word_stays_as_it_is(learned):
     (only,) = learned.translate(Query("q", "Xylophonist", "en"), "fr")
-    assert only.alternatives == (("Xylophonist", 1.0),)
+    assert only.alternatives == (Alternative("Xylophonist", 1.0),)
 
 
 def test_an_empty_query_has_no_translations(learned):

@@ -49,8 +49,8 @@ def test_a_query_is_its_words_and_their_synonyms(small):
     wordnet = WordNet(small, senses=2, weight=0.4)
     assert isinstance(wordnet, Translator)
     car, zebra = wordnet.translate(Query("q", "cars zebra", "en"), "en")
-    assert car == ("cars", (("cars", 1.0), ("automobile", 0.2), ("railway car", 0.2)))
-    assert zebra == ("zebra", (("zebra", 1.0),))
+    assert [a[:2] for a in car.alternatives] == [("cars", 1.0), ("automobile", 0.2), ("railway car", 0.2)]
+    assert [a[:2] for a in zebra.alternatives] == [("zebra", 1.0)]
 
 
 def test_it_speaks_english_only(small):

@@ -87,7 +87,7 @@ class Lexical:
         weights: dict[str, float] = {}
         for clause in query.clauses:
             for alternative in clause.alternatives:
-                words = terms(alternative.text)
+                words = alternative.terms or terms(alternative.text)
                 for word in words:
                     weights[word] = weights.get(word, 0.0) + alternative.weight / len(words)
         return weights

@@ -69,7 +69,10 @@ class _Structured:
         if not query.clauses:
             return [[Choice((word,), 1.0)] for word in terms(query.text)]
         cut = [
-            [Choice(tuple(terms(alternative.text)), alternative.weight) for alternative in clause.alternatives]
+            [
+                Choice(alternative.terms or tuple(terms(alternative.text)), alternative.weight)
+                for alternative in clause.alternatives
+            ]
             for clause in query.clauses
         ]
         kept = [[choice for choice in choices if choice.words] for choices in cut]

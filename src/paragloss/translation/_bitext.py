@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,36 +34,51 @@ class Texts(NamedTuple):
     words: Words
 
 
+class Cut(NamedTuple):
+    """Texts as term ids, text after text, and what the ids stand for."""
+
+    start: npt.NDArray[np.int64]  # (texts + 1,)
+    term: npt.NDArray[np.int64]
+    words: Words
+
+
 def read(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool) -> Texts:
     """Cut all texts of a language. A title is a text of its own: short, and the best of all pairs.
 
     With `phrases`, neighbours that belong together become one term, `first second`.
     """
-    cut = analyzer(lang)
+    parts = [
+        (2 * number + part, text)
+        for number, concept in enumerate(aligned)
+        for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang)))
+        if text
+    ]
+    start, flat, words = cut((text for _, text in parts), lang)
+    if phrases:
+        width = len(words.terms)
+        found = collocations(start, flat, width)
+        start, flat = merge(start, flat, width, found)
+        for side in words:
+            side += [f"{side[pair // width]} {side[pair % width]}" for pair in found.tolist()]
+    units = np.array([unit for unit, _ in parts], np.int64)
+    return Texts(units, bags(start, flat, len(words.terms), max_terms), words)
+
+
+def cut(texts: Iterable[str], lang: str) -> Cut:
+    """Every text as the ids of its terms, numbered as they are met, and how each term is most often written."""
+    spans_of = analyzer(lang).spans
     index: dict[str, int] = {}
     written: Counter[tuple[str, str]] = Counter()
-    units, sizes = [], []
+    sizes: list[int] = []
     terms: list[int] = []
-    for number, concept in enumerate(aligned):
-        for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang))):
-            if not text:
-                continue
-            spans = cut.spans(text)
-            ids = [index.setdefault(span.term, len(index)) for span in spans]
-            written.update((span.term, text[span.start : span.end]) for span in spans)
-            units.append(2 * number + part)
-            sizes.append(len(ids))
-            terms += ids
+    for text in texts:
+        spans = spans_of(text)
+        terms += [index.setdefault(span.term, len(index)) for span in spans]
+        written.update([(span.term, text[span.start : span.end]) for span in spans])
+        sizes.append(len(spans))
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    flat = np.asarray(terms, np.int64)
     spelled = choose(written, lang)
-    words = Words(list(index), [spelled[term] for term in index])
-    if phrases:
-        found = collocations(start, flat, len(index))
-        start, flat = merge(start, flat, len(index), found)
-        for side in words:
-            side += [f"{side[pair // len(index)]} {side[pair % len(index)]}" for pair in found.tolist()]
-    return Texts(np.asarray(units, np.int64), bags(start, flat, len(words.terms), max_terms), words)
+    return Cut(start, np.asarray(terms, np.int64), Words(list(index), [spelled[term] for term in index]))
 
 
 def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int64], width: int, max_terms: int) -> Bags:

@@ -42,13 +42,15 @@ class Combined:
         knowing = [(c, w) for c, w in said if any(a.text != source for a in c.alternatives)] or said
         total = sum(weight for _, weight in knowing)
         mixed: dict[str, float] = {}
+        terms: dict[str, tuple[str, ...]] = {}
         for clause, weight in knowing:
             mass = sum(a.weight for a in clause.alternatives)
             for alternative in clause.alternatives:
                 share = weight * alternative.weight / (total * mass)
                 mixed[alternative.text] = mixed.get(alternative.text, 0.0) + share
+                terms[alternative.text] = alternative.terms or terms.get(alternative.text, ())
         ranked = sorted(mixed.items(), key=lambda item: -item[1])[: self._most]
-        return Translation(source, tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked))
+        return Translation(source, tuple(Alternative(text, min(weight, 1.0), terms[text]) for text, weight in ranked))
 
 
 def _outermost(sources: Sequence[str] | dict[str, list[tuple[Translation, float]]]) -> list[str]:

@@ -42,8 +42,8 @@ class Chained:
 
     def _onward(self, clause: Translation, query: Query, between: str, to: str) -> Translation:
         merged: dict[str, float] = {}
-        for word, weight in clause.alternatives:
-            for text, share in self._meanings(Query(query.id, word, between), to):
+        for word, weight, _ in clause.alternatives:
+            for text, share, _ in self._meanings(Query(query.id, word, between), to):
                 merged[text] = merged.get(text, 0.0) + weight * share
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self._most]
         # Several ways may lead to one word; a weight stays a weight.

@@ -1,0 +1,119 @@
+"""From what was learned of a language to what is packed: both directions weighed together, the dictionary's entries
+beside them, what is unlikely, rare or needless dropped."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from learning import Learned
+
+from paragloss.translation.default.packing import Tables
+
+
+class Settings(NamedTuple):
+    """Chosen on validation data, sizes so that the whole fits (docs/model.md)."""
+
+    dictionary: float = 0.1  # how much of a word's translations its dictionary entries decide
+    least: float = 0.01  # probability under which a translation is dropped
+    most: int = 12  # translations of a word
+    words: int = 45_000  # words of each side, the most frequent ones
+    phrases: int = 10_000  # phrases of each side
+    overlap: float = 0.5  # a phrase that its words say so far is needless
+
+
+CHOSEN = Settings()
+
+
+def finished(learned: Learned, settings: Settings = CHOSEN) -> Tables:
+    en, other = learned.en, learned.other
+    there = _mixed(_both(learned.there, learned.back), learned.entries_there, settings)
+    back = _mixed(_both(learned.back, learned.there), learned.entries_back, settings)
+    there = _kept(_pruned(there, settings), en.terms, other.terms, learned.seen_en, learned.entries_there, settings)
+    back = _kept(_pruned(back, settings), other.terms, en.terms, learned.seen_other, learned.entries_back, settings)
+    there, back = _grown(there, len(en.terms), len(other.terms)), _grown(back, len(other.terms), len(en.terms))
+    return Tables(en.terms, en.surfaces, other.terms, other.surfaces, there, back)
+
+
+def _both(onward: sp.csr_matrix, reverse: sp.csr_matrix) -> sp.csr_matrix:
+    """The geometric mean of both directions, scaled to sum to one."""
+    return _scaled(onward.multiply(reverse.T).sqrt().tocsr())
+
+
+def _mixed(table: sp.csr_matrix, entries: sp.csr_matrix, settings: Settings) -> sp.csr_matrix:
+    """A word's entries beside what was learned of it; phrases have entries only."""
+    table, entries = _grown(table, *entries.shape), _scaled(entries)
+    known_table, known_entries = (np.diff(m.indptr) > 0 for m in (table, entries))
+    share = np.where(known_entries, np.where(known_table, settings.dictionary, 1.0), 0.0)
+    return (sp.diags(1 - share) @ table + sp.diags(share) @ entries).tocsr()
+
+
+def _pruned(matrix: sp.csr_matrix, settings: Settings) -> sp.csr_matrix:
+    """Best first; what is unlikely is dropped, and the rest is scaled again."""
+    matrix = _scaled(matrix)
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    order = np.lexsort((matrix.indices, -matrix.data, row))
+    rank = np.arange(len(order)) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
+    return _only(matrix, row, order[(rank < settings.most) & (matrix.data[order] >= settings.least)])
+
+
+def _kept(
+    matrix: sp.csr_matrix,
+    terms: list[str],
+    targets: list[str],
+    seen: np.ndarray,
+    entries: sp.csr_matrix,
+    settings: Settings,
+) -> sp.csr_matrix:
+    """Rows worth their bytes: no numbers, nothing that is most likely itself (what is unknown stays as it is), of
+    words the most frequent, of phrases those whose words say something else, the most listed first."""
+    size = np.diff(matrix.indptr)
+    good = (size > 0) & np.array([not term.isdigit() and len(term.encode()) < 64 for term in terms])
+    for i in np.flatnonzero(good).tolist():
+        first = matrix.indptr[i]
+        if targets[matrix.indices[first]] == terms[i] and matrix.data[first] >= 0.8:
+            good[i] = False
+    words, phrases = np.flatnonzero(good[: len(seen)]), len(seen) + np.flatnonzero(good[len(seen) :])
+    words = words[np.argsort(-seen[words], kind="stable")][: settings.words]
+    number = {terms[i]: i for i in words.tolist()}
+    telling = np.array(
+        [i for i in phrases.tolist() if _overlap(matrix, i, terms[i], number) < settings.overlap], np.int64
+    )
+    listed = np.asarray(entries.sum(axis=1)).ravel()[telling]
+    telling = telling[np.argsort(-listed, kind="stable")][: settings.phrases]
+    wanted = np.zeros(len(terms), bool)
+    wanted[words] = wanted[telling] = True
+    row = np.repeat(np.arange(matrix.shape[0]), size)
+    return _only(matrix, row, np.flatnonzero(wanted[row]))
+
+
+def _overlap(matrix: sp.csr_matrix, phrase: int, term: str, number: dict[str, int]) -> float:
+    """How much of what a phrase may be its words say already."""
+    said: dict[int, float] = {}
+    for word in term.split(" "):
+        i = number.get(word)
+        if i is not None:
+            cells = slice(matrix.indptr[i], matrix.indptr[i + 1])
+            for target, share in zip(matrix.indices[cells].tolist(), matrix.data[cells].tolist(), strict=True):
+                said[target] = max(said.get(target, 0.0), share)
+    cells = slice(matrix.indptr[phrase], matrix.indptr[phrase + 1])
+    both = zip(matrix.indices[cells].tolist(), matrix.data[cells].tolist(), strict=True)
+    return sum(min(share, said.get(target, 0.0)) for target, share in both)
+
+
+def _only(matrix: sp.csr_matrix, row: np.ndarray, kept: np.ndarray) -> sp.csr_matrix:
+    start = np.concatenate([[0], np.cumsum(np.bincount(row[kept], minlength=matrix.shape[0]))])
+    return _scaled(sp.csr_matrix((matrix.data[kept], matrix.indices[kept], start), shape=matrix.shape))
+
+
+def _scaled(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    mass = np.bincount(row, matrix.data, minlength=matrix.shape[0])[row]
+    data = np.divide(matrix.data, mass, out=np.zeros(len(mass)), where=mass > 0)
+    return sp.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _grown(matrix: sp.csr_matrix, rows: int, columns: int) -> sp.csr_matrix:
+    start = np.concatenate([matrix.indptr, np.full(rows - matrix.shape[0], matrix.indptr[-1])])
+    return sp.csr_matrix((matrix.data, matrix.indices, start), shape=(rows, columns))

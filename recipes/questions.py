@@ -1,0 +1,146 @@
+"""Sets of questions with one right document each, from pieces of real collections that no measured model has seen.
+
+A set is (name, lang, queries, documents, right): queries in English (or in `source`), documents in `lang`, and the
+document each query should find. Everything is chosen by hashes and fixed seeds: the same sets each time, for whichever
+system is measured. Sets made for tuning take the "valid" part, reported ones the "test" part (see `sources`).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import sources
+from sets import split
+
+from paragloss.analysis import analyzer
+from paragloss.types import Document, Qrels, Query
+
+#: One or more of every script.
+LANGS = "es de fr it pt ru uk el ar he fa hi bn ta th vi id tr fi hu zh ja ko sw am"
+
+
+class Questions(NamedTuple):
+    """`qrels` says for each query the one document that answers it; `right` the same as places in `documents`."""
+
+    name: str
+    lang: str
+    queries: list[Query]
+    documents: list[Document]
+    right: list[int]
+
+    @property
+    def qrels(self) -> Qrels:
+        return {q.id: {self.documents[i].id: 1} for q, i in zip(self.queries, self.right, strict=True)}
+
+
+def sentences(lang: str, *, source: str = "en", name: str = "flores") -> Questions:
+    """FLORES dev: each sentence finds its translation among all."""
+    rows = sources.rows(name)
+    here, there = (sources.written(code) for code in (source, lang))
+    both = [(row["texts"][here], row["texts"][there]) for row in rows if {here, there} <= row["texts"].keys()]
+    return _aligned(name, lang, source, both)
+
+
+def everyday(lang: str, *, most: int = 1000) -> Questions:
+    """Tatoeba's held-out English sentences; each finds its translation among all that are held out."""
+    found: dict[str, str] = {}
+    for pair in sources.tatoeba(lang):
+        if pair.part == "test":
+            found.setdefault(pair.en, pair.other)
+    other: dict[str, str] = {}
+    for en, text in found.items():
+        other.setdefault(text, en)  # a translation that serves two sentences is the answer to one
+    both = [(en, text) for text, en in other.items()]
+    return _aligned("tatoeba", lang, "en", sorted(random.Random(0).sample(both, min(most, len(both)))))
+
+
+def claims(lang: str, *, part: str = "test", words: int = 5, source: str = "en") -> Questions:
+    """A few words of one sentence of news or health text, in their order, find the passage of four sentences it stands
+    in; passages of held-out runs, all of one language together."""
+    queries, documents, right = [], [], []
+    chance = random.Random(0)
+    for run in runs(part):
+        here = [row for row in run if lang in row and source in row]
+        for start in range(0, len(here), 4):
+            passage = here[start : start + 4]
+            documents.append(Document(f"passage{len(documents)}", " ".join(row[lang] for row in passage), lang))
+            for row in passage:
+                asked = keywords(row[source], source, words, chance)
+                if asked:
+                    queries.append(Query(f"claim{len(queries)}", asked, source))
+                    right.append(len(documents) - 1)
+    return Questions(f"claims-{part}", lang, queries, documents, right)
+
+
+@cache
+def runs(part: str) -> list[list[dict[str, str]]]:
+    """Held-out runs of twenty sentences of NTREX and TICO-19, in all languages."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for name in ("ntrex", "tico19"):
+        for number, row in enumerate(sources.rows(name)):
+            if sources.run_part(name, number) == part:
+                found.setdefault(f"{name}:{number // 20}", []).append(row["texts"])
+    return list(found.values())
+
+
+def keywords(text: str, lang: str, most: int, chance: random.Random) -> str:
+    """A few of its words as they stand there; none of a text of fewer than three."""
+    spans = analyzer(lang).spans(text)
+    if len(spans) < 3:
+        return ""
+    kept = sorted(chance.sample(range(len(spans)), min(most, len(spans))))
+    return " ".join(text[spans[i].start : spans[i].end] for i in kept)
+
+
+def first_sentences(corpus: str, lang: str, *, source: str = "en", most: int = 500) -> Questions:
+    """The first sentence of a page, its title's words taken out, finds the rest of the page in another language,
+    without title and first sentence, among all held-out pages of it. With `source` the same language it
+    is monolingual search."""
+    test = [c for c in split(corpus, ["en", lang]).test if {"en", lang} <= c.texts.keys()]
+    documents, queries, right = [], [], []
+    for c in test:
+        rest = _parted(c.texts[lang], c.titles.get(lang, ""))[1]
+        asked = _without(_parted(c.texts[source], c.titles.get(source, ""))[0], c.titles.get(source, ""), source)
+        if len(analyzer(lang).terms(rest)) < 10:
+            continue
+        documents.append(Document(c.id, rest, lang))
+        english = _without(_parted(c.texts["en"], c.titles.get("en", ""))[0], c.titles.get("en", ""), "en")
+        if asked and len(analyzer("en").terms(english)) >= 4:  # the same queries whichever language asks
+            queries.append(Query(c.id, asked, source))
+            right.append(len(documents) - 1)
+    kept = sorted(random.Random(0).sample(range(len(queries)), min(most, len(queries))))
+    return Questions(f"{corpus}-first", lang, [queries[i] for i in kept], documents, [right[i] for i in kept])
+
+
+def titles(corpus: str, lang: str, *, most: int = 1000) -> Questions:
+    """English titles find pages of another language among all held-out ones (title and text)."""
+    test = [c for c in split(corpus, ["en", lang]).test if lang in c.texts]
+    documents = [Document(c.id, c.texts[lang], lang, c.titles.get(lang, "")) for c in test]
+    asked = [i for i, c in enumerate(test) if c.titles.get("en")]
+    kept = sorted(random.Random(0).sample(asked, min(most, len(asked))))
+    queries = [Query(test[i].id, test[i].titles["en"], "en") for i in kept]
+    return Questions(f"{corpus}-titles", lang, queries, documents, kept)
+
+
+def _parted(text: str, title: str) -> tuple[str, str]:
+    """A page's first sentence and what follows it."""
+    body = (text[len(title) :] if title and text.startswith(title) else text).strip()
+    found = re.search(r"[.!?।؟](?=\s)|[。！？]", body)
+    end = min(found.end() if found else 200, 300)
+    return body[:end], body[end:]
+
+
+def _without(sentence: str, title: str, lang: str) -> str:
+    cut = analyzer(lang)
+    named = set(cut.terms(title))
+    return " ".join(sentence[span.start : span.end] for span in cut.spans(sentence) if span.term not in named)
+
+
+def _aligned(name: str, lang: str, source: str, both: Sequence[tuple[str, str]]) -> Questions:
+    queries = [Query(f"{name}{i}", text, source) for i, (text, _) in enumerate(both)]
+    documents = [Document(f"{name}{i}.{lang}", text, lang) for i, (_, text) in enumerate(both)]
+    return Questions(name, lang, queries, documents, list(range(len(both))))

@@ -1,0 +1,30 @@
+"""The model in the box: translations between some forty languages, learned from open data (docs/model.md).
+
+The code is Apache-2.0 like the rest; what lies in `data` is CC BY-SA 4.0, with attributions in data/NOTICE.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from paragloss.errors import ModelError
+from paragloss.translation.default._model import KIND, Default
+
+__all__ = ["KIND", "Default", "load", "open"]
+
+_PLACE = Path(__file__).parent / "data" / "model"
+
+
+@cache
+def open() -> Default:
+    """The model that is part of the package, opened once a process."""
+    if not (_PLACE / "meta.json").is_file():
+        raise ModelError(
+            f"the default model is not at {_PLACE}: install paragloss again, or build it "
+            "(python recipes/default_model.py)"
+        )
+    return Default.load(_PLACE)
+
+
+load = Default.load

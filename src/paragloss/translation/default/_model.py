@@ -1,0 +1,216 @@
+"""The translator that comes with the package: some forty languages, each with a table to English and one back, so that
+any pair goes through English: P(y | x) = sum over e of P(y | e) P(e | x). Everything stays in files, memory-mapped.
+
+Knows nothing of how it was learned (recipes/default_model.py) or of searching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss import artefacts
+from paragloss.analysis import analyzer
+from paragloss.errors import LanguageError
+from paragloss.languages import normalise
+from paragloss.translation.default._compounds import COMPOUNDING, parts
+from paragloss.translation.default._rows import Rows
+from paragloss.translation.default._words import Words
+from paragloss.types import Alternative, Query, Translation
+
+KIND = "default"
+HUB = "en"
+#: Alternatives of one word; English words that a word of another language goes through.
+_MOST, _VIA = 20, 8
+#: How much of a word's clause its phrase decides: "prime" in "prime minister".
+_PHRASE = 0.6
+_LONGEST_PHRASE = 3
+
+Ids = npt.NDArray[np.int64]
+Shares = npt.NDArray[np.float64]
+
+
+class _Language(NamedTuple):
+    """One language's words and, unless it is English, its rows from and to the English words it knows."""
+
+    words: Words
+    english: Ids
+    there: Rows | None
+    back: Rows | None
+
+
+class Piece(NamedTuple):
+    """A word of a query: as written, its term, and which English words it may be, with shares. No English: unknown."""
+
+    written: str
+    term: str
+    english: Ids
+    shares: Shares
+
+
+class Default:
+    """A Translator between any two of its languages."""
+
+    def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._meta, self._arrays = dict(meta), dict(arrays)
+        self.langs: tuple[str, ...] = tuple(meta["langs"])
+        self._open = lru_cache(maxsize=None)(self._opened)
+        self._term = lru_cache(maxsize=20_000)(self._english_of)
+        self._entry = lru_cache(maxsize=50_000)(self._entry_of)
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """Languages with how many words each has, and what is said of the whole; shown by `paragloss info`."""
+        words = {lang: self._meta["langs"][lang]["words"] for lang in self.langs}
+        return {"words": words, **{key: value for key, value in self._meta.items() if key != "langs"}}
+
+    def translate(self, query: Query, to: str) -> list[Translation]:
+        return self.translate_many(query, [to])[to]
+
+    def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
+        """The query in several languages; its words are looked up once."""
+        lang = self._code(query.lang)
+        codes = {target: self._code(target) for target in targets}
+        pieces = self.pieces(query.text, lang)
+        return {
+            target: [self._translation(piece, code, code == lang) for piece in pieces] for target, code in codes.items()
+        }
+
+    def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
+        """What one analysed term may be, best first; empty when it is not known."""
+        source, target = self._code(source), self._code(target)
+        return self._said(*self._term(source, term), target)
+
+    def knows(self, term: str, lang: str) -> bool:
+        """Whether an analysed term, or phrase, has a translation."""
+        return len(self._term(self._code(lang), term)[0]) > 0
+
+    def pieces(self, text: str, lang: str) -> list[Piece]:
+        """The words of a text with the English they may be. A word inside a known phrase is mostly what the phrase is;
+        an unknown compound gives its parts."""
+        spans = analyzer(lang).spans(text)
+        terms = [span.term for span in spans]
+        phrases = self._phrases(terms, lang)
+        found = []
+        for place, span in enumerate(spans):
+            written = text[span.start : span.end]
+            english = _mixed([(*self._term(lang, span.term), 1.0)])
+            if place in phrases:
+                english = _mixed([(*english, 1 - _PHRASE), (*phrases[place], _PHRASE)])
+            if not len(english[0]) and lang in COMPOUNDING:
+                inside = parts(span.term, lang, lambda term: self.knows(term, lang))
+                found += [Piece(part, part, *self._term(lang, part)) for part in inside]
+                if inside:
+                    continue
+            found.append(Piece(written, span.term, *english))
+        return found
+
+    def _phrases(self, terms: Sequence[str], lang: str) -> dict[int, tuple[Ids, Shares]]:
+        """Of each place inside a phrase what the phrase is in English; the longest first, from the left."""
+        found: dict[int, tuple[Ids, Shares]] = {}
+        place = 0
+        while place < len(terms) - 1:
+            for length in range(min(_LONGEST_PHRASE, len(terms) - place), 1, -1):
+                english = self._term(lang, " ".join(terms[place : place + length]))
+                if len(english[0]):
+                    found.update(dict.fromkeys(range(place, place + length), english))
+                    place += length - 1
+                    break
+            place += 1
+        return found
+
+    def _translation(self, piece: Piece, to: str, same: bool) -> Translation:
+        said = () if same or piece.term.isdigit() else self._said(piece.english, piece.shares, to)
+        return Translation(piece.written, said or (Alternative(piece.written, 1.0),))
+
+    def _said(self, english: Ids, shares: Shares, to: str) -> tuple[Alternative, ...]:
+        """English words in another language, best first."""
+        found, weights = self._into(english, shares, to)
+        total = weights.sum()
+        if not total:
+            return ()
+        best = np.argsort(-weights, kind="stable")[:_MOST]
+        entries = (self._entry(to, int(number)) for number in found[best])
+        return tuple(
+            Alternative(spelling, float(weight / total), (term,))
+            for (term, spelling), weight in zip(entries, weights[best], strict=True)
+        )
+
+    def _into(self, english: Ids, shares: Shares, to: str) -> tuple[Ids, Shares]:
+        language = self._open(to)
+        if language.there is None:
+            return english, shares
+        place = np.searchsorted(language.english, english)
+        rows = []
+        for number, at, share in zip(english.tolist(), place.tolist(), shares.tolist(), strict=True):
+            if at < len(language.english) and language.english[at] == number:
+                targets, weights = language.there.row(at)
+                rows.append((targets, weights, share))
+        return _mixed(rows)
+
+    def _english_of(self, lang: str, term: str) -> tuple[Ids, Shares]:
+        """The English words a term may be; of another language's unknown ASCII word, that English word."""
+        language = self._open(lang)
+        number = language.words.find(term)
+        if number >= 0 and language.back is not None:
+            targets, weights = language.back.row(number)
+            if len(targets):
+                return language.english[targets[:_VIA]], weights[:_VIA]
+        if number < 0 and language.back is not None and term.isascii():
+            number = self._open(HUB).words.find(term)
+        elif language.back is not None:
+            number = -1
+        found = [number] if number >= 0 else []
+        return np.array(found, np.int64), np.ones(len(found))
+
+    def _entry_of(self, lang: str, number: int) -> tuple[str, str]:
+        return self._open(lang).words.entry(number)
+
+    def _code(self, lang: str) -> str:
+        code = lang if lang in self._meta["langs"] else normalise(lang)
+        if code not in self._meta["langs"]:
+            have = " ".join(self.langs)
+            raise LanguageError(
+                f"the default model has no {lang!r}; it has {have} (paragloss train table learns others)"
+            )
+        return code
+
+    def _opened(self, lang: str) -> _Language:
+        where = self._meta["langs"][lang]
+        words = Words(self._slice("words", where["text"]), self._slice("groups", where["groups"]), where["words"])
+        if lang == HUB:
+            return _Language(words, np.zeros(0, np.int64), None, None)
+        english = np.flatnonzero(np.unpackbits(self._slice("english", where["english"])))
+        return _Language(words, english, *(self._rows(where[way]) for way in ("there", "back")))
+
+    def _rows(self, where: Mapping[str, Sequence[int]]) -> Rows:
+        names = {"sizes": "sizes", "starts": "starts", "targets": "cells", "weights": "cells"}
+        return Rows(**{name: self._slice(name, where[place]) for name, place in names.items()})
+
+    def _slice(self, name: str, where: Sequence[int]) -> npt.NDArray[Any]:
+        return np.asarray(self._arrays[name])[where[0] : where[1]]
+
+    def save(self, path: str | Path) -> None:
+        artefacts.save(path, KIND, meta=self._meta, arrays=self._arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Default:
+        saved = artefacts.load(path, kind=KIND)
+        return cls(saved.meta, saved.arrays)
+
+
+def _mixed(rows: Iterable[tuple[Ids, Shares, float]]) -> tuple[Ids, Shares]:
+    """Rows of (numbers, shares) added up by the weight of each; a row without numbers has no say."""
+    kept = [row for row in rows if len(row[0])]
+    if not kept:
+        return np.zeros(0, np.int64), np.zeros(0)
+    if len(kept) == 1:
+        return kept[0][0], kept[0][1]
+    numbers, place = np.unique(np.concatenate([row[0] for row in kept]), return_inverse=True)
+    weights = np.concatenate([row[1] * row[2] for row in kept])
+    return numbers, np.asarray(np.bincount(place, weights), np.float64)

@@ -1,0 +1,42 @@
+"""Translations of numbered words, best first, in two or three bytes each: whose word, and how likely on a log scale."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+#: Rows whose sizes are added up to find one; only every so many rows a place is kept.
+GROUP = 16
+#: A byte b stands for exp(-b / SCALE): from 1 down to 0.0003 in steps of 3 %.
+SCALE = 32.0
+_LEVELS = np.exp(-np.arange(256) / SCALE)
+
+
+class Rows(NamedTuple):
+    """Row after row of (number of a target word, probability)."""
+
+    sizes: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.uint32]  # of every GROUP-th row
+    targets: npt.NDArray[np.unsignedinteger]
+    weights: npt.NDArray[np.generic]  # bytes on the log scale; floating point before it is packed
+
+    def row(self, number: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        group = number // GROUP
+        start = int(self.starts[group]) + sum(self.sizes[group * GROUP : number].tolist())
+        cells = slice(start, start + int(self.sizes[number]))
+        weights = self.weights[cells]
+        weights = _LEVELS[weights] if weights.dtype == np.uint8 else weights
+        return self.targets[cells].astype(np.int64), np.asarray(weights, np.float64)
+
+
+def packed(matrix: sp.csr_matrix, *, exact: bool = False) -> Rows:
+    """Rows of a matrix whose entries stand best first, 255 a row at most. `exact` keeps what 8 bits would round."""
+    sizes = np.diff(matrix.indptr)
+    assert sizes.max(initial=0) <= 255, "a word has too many translations: prune them"
+    targets = matrix.indices.astype(np.uint16 if matrix.shape[1] <= 1 << 16 and not exact else np.uint32)
+    levels = np.clip(np.rint(-SCALE * np.log(np.maximum(matrix.data, 1e-9))), 0, 255).astype(np.uint8)
+    weights = matrix.data.astype(np.float32) if exact else levels
+    return Rows(sizes.astype(np.uint8), matrix.indptr[:-1:GROUP].astype(np.uint32), targets, weights)

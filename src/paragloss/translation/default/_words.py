@@ -1,0 +1,119 @@
+"""A sorted list of words in one block of bytes, each written as what it does not share with the word before it.
+
+Besides the term (a stem, as the analyzer makes it) every entry says how it is most often spelled. Nothing is unpacked
+when a list is opened: a look-up is a binary search over the first words of groups, then a walk through one group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+#: Words in a group; the first of each is written whole.
+GROUP = 8
+#: A spelling is one byte and a few letters: 1 bit for a capital, 3 for letters cut off the term, 4 for letters added.
+_CAPITAL, _MOST_CUT, _MOST_ADDED = 0x80, 7, 14
+_WHOLE = 15  # in place of a number of letters added: the whole spelling follows, its length first
+_LONGEST = 255
+
+
+class Words:
+    """The words of one language, numbered in their order."""
+
+    def __init__(self, data: npt.NDArray[np.uint8], starts: npt.NDArray[np.uint32], size: int) -> None:
+        self._data: memoryview = data.data
+        self._starts, self._size = starts, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def find(self, term: str) -> int:
+        """Its number, or -1."""
+        wanted = term.encode()
+        low, high = 0, len(self._starts)  # the last group whose first word is not beyond
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._first(middle) <= wanted:
+                low = middle
+            else:
+                high = middle
+        if not self._size:
+            return -1
+        for place, (word, _) in enumerate(self._group(low)):
+            if word == wanted:
+                return low * GROUP + place
+        return -1
+
+    def entry(self, number: int) -> tuple[str, str]:
+        """A word as term and as spelled."""
+        group, place = divmod(number, GROUP)
+        term, spelling = self._group(group)[place]
+        return term.decode(), _spelled(term, *spelling)
+
+    def _first(self, group: int) -> bytes:
+        start = int(self._starts[group])
+        size = self._data[start + 1]
+        return bytes(self._data[start + 2 : start + 2 + size])
+
+    def _group(self, group: int) -> list[tuple[bytes, tuple[int, bytes]]]:
+        data, place, last = self._data, int(self._starts[group]), b""
+        found = []
+        for _ in range(min(GROUP, self._size - group * GROUP)):
+            shared, size = data[place], data[place + 1]
+            last = last[:shared] + bytes(data[place + 2 : place + 2 + size])
+            place += 2 + size
+            code = data[place]
+            added = code & 15
+            if added == _WHOLE:
+                place += 1
+                added = data[place]
+            found.append((last, (code, bytes(data[place + 1 : place + 1 + added]))))
+            place += 1 + added
+        return found
+
+
+def _spelled(term: bytes, code: int, added: bytes) -> str:
+    if code & 15 == _WHOLE:
+        return added.decode()
+    cut = (code >> 4) & _MOST_CUT
+    text = (term[: len(term) - cut] + added).decode()
+    return text[:1].upper() + text[1:] if code & _CAPITAL else text
+
+
+def packed(terms: Sequence[str], spellings: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+    """The bytes of a list sorted by its terms' UTF-8, and where each group starts."""
+    out, starts, last = bytearray(), [], b""
+    for number, (term, spelling) in enumerate(zip(terms, spellings, strict=True)):
+        word = term.encode()
+        assert last < word, f"{term!r} is out of order"
+        assert len(word) <= _LONGEST, f"{term!r} is too long"
+        if number % GROUP == 0:
+            starts.append(len(out))
+        shared = _shared(last, word) if number % GROUP else 0
+        out += bytes([shared, len(word) - shared]) + word[shared:] + _spelling(word, spelling)
+        last = word
+    return np.frombuffer(bytes(out), np.uint8), np.array(starts, np.uint32)
+
+
+def _spelling(term: bytes, spelling: str) -> bytes:
+    capital = spelling[:1] != spelling[:1].lower() and spelling[:1].lower().upper() == spelling[:1]
+    plain = (spelling[:1].lower() + spelling[1:] if capital else spelling).encode()
+    shared = _shared(term, plain)
+    cut, added = len(term) - shared, plain[shared:]
+    if cut <= _MOST_CUT and len(added) <= _MOST_ADDED:
+        return bytes([_CAPITAL * capital | cut << 4 | len(added)]) + added
+    whole = spelling.encode()
+    if len(whole) > _LONGEST:
+        whole = term
+    return bytes([_WHOLE, len(whole)]) + whole
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    """How many bytes two words begin with alike."""
+    most = min(len(one), len(other))
+    for place in range(most):
+        if one[place] != other[place]:
+            return place
+    return most
