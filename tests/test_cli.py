@@ -73,7 +73,7 @@ def test_search_speaks_json(place):
     answer = json.loads(out)
     assert answer["query"] == {"text": "the lava of a volcano", "lang": "en"}
     assert answer["results"][0]["id"] == "volcano.fr"
-    assert set(answer["results"][0]) == {"id", "lang", "title", "score", "snippet", "marks", "meta"}
+    assert set(answer["results"][0]) == {"id", "lang", "title", "score", "snippet", "marks", "meta", "fit"}
 
 
 def test_a_run_is_made_measured_and_compared(place):

@@ -9,6 +9,7 @@ from paragloss.engine import Engine, describe, load
 from paragloss.errors import InputError, LanguageError, ModelError, StoreError
 from paragloss.evaluation import evaluate, mean
 from paragloss.models import cr5
+from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
 
 
@@ -178,3 +179,39 @@ def test_text_in_the_wrong_language_raises_the_alarm_with_counts(tmp_path):
         pytest.warns(UserWarning, match="1 of 2 texts in 'en' gave fewer"),
     ):
         engine.index([Document("a", chinese, "en"), Document("b", "A text that is English.", "en")])
+
+
+def test_a_living_collection_grows_without_the_work_of_indexing(model, tmp_path):
+    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+        engine.index(demo.documents()[:50])
+        assert engine.add([Document(f"new{i}", "a quokka smiles", "en") for i in range(120)]) == 120
+        assert engine.search("quokka", lang="en", to=["en"], k=1).results[0].title == ""
+        assert [d and d.id for d in engine.get(["new7", "nobody"])] == ["new7", None]
+        assert len(list(engine.sample(60))) == 60
+        assert len(list(engine.sample(1000))) == 170
+    with Engine.open(str(tmp_path / "c")) as engine:
+        assert engine.count() == 170
+
+
+def test_the_glossary_counts_from_the_next_query_on_and_is_kept(model, tmp_path):
+    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+        engine.index([*demo.documents(), Document("d", "En drage flyver over byen.", "da")])
+        ask = {"lang": "en", "to": ["da"], "k": 1}
+        assert not engine.search("wyvern", **ask).results
+        assert engine.write_glossary([Pair("en", "wyvern", "da", "drage")]) == 1
+        (found,) = engine.search("wyvern", **ask).results
+        assert (found.id, [found.snippet[a:b] for a, b in found.marks]) == ("d", ["drage"])
+    with Engine.open(str(tmp_path / "c")) as engine:
+        assert engine.glossary == [Pair("en", "wyvern", "da", "drage")]
+        assert engine.search("wyvern", **ask).results[0].id == "d"
+        engine.write_glossary([])
+        assert not engine.search("wyvern", **ask).results
+
+
+def test_fit_is_a_share_of_the_best_there_could_be(engine):
+    found = engine.search("volcano and lava", lang="en", k=40).results
+    assert all(0 <= result.fit <= 1 for result in found)
+    assert found[0].fit > 2 * found[-1].fit
+    # By meaning alone the best is a cosine of 1; the score is the share.
+    (first,) = engine.search("volcano and lava", lang="en", to=["zh"], k=1, pipeline="cr5").results
+    assert first.fit == pytest.approx(first.score)

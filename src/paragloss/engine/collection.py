@@ -19,14 +19,17 @@ from paragloss.errors import StoreError
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.stores import create_store, exists, open_store, shelf
-from paragloss.types import Document, Encoder, Query, Ranking, Translator, Where
+from paragloss.translation.glossary import Pair, Pairs, corrected
+from paragloss.types import Document, Encoder, Query, Ranking, Record, Translator, Where
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
 
-_BLOB = "models"
+_BLOB, _GLOSSARY = "models", "glossary"
 #: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
 BATCH = 1000
+#: Documents handed to the store at once while others search: nobody waits longer than for these.
+SMALL = 50
 #: Up to so many documents comparing with all of them takes a few milliseconds, is exact, and saves building a graph,
 #: which takes longer than everything else in indexing.
 _MANY = 50_000
@@ -53,6 +56,7 @@ class Engine:
         self._store = store
         self._index = index
         self._models = {name: load(shelf.kept(store, name)) for name in self._names()}
+        self._glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
 
     @classmethod
     def create(cls, location: str, *, models: Sequence[str] = ()) -> Engine:
@@ -144,8 +148,23 @@ class Engine:
             self._store.optimize()
         return done
 
+    def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
+        """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on
+        return. Unlike `index` it leaves the work that makes everybody wait (exact averages, graphs) for later."""
+        for batch in _batches(documents, SMALL):
+            ready = with_languages(batch, lang)
+            self._index.add(ready, encoded(self._models, ready))
+        return len(documents)
+
     def delete(self, ids: Sequence[str]) -> int:
         return self._index.delete(ids)
+
+    def write_glossary(self, pairs: Iterable[Pair]) -> int:
+        """Replace the reader's own glossary; it counts from the next query on. How many pairs it has."""
+        glossary = Pairs(pairs)
+        self._store.write_blob(_GLOSSARY, glossary.to_text().encode())
+        self._glossary = glossary
+        return len(glossary.pairs)
 
     def add_model(self, path: str) -> None:
         """Search with one more model: it is copied into the collection and every document is encoded with it."""
@@ -164,6 +183,22 @@ class Engine:
         self._models[name] = model
         self._store.write_blob(_BLOB, json.dumps(list(self._models)).encode())
 
+    # Reading
+
+    @property
+    def glossary(self) -> list[Pair]:
+        """The reader's own words, as they were written."""
+        return list(self._glossary.pairs)
+
+    def get(self, ids: Sequence[str]) -> list[Document | None]:
+        """Documents by id, None where there is none."""
+        return [record.document if record else None for record in self._store.get(ids)]
+
+    def sample(self, most: int) -> Iterator[Record]:
+        """Up to so many documents with their vectors. Their order has nothing to do with what they say: the first
+        are as good as any."""
+        return islice((record for some in self._store.scroll(batch=200, vectors=True) for record in some), most)
+
     # Searching
 
     def search(
@@ -180,8 +215,16 @@ class Engine:
         query = self._understood(Query("", text, lang or ""))
         ranking = self.rank([query], k=k, to=to, pipeline=pipeline, where=where)[0]
         documents = self._documents([hit.id for hit in ranking])
+        parts = self._parts()
+        found = list(dict.fromkeys(document.lang for document in documents))
+        best = pipelines.attainable(parts, pipeline, source=query.lang, targets=found)
+        models = {**self._models, **parts.translators}
         return Answer(
-            query, [result(query, d, hit.score, self._models) for d, hit in zip(documents, ranking, strict=True)]
+            query,
+            [
+                result(query, d, hit.score, models, hit.score / (best.get(d.lang) or max(ranking[0].score, 1e-9)))
+                for d, hit in zip(documents, ranking, strict=True)
+            ],
         )
 
     def rank(
@@ -231,7 +274,7 @@ class Engine:
             self._store,
             self._index.statistics,
             {name: m for name, m in self._models.items() if isinstance(m, Encoder)},
-            {name: m for name, m in self._models.items() if isinstance(m, Translator)},
+            corrected({n: m for n, m in self._models.items() if isinstance(m, Translator)}, self._glossary, _GLOSSARY),
             {name: m for name, m in self._models.items() if hasattr(m, "score")},
             self._documents,
         )

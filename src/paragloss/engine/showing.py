@@ -14,7 +14,8 @@ from paragloss.types import Document, Query, Translator
 
 
 class Result(NamedTuple):
-    """One document found, as a person sees it; `marks` are the places in `snippet` that matched."""
+    """One document found, as a person sees it; `marks` are the places in `snippet` that matched, `fit` is the share
+    of the best score a document of its language could have had: 0 says nothing fits, 1 says everything does."""
 
     id: str
     lang: str
@@ -23,12 +24,14 @@ class Result(NamedTuple):
     snippet: str
     marks: tuple[tuple[int, int], ...]
     meta: Mapping[str, Any]
+    fit: float
 
 
-def result(query: Query, document: Document, score: float, models: Mapping[str, Any]) -> Result:
+def result(query: Query, document: Document, score: float, models: Mapping[str, Any], fit: float) -> Result:
     """A document as it is shown for a query."""
+    fit = min(1.0, max(0.0, fit))
     shown = snippet(document.text or document.title, analyzer(document.lang), matching(query, document, models))
-    return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta)
+    return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
 
 
 def matching(query: Query, document: Document, models: Mapping[str, Any]) -> dict[str, float]:

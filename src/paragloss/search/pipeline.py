@@ -61,6 +61,29 @@ def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]
     return searcher
 
 
+def attainable(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> dict[str, float]:
+    """For each language the best score a document of it can have, as every part gives at most 1 of its trust; empty
+    where a reranker has the last word, which knows no best. In another language than the query's, words as they stand
+    count only when nothing else can find it: what they add is luck."""
+    if name is not None and ">" in name:
+        return {}
+    names = parts.names if name is None else [part.strip() for part in name.split("+")]
+    best = {}
+    for target in targets:
+        spoken = [part for part in names if _speaks(parts, part.partition(":")[0], source, target)]
+        bridges = [part for part in spoken if part != BM25 or source == target] or spoken
+        best[target] = sum(_trust(parts, part) for part in bridges) if len(names) > 1 else 1.0
+    return best
+
+
+def _speaks(parts: Parts, name: str, source: str, target: str) -> bool:
+    if name in parts.encoders:
+        return {source, target} <= set(parts.encoders[name].langs)
+    if name in parts.translators and source != target:
+        return bool(_into(parts.translators[name], source, [target]))
+    return True
+
+
 def _fused(parts: Parts, names: Sequence[str], source: str, targets: Sequence[str]) -> Searcher:
     searchers = [_part(parts, name, source, targets) for name in names]
     if len(searchers) == 1:

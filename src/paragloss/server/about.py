@@ -1,0 +1,103 @@
+"""Routes about the server and its collections: health, readiness, metrics, models, the glossary, the map."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from paragloss import __version__
+from paragloss.engine import Engine
+from paragloss.server import schemas
+from paragloss.server.asking import Here, may_write, problems, reader, serving, writer
+from paragloss.server.projection import project
+from paragloss.translation.glossary import Pair
+
+#: Points of a map: more can't be told apart on a screen.
+POINTS = 2000
+
+routes = APIRouter(tags=["about"])
+reads, writes = [Depends(reader)], [Depends(writer)]
+
+
+@routes.get("/api/health", response_model=schemas.Health)
+async def health() -> JSONResponse:
+    """Whether the process answers. Needs no key and says nothing of what is kept."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+@routes.get("/api/ready", response_model=schemas.Ready, responses=problems(503), dependencies=reads)
+async def ready(request: Request) -> JSONResponse:
+    """Whether every collection can be searched."""
+    library = serving(request).library
+    return JSONResponse({"ready": True, "collections": await library.read(lambda: _sizes(library.engines))})
+
+
+@routes.get("/metrics", response_class=PlainTextResponse, dependencies=reads, responses=problems(503))
+async def metrics(request: Request) -> PlainTextResponse:
+    """Counts and durations in Prometheus' text format."""
+    held = serving(request)
+    sizes = await held.library.read(lambda: _sizes(held.library.engines))
+    return PlainTextResponse(held.metrics.text(sizes, held.library.waiting), media_type="text/plain; version=0.0.4")
+
+
+@routes.get("/api/collections", response_model=schemas.Collections, responses=problems(503), dependencies=reads)
+async def collections(request: Request, writable: Annotated[bool, Depends(may_write)]) -> JSONResponse:
+    """What there is to search."""
+    library = serving(request).library
+
+    def work() -> list[dict[str, Any]]:
+        return [_told(name, engine) | {"writable": writable} for name, engine in library.engines.items()]
+
+    return JSONResponse({"collections": await library.read(work), "version": __version__})
+
+
+@routes.get("/api/models", response_model=schemas.Models, responses=problems(503), dependencies=reads)
+async def models(request: Request) -> JSONResponse:
+    """The models of every collection and how they were made."""
+    library = serving(request).library
+
+    def work() -> dict[str, Any]:
+        return {name: engine.info()["models"] for name, engine in library.engines.items()}
+
+    return JSONResponse({"models": await library.read(work)})
+
+
+@routes.get("/api/glossary", response_model=schemas.Glossary, responses=problems(), dependencies=reads)
+async def glossary(here: Here) -> JSONResponse:
+    """The reader's own words."""
+    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+
+
+@routes.put("/api/glossary", response_model=schemas.Glossary, responses=problems(413), dependencies=writes)
+async def write_glossary(here: Here, glossary: schemas.Glossary) -> JSONResponse:
+    """Replace the reader's own words; they count from the next query on."""
+    pairs = [Pair(pair.lang, pair.word, pair.to, pair.meaning) for pair in glossary.pairs]
+    await here.library.write(lambda: here.engine.write_glossary(pairs))
+    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+
+
+@routes.get("/api/map", response_model=schemas.Map, responses=problems(503, 504), dependencies=reads)
+async def map_(here: Here, points: Annotated[int, Query(ge=1, le=POINTS)] = POINTS) -> JSONResponse:
+    """Documents as points in a plane, near each other where they say similar things."""
+    return JSONResponse(await here.library.read(lambda: _map(here.engine, points)))
+
+
+def _map(engine: Engine, points: int) -> dict[str, Any]:
+    plane = project(list(engine.sample(points)))
+    places = plane.places.round(4).tolist()
+    rows = [
+        {"id": d.id, "lang": d.lang, "title": (d.title or d.text)[:80], "x": x, "y": y}
+        for d, (x, y) in zip(plane.documents, places, strict=True)
+    ]
+    return {"by": plane.by, "documents": engine.count(), "points": rows}
+
+
+def _told(name: str, engine: Engine) -> dict[str, Any]:
+    info = engine.info()
+    return {"name": name, **{key: info[key] for key in ("documents", "languages", "models", "pipelines")}}
+
+
+def _sizes(engines: dict[str, Engine]) -> dict[str, int]:
+    return {name: engine.count() for name, engine in engines.items()}

@@ -1,0 +1,108 @@
+"""The open collections by name, and the threads that search them and write to them.
+
+Searches run a few at a time and never wait for a whole upload: writing has a thread of its own and works in small
+steps. Knows nothing of HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from paragloss.engine import Engine
+from paragloss.errors import InputError, ParaglossError
+from paragloss.server.limits import DEFAULT, Limits
+
+T = TypeVar("T")
+
+
+class UnknownError(ParaglossError):
+    """There is no such thing here."""
+
+
+class BusyError(ParaglossError):
+    """Too many are waiting already."""
+
+
+class SlowError(ParaglossError):
+    """It took longer than it may."""
+
+
+class Library:
+    """Made by `open`; `close` writes everything down."""
+
+    def __init__(self, engines: Mapping[str, Engine], limits: Limits = DEFAULT) -> None:
+        self.engines = dict(engines)
+        self.limits = limits
+        self.waiting = 0
+        self._searching = ThreadPoolExecutor(limits.threads, "search")
+        self._writing = ThreadPoolExecutor(1, "write")
+
+    @classmethod
+    def open(cls, locations: Sequence[str], limits: Limits = DEFAULT) -> Library:
+        """Every collection goes by the last part of its location."""
+        names = [_name(location) for location in locations]
+        if not names:
+            raise InputError("no COLLECTION given: name at least one folder or address")
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise InputError(f"two collections are called {twice[0]!r}: rename one of the folders")
+        engines: dict[str, Engine] = {}
+        try:
+            for name, location in zip(names, locations, strict=True):
+                engines[name] = Engine.open(location)
+        except BaseException:
+            for engine in engines.values():
+                engine.close()
+            raise
+        return cls(engines, limits)
+
+    def __getitem__(self, name: str | None) -> Engine:
+        """The engine of a collection; the first when none is named."""
+        if not name:
+            return next(iter(self.engines.values()))
+        if name not in self.engines:
+            raise UnknownError(f"no collection {name!r} here; there are {', '.join(self.engines)}")
+        return self.engines[name]
+
+    def named(self, name: str | None) -> str:
+        return name or next(iter(self.engines))
+
+    async def read(self, work: Callable[[], T]) -> T:
+        """Do something in a thread for searches. The answer is given up after a time; the thread ends by itself."""
+        if self.waiting >= self.limits.waiting:
+            raise BusyError(f"{self.waiting} searches are waiting already: try again in a moment")
+        self.waiting += 1
+        future = asyncio.get_running_loop().run_in_executor(self._searching, work)
+        future.add_done_callback(self._done)
+        try:
+            return await asyncio.wait_for(asyncio.shield(future), self.limits.seconds)
+        except TimeoutError:
+            future.cancel()
+            raise SlowError(f"no answer in {self.limits.seconds:g} s: ask for less, or try again later") from None
+
+    async def write(self, work: Callable[[], T]) -> T:
+        """Do something in the thread for writing. Once begun it is finished, whoever hangs up."""
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._writing, work))
+
+    def close(self) -> None:
+        """Finish what is being done and let go of the collections."""
+        self._searching.shutdown(cancel_futures=True)
+        self._writing.shutdown()
+        for engine in self.engines.values():
+            engine.close()
+
+    def _done(self, future: asyncio.Future[Any]) -> None:
+        self.waiting -= 1
+        if not future.cancelled():
+            with suppress(BaseException):
+                future.exception()  # of an answer nobody waited for
+
+
+def _name(location: str) -> str:
+    if location.startswith(("http://", "https://")):
+        return location.rstrip("/").rpartition("/")[2]
+    return Path(location).resolve().name

@@ -1,0 +1,56 @@
+"""Opens collections and serves them until it is told to stop."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Sequence
+
+from paragloss.errors import MissingExtraError
+from paragloss.server.keys import Keys, is_loopback, required
+
+
+def run(
+    collections: Sequence[str],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    keys: str | None = None,
+    origins: Sequence[str] = (),
+    log_queries: bool = False,
+    started: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve until SIGINT or SIGTERM; requests that are being answered then are finished first.
+
+    `keys` is a file of keys, needed where other machines can reach `host`. `started` is told the address.
+    """
+    allowed = Keys.read(keys) if keys else Keys()
+    required(host, allowed)
+    try:
+        import uvicorn
+
+        from paragloss.server.app import build
+    except ImportError:
+        raise MissingExtraError("the server", "serve") from None
+    from paragloss.server import logs
+    from paragloss.server.library import Library
+
+    library = Library.open(collections)
+    logs.to_stderr()
+    app = build(library, keys=allowed, loopback=is_loopback(host), origins=origins, log_queries=log_queries)
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=15,
+        timeout_keep_alive=20,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    logs.note("serving", collections=list(library.engines), host=host, port=port)
+    started(f"http://{'localhost' if is_loopback(host) else host}:{port}/")
+    # The HTTP server stops at this signal and then sends it again, to us: we have stopped already.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    uvicorn.Server(config).run()
+    logs.note("stopped")

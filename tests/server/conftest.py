@@ -1,0 +1,58 @@
+"""A server over the demonstration corpus: real models, a real store; in this process, or in one of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from serving_process import Process
+
+from paragloss import demo
+from paragloss.engine import Engine, train
+from paragloss.models import cr5
+from paragloss.server.app import build
+from paragloss.server.library import Library
+from paragloss.translation import table
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory) -> list[str]:
+    folder = tmp_path_factory.mktemp("models")
+    train(cr5.fit, demo.concepts(), dim=50).save(folder / "cr5")
+    train(table.fit, demo.concepts()).save(folder / "table")
+    return [str(folder / "cr5"), str(folder / "table")]
+
+
+@pytest.fixture
+def collection(models, tmp_path) -> str:
+    path = str(tmp_path / "library")
+    with Engine.create(path, models=models) as engine:
+        engine.index(demo.documents())
+    return path
+
+
+@pytest.fixture
+def serve(collection) -> Iterator:
+    """A client of an application over the collection, with whatever is asked for; closed at the end."""
+    from starlette.testclient import TestClient
+
+    open_clients = []
+
+    def start(*, host="localhost", limits=None, **options):
+        library = Library.open([collection], *([limits] if limits else []))
+        client = TestClient(build(library, **options), base_url=f"http://{host}")
+        client.__enter__()
+        open_clients.append(client)
+        return client
+
+    yield start
+    for client in open_clients:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def process(collection) -> Iterator[Process]:
+    running = Process(collection).wait()
+    yield running
+    if running.process.poll() is None:
+        running.stop()

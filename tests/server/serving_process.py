@@ -1,0 +1,43 @@
+"""`paragloss serve` as people run it, for tests."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+
+class Process:
+    """A server in a process of its own, on a free port."""
+
+    def __init__(self, *arguments: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.address = f"http://localhost:{self.port}"
+        source = str(Path(__file__).parents[2] / "src")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "paragloss", "serve", *arguments, "--port", str(self.port)],
+            env={**os.environ, "PYTHONPATH": source},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait(self) -> Process:
+        for _ in range(600):
+            assert self.process.poll() is None, self.process.communicate()
+            try:
+                with urllib.request.urlopen(f"{self.address}/api/health", timeout=1):
+                    return self
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("the server did not start in half a minute")
+
+    def stop(self) -> tuple[str, str]:
+        self.process.terminate()
+        return self.process.communicate(timeout=30)

@@ -1,0 +1,132 @@
+"""Who may ask, from where, and what is written down about it."""
+
+import json
+import signal
+
+import pytest
+from serving_process import Process
+
+from paragloss.errors import InputError
+from paragloss.server.keys import Keys, is_loopback, required
+
+READ, WRITE = "r" * 20, "w" * 20
+KEYS = Keys({READ: "read", WRITE: "write"})
+
+
+def bearer(key):
+    return {"Authorization": f"Bearer {key}"}
+
+
+def test_another_name_for_this_machine_is_refused(serve):
+    client = serve()
+    for host in ("evil.example", "evil.example:8000", "127.0.0.1.evil.example", ""):
+        assert client.get("/api/collections", headers={"host": host}).status_code == 421
+    for host in ("localhost:8000", "127.0.0.1", "[::1]:8000"):
+        assert client.get("/api/collections", headers={"host": host}).status_code == 200
+
+
+def test_another_site_s_page_can_not_write(serve):
+    client = serve()
+    document = {"text": "planted", "lang": "en"}
+    for headers in ({"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
+        assert client.put("/api/documents/x", json=document, headers=headers).status_code == 403
+    assert client.get("/api/documents/x").status_code == 404
+    assert client.put("/api/documents/x", json=document, headers={"origin": "http://localhost"}).status_code == 200
+
+
+def test_other_sites_may_read_only_when_named(serve):
+    asked = {"origin": "https://intranet.example"}
+    assert "access-control-allow-origin" not in serve().get("/api/health", headers=asked).headers
+
+
+def test_a_named_site_may_ask(serve):
+    client = serve(origins=["https://intranet.example"])
+    answer = client.get("/api/health", headers={"origin": "https://intranet.example"})
+    assert answer.headers["access-control-allow-origin"] == "https://intranet.example"
+    other = client.get("/api/health", headers={"origin": "https://other.example"})
+    assert "access-control-allow-origin" not in other.headers
+
+
+def test_keys_open_what_they_are_for(serve):
+    client = serve(keys=KEYS, host="books.example", loopback=False)
+    ask = {"q": "volcano"}
+    assert client.get("/api/health").status_code == 200
+    assert client.get("/").status_code == 200
+    missing = client.get("/api/search", params=ask)
+    assert (missing.status_code, missing.headers["www-authenticate"]) == (401, "Bearer")
+    assert client.get("/api/search", params=ask, headers=bearer("x" * 20)).status_code == 401
+    for path in ("/api/collections", "/api/map", "/api/glossary", "/api/models", "/metrics", "/api/documents/owl.en"):
+        assert client.get(path).status_code == 401
+        assert client.get(path, headers=bearer(READ)).status_code == 200
+    document = {"text": "words", "lang": "en"}
+    assert client.put("/api/documents/x", json=document).status_code == 401
+    assert client.put("/api/documents/x", json=document, headers=bearer(READ)).status_code == 403
+    assert client.put("/api/documents/x", json=document, headers=bearer(WRITE)).status_code == 200
+    for call in (client.post("/api/bulk", content=b""), client.post("/api/files", files={"file": ("a.txt", b"a")})):
+        assert call.status_code == 401
+    assert client.get("/api/collections", headers=bearer(READ)).json()["collections"][0]["writable"] is False
+    assert client.get("/api/collections", headers=bearer(WRITE)).json()["collections"][0]["writable"] is True
+
+
+def test_off_loopback_no_keys_no_server():
+    for host in ("0.0.0.0", "::", "192.168.1.4", "books.example"):
+        with pytest.raises(InputError, match="--keys"):
+            required(host, Keys())
+        required(host, KEYS)
+    for host in ("127.0.0.1", "localhost", "::1", "127.1.2.3"):
+        required(host, Keys())
+    assert not is_loopback("localhost.evil.example")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("read short\n", "guessed"), ("admin " + READ, "line 1"), ("# none\n", "no key"), (f"read {READ} x", "line 1")],
+)
+def test_a_file_of_keys_that_makes_no_sense_is_refused(tmp_path, text, said):
+    (tmp_path / "keys").write_text(text)
+    with pytest.raises(InputError, match=said):
+        Keys.read(tmp_path / "keys")
+
+
+def test_a_file_of_keys(tmp_path):
+    (tmp_path / "keys").write_text(f"# ours\nread {READ}  # the intranet\n\nwrite {WRITE}\n")
+    keys = Keys.read(tmp_path / "keys")
+    assert (keys.scope(READ), keys.scope(WRITE), keys.scope("")) == ("read", "write", None)
+
+
+def test_answers_tell_browsers_to_be_careful(serve):
+    headers = serve().get("/").headers
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_it_stops_gracefully_and_does_not_write_down_what_was_asked(process):
+    import urllib.request
+
+    with urllib.request.urlopen(f"{process.address}/api/search?q=secret+volcano&lang=en") as answer:
+        assert json.load(answer)["results"]
+    process.process.send_signal(signal.SIGTERM)
+    out, err = process.process.communicate(timeout=30)
+    assert process.process.returncode == 0
+    assert f"{process.port}/" in out
+    rows = [json.loads(line) for line in err.splitlines()]
+    assert rows[0]["event"] == "serving"
+    assert rows[-1]["event"] == "stopped"
+    (asked,) = [row for row in rows if row.get("path") == "/api/search"]
+    assert (asked["status"], asked["method"]) == (200, "GET")
+    assert "volcano" not in err
+
+
+def test_a_collection_that_is_not_there_is_said_in_one_line(tmp_path):
+    running = Process(str(tmp_path / "nothing"))
+    _, err = running.process.communicate(timeout=30)
+    assert running.process.returncode == 1
+    assert err.startswith("paragloss: error:")
+    assert err.count("\n") == 1
+
+
+def test_serving_others_without_keys_is_refused_in_one_line(collection):
+    running = Process(collection, "--host", "0.0.0.0")
+    _, err = running.process.communicate(timeout=30)
+    assert running.process.returncode == 1
+    assert "--keys" in err
