@@ -17,7 +17,9 @@ def methods() -> list[str]:
         package = importlib.import_module(f"paragloss.{folder}")
         for found in pkgutil.iter_modules(package.__path__):
             source = Path(package.__path__[0], f"{found.name}.py")
-            if not found.name.startswith("_") and "\ndef fit(" in source.read_text(encoding="utf-8"):
+            if found.ispkg or found.name.startswith("_"):
+                continue
+            if "\ndef fit(" in source.read_text(encoding="utf-8"):
                 names.append(f"{folder}.{found.name}")
     return names
 
