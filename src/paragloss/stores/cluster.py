@@ -9,11 +9,11 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 from paragloss.errors import MissingExtraError, StoreError
 from paragloss.stores import _points
+from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs
 from paragloss.stores._points import BATCH, Match, Shape
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
@@ -21,7 +21,7 @@ from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 _REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes requests of up to 32 MB
 
 
-class ClusterStore:
+class ClusterStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`. The key of a guarded server is taken from QDRANT_API_KEY."""
 
     def __init__(self, client: Any, name: str, shape: Shape, where: str) -> None:
@@ -94,39 +94,9 @@ class ClusterStore:
         store._shape = Shape(meta["dense"], tuple(meta["sparse"]))
         return store
 
-    @property
-    def dense(self) -> Mapping[str, int]:
-        """The dense vectors this collection keeps, with their dimensions."""
-        return self._shape.dense
-
-    @property
-    def sparse(self) -> tuple[str, ...]:
-        return self._shape.sparse
-
-    def add_dense(self, name: str, dim: int) -> None:
-        """Make room for the vectors of one more model; documents get them by `update_dense`."""
-        from qdrant_client import models
-
-        shape = Shape.of({**self._shape.dense, name: dim}, self._shape.sparse)
-        if name in self._shape.dense:
-            raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
-        try:
-            self._client.create_vector_name(
-                self._name,
-                name,
-                models.DenseVectorNameConfig(dense=models.DenseVectorConfig(size=dim, distance=models.Distance.DOT)),
-            )
-        except Exception as error:
-            raise StoreError(
-                f"{self._where} can't take vectors {name!r} ({error}): servers before 1.18 can't add a vector to a "
-                "collection; index into a new one that keeps both models"
-            ) from error
-        self._shape = shape
-        self._write_meta()
-
     def add(self, records: Sequence[Record]) -> None:
         for batch in _batches(_points.checked(records, self._shape)):
-            self._ask(self._client.upsert, self._name, [_point(record) for record in batch], wait=True)
+            self._ask(self._client.upsert, self._name, [self._point(record) for record in batch], wait=True)
 
     def delete(self, ids: Sequence[str]) -> int:
         from qdrant_client import models
@@ -137,13 +107,6 @@ class ClusterStore:
             selector = models.PointIdsList(points=[point.id for point in found])
             self._ask(self._client.delete, self._name, selector, wait=True)
         return len(found)
-
-    def update_dense(self, name: str, ids: Sequence[str], vectors: Floats) -> None:
-        self._update_vectors(name, ids, _points.rows(self._shape, name, ids, vectors).tolist())
-
-    def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
-        self._shape.known(name)
-        self._update_vectors(name, ids, [_sparse(vector) for vector in vectors])
 
     def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
         names = self._shape.names(vectors)
@@ -193,7 +156,7 @@ class ClusterStore:
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
         self._shape.known(name)
-        return self._search(name, [_sparse(vector) for vector in vectors], k, where, False)
+        return self._search(name, [self._sparse(vector) for vector in vectors], k, where, False)
 
     def read_blob(self, name: str) -> bytes | None:
         return self._blobs.read(_points.named(name, "blob"))
@@ -211,17 +174,44 @@ class ClusterStore:
     def close(self) -> None:
         self._client.close()
 
-    def __enter__(self) -> ClusterStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _write_meta(self) -> None:
-        meta = {"format": _points.FORMAT, "dense": self._shape.dense, "sparse": list(self._shape.sparse)}
-        self.write_blob("collection", json.dumps(meta).encode())
+        self.write_blob("collection", json.dumps(self._meta()).encode())
+
+    def _add_vector(self, name: str, dim: int) -> None:
+        from qdrant_client import models
+
+        try:
+            self._client.create_vector_name(
+                self._name,
+                name,
+                models.DenseVectorNameConfig(dense=models.DenseVectorConfig(size=dim, distance=models.Distance.DOT)),
+            )
+        except Exception as error:
+            raise StoreError(
+                f"{self._where} can't take vectors {name!r} ({error}): servers before 1.18 can't add a vector to a "
+                "collection; index into a new one that keeps both models"
+            ) from error
+
+    def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        from qdrant_client import models
+
+        points = [models.PointVectors(id=id, vector=named) for id, named in vectors]
+        self._ask(self._client.update_vectors, self._name, points, wait=True)
+
+    @staticmethod
+    def _sparse(vector: SparseVector) -> Any:
+        from qdrant_client import models
+
+        return models.SparseVector(indices=vector.indices.tolist(), values=vector.values.tolist())
+
+    def _point(self, record: Record) -> Any:
+        from qdrant_client import models
+
+        return models.PointStruct(
+            id=_points.point_id(record.document.id),
+            vector=self._vectors(record),
+            payload=_points.payload(record.document),
+        )
 
     def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
         try:
@@ -229,16 +219,6 @@ class ClusterStore:
         except Exception as error:
             reason = " ".join(str(error).split())[:300]
             raise StoreError(f"{self._where} did not answer as it should ({reason}): is the server running?") from error
-
-    def _update_vectors(self, name: str, ids: Sequence[str], vectors: Sequence[Any]) -> None:
-        from qdrant_client import models
-
-        points = [
-            models.PointVectors(id=_points.point_id(id), vector={name: vector})
-            for id, vector in zip(ids, vectors, strict=True)
-        ]
-        for start in range(0, len(points), BATCH):
-            self._ask(self._client.update_vectors, self._name, points[start : start + BATCH], wait=True)
 
     def _search(self, name: str, queries: Sequence[Any], k: int, where: Where | None, exact: bool) -> list[Ranking]:
         from qdrant_client import models
@@ -278,12 +258,6 @@ class ClusterStore:
         self._ask(self._client.create_payload_index, self._name, key, kind, wait=True)
         self._indexed.add(key)
 
-    def _record(self, point: Any) -> Record:
-        found = point.vector or {}
-        dense = {name: found[name] for name in self._shape.dense if name in found}
-        sparse = {name: (found[name].indices, found[name].values) for name in self._shape.sparse if name in found}
-        return _points.record(point.payload, dense, sparse)
-
 
 def _connect(url: str, timeout: int) -> Any:
     try:
@@ -308,22 +282,6 @@ def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
         batch.append(record)
     if batch:
         yield batch
-
-
-def _point(record: Record) -> Any:
-    from qdrant_client import models
-
-    vectors: dict[str, Any] = {name: row.tolist() for name, row in record.dense.items()}
-    vectors.update((name, _sparse(vector)) for name, vector in record.sparse.items())
-    return models.PointStruct(
-        id=_points.point_id(record.document.id), vector=vectors, payload=_points.payload(record.document)
-    )
-
-
-def _sparse(vector: SparseVector) -> Any:
-    from qdrant_client import models
-
-    return models.SparseVector(indices=vector.indices.tolist(), values=vector.values.tolist())
 
 
 def _condition(match: Match) -> Any:

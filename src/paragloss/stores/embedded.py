@@ -15,13 +15,13 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import qdrant_edge as edge
 
 from paragloss.errors import StoreError
 from paragloss.stores import _files, _points
+from paragloss.stores._base import KeptVectors
 from paragloss.stores._points import BATCH, Match, Shape
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 
@@ -40,7 +40,7 @@ shard.close()
 FLUSH = 10_000
 
 
-class EmbeddedStore:
+class EmbeddedStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`; close it, or use it in a `with` block."""
 
     def __init__(self, path: Path, shape: Shape, shard: Any, lock: Any) -> None:
@@ -100,30 +100,12 @@ class EmbeddedStore:
             raise StoreError(f"{path / 'shard'} can't be opened ({error}): restore it or index again") from error
         return cls(path, shape, shard, lock)
 
-    @property
-    def dense(self) -> Mapping[str, int]:
-        """The dense vectors this collection keeps, with their dimensions."""
-        return self._shape.dense
-
-    @property
-    def sparse(self) -> tuple[str, ...]:
-        return self._shape.sparse
-
-    def add_dense(self, name: str, dim: int) -> None:
-        """Make room for the vectors of one more model; documents get them by `update_dense`."""
-        shape = Shape.of({**self._shape.dense, name: dim}, self._shape.sparse)
-        if name in self._shape.dense:
-            raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
-        self._update(edge.UpdateOperation.create_dense_vector(name, dim, edge.Distance.Dot))
-        self._shape = shape
-        self._write_meta()
-
     def add(self, records: Sequence[Record]) -> None:
         _points.checked(records, self._shape)
         for start in range(0, len(records), BATCH):
             some = records[start : start + BATCH]
             weight = sum(1 + len(record.document.text) // 5000 for record in some)
-            self._update(edge.UpdateOperation.upsert_points([_point(record) for record in some]), weight)
+            self._update(edge.UpdateOperation.upsert_points([self._point(record) for record in some]), weight)
 
     def delete(self, ids: Sequence[str]) -> int:
         points = list({_points.point_id(id): None for id in ids})
@@ -131,13 +113,6 @@ class EmbeddedStore:
         if there:
             self._update(edge.UpdateOperation.delete_points(there))
         return len(there)
-
-    def update_dense(self, name: str, ids: Sequence[str], vectors: Floats) -> None:
-        self._update_vectors(name, ids, _points.rows(self._shape, name, ids, vectors).tolist())
-
-    def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
-        self._shape.known(name)
-        self._update_vectors(name, ids, [_sparse(vector) for vector in vectors])
 
     def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
         names = self._shape.names(vectors)
@@ -181,7 +156,9 @@ class EmbeddedStore:
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
         self._shape.known(name)
-        return self._search([edge.Query.Nearest(_sparse(vector), using=name) for vector in vectors], k, where, None)
+        return self._search(
+            [edge.Query.Nearest(self._sparse(vector), using=name) for vector in vectors], k, where, None
+        )
 
     def read_blob(self, name: str) -> bytes | None:
         try:
@@ -223,14 +200,6 @@ class EmbeddedStore:
                 shard.close()
                 self._lock.close()
 
-    def __enter__(self) -> EmbeddedStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     @property
     def _open(self) -> Any:
         if self._shard is None:
@@ -242,8 +211,21 @@ class EmbeddedStore:
             return getattr(self._open, method)(*args)
 
     def _write_meta(self) -> None:
-        meta = {"format": _points.FORMAT, "dense": self._shape.dense, "sparse": list(self._shape.sparse)}
-        _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
+        _files.write_whole(self.path / "meta.json", json.dumps(self._meta(), indent=1).encode())
+
+    def _add_vector(self, name: str, dim: int) -> None:
+        self._update(edge.UpdateOperation.create_dense_vector(name, dim, edge.Distance.Dot))
+
+    def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        points = [edge.PointVectors(id, named) for id, named in vectors]
+        self._update(edge.UpdateOperation.update_vectors(points), len(points))
+
+    @staticmethod
+    def _sparse(vector: SparseVector) -> Any:
+        return edge.SparseVector(vector.indices.tolist(), vector.values.tolist())
+
+    def _point(self, record: Record) -> Any:
+        return edge.Point(_points.point_id(record.document.id), self._vectors(record), _points.payload(record.document))
 
     def _update(self, operation: Any, weight: int = 1) -> None:
         """Apply and make durable: the engine has written its log when it returns, which survives a kill of this
@@ -262,14 +244,6 @@ class EmbeddedStore:
                 raise
             except Exception as error:
                 raise StoreError(f"{self.path} could not be written ({error})") from error
-
-    def _update_vectors(self, name: str, ids: Sequence[str], vectors: Sequence[Any]) -> None:
-        points = [
-            edge.PointVectors(_points.point_id(id), {name: vector}) for id, vector in zip(ids, vectors, strict=True)
-        ]
-        for start in range(0, len(points), BATCH):
-            some = points[start : start + BATCH]
-            self._update(edge.UpdateOperation.update_vectors(some), len(some))
 
     def _search(self, queries: Sequence[Any], k: int, where: Where | None, params: Any) -> list[Ranking]:
         matching = self._filter(where)
@@ -302,22 +276,6 @@ class EmbeddedStore:
                 self._update(edge.UpdateOperation.create_field_index(match.key, kind))
                 self._indexed.add(match.key)
         return edge.Filter(must=[edge.Filter(should=[_condition(match) for match in group]) for group in groups])
-
-    def _record(self, point: Any) -> Record:
-        found = point.vector or {}
-        dense = {name: found[name] for name in self._shape.dense if name in found}
-        sparse = {name: (found[name].indices, found[name].values) for name in self._shape.sparse if name in found}
-        return _points.record(point.payload, dense, sparse)
-
-
-def _point(record: Record) -> Any:
-    vectors: dict[str, Any] = {name: row.tolist() for name, row in record.dense.items()}
-    vectors.update((name, _sparse(vector)) for name, vector in record.sparse.items())
-    return edge.Point(_points.point_id(record.document.id), vectors, _points.payload(record.document))
-
-
-def _sparse(vector: SparseVector) -> Any:
-    return edge.SparseVector(vector.indices.tolist(), vector.values.tolist())
 
 
 def _condition(match: Match) -> Any:

@@ -1,0 +1,91 @@
+"""What a store is whatever engine holds it: the shape of its records, what is checked before anything is written, and
+how it is closed. An engine brings `_add_vector`, `_write_vectors`, `_write_meta`, `_sparse` and `close`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from paragloss.errors import StoreError
+from paragloss.stores import _points
+from paragloss.stores._points import BATCH, Shape
+from paragloss.types import Floats, Record, SparseVector
+
+
+class KeptVectors:
+    """The half of `types.Store` that both engines share."""
+
+    _shape: Shape
+
+    @property
+    def dense(self) -> Mapping[str, int]:
+        """The dense vectors this collection keeps, with their dimensions."""
+        return self._shape.dense
+
+    @property
+    def sparse(self) -> tuple[str, ...]:
+        return self._shape.sparse
+
+    def add_dense(self, name: str, dim: int) -> None:
+        """Make room for the vectors of one more model; documents get them by `update_dense`."""
+        shape = Shape.of({**self._shape.dense, name: dim}, self._shape.sparse)
+        if name in self._shape.dense:
+            raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
+        self._add_vector(name, dim)
+        self._shape = shape
+        self._write_meta()
+
+    def update_dense(self, name: str, ids: Sequence[str], vectors: Floats) -> None:
+        self._update_vectors(name, ids, _points.rows(self._shape, name, ids, vectors).tolist())
+
+    def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
+        self._shape.known(name)
+        self._update_vectors(name, ids, [self._sparse(vector) for vector in vectors])
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _update_vectors(self, name: str, ids: Sequence[str], vectors: Sequence[Any]) -> None:
+        named = [(_points.point_id(id), {name: vector}) for id, vector in zip(ids, vectors, strict=True)]
+        for start in range(0, len(named), BATCH):
+            self._write_vectors(named[start : start + BATCH])
+
+    def _meta(self) -> dict[str, Any]:
+        return {"format": _points.FORMAT, "dense": self._shape.dense, "sparse": list(self._shape.sparse)}
+
+    def _record(self, point: Any) -> Record:
+        found = point.vector or {}
+        dense = {name: found[name] for name in self._shape.dense if name in found}
+        sparse = {name: (found[name].indices, found[name].values) for name in self._shape.sparse if name in found}
+        return _points.record(point.payload, dense, sparse)
+
+    def _vectors(self, record: Record) -> dict[str, Any]:
+        """A record's vectors as the engine takes them."""
+        vectors: dict[str, Any] = {name: row.tolist() for name, row in record.dense.items()}
+        vectors.update((name, self._sparse(vector)) for name, vector in record.sparse.items())
+        return vectors
+
+    # What an engine brings
+
+    def _add_vector(self, name: str, dim: int) -> None:
+        raise NotImplementedError
+
+    def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        """Replace vectors of documents, each given as the id of its point and what to put there."""
+        raise NotImplementedError
+
+    def _write_meta(self) -> None:
+        raise NotImplementedError
+
+    @staticmethod
+    def _sparse(vector: SparseVector) -> Any:
+        raise NotImplementedError
