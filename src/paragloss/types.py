@@ -112,7 +112,9 @@ class SparseVector(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A document as a store keeps it: with one dense vector per model, one sparse vector per field."""
+    """A document as a store keeps it: with one dense vector per model, one sparse vector per field.
+
+    A model that reads long documents passage by passage has a matrix instead, a row per passage."""
 
     document: Document
     dense: Mapping[str, Floats] = _NOTHING
@@ -180,7 +182,7 @@ class Store(Protocol):
         """Remove documents; how many there were."""
         ...
 
-    def update_dense(self, name: str, ids: Sequence[str], vectors: Floats) -> None:
+    def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
         """Replace one dense vector of documents that are here."""
         ...
 
@@ -192,10 +194,17 @@ class Store(Protocol):
         """Documents by id, None where there is none; with all their vectors, or those named."""
         ...
 
-    def count(self, where: Where | None = None) -> int: ...
+    def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
+        """How many documents; with `lacking`, how many that have no vector of that name."""
+        ...
 
     def scroll(
-        self, where: Where | None = None, *, batch: int = 1000, vectors: bool | Sequence[str] = False
+        self,
+        where: Where | None = None,
+        *,
+        batch: int = 1000,
+        vectors: bool | Sequence[str] = False,
+        lacking: str | None = None,
     ) -> Iterator[list[Record]]: ...
 
     def search_dense(self, name: str, vectors: Floats, k: int, where: Where | None = None) -> list[Ranking]: ...

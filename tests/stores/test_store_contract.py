@@ -255,3 +255,48 @@ def test_vectors_need_names_of_their_own(location):
         create_store(location, dense={"x": 3}, sparse=["x"])
     with pytest.raises(StoreError, match="0 dimensions"):
         create_store(location, dense={"x": 0}, sparse=[])
+
+
+# Several vectors to a document: one for each passage
+
+
+@pytest.fixture(params=["float32", "float16", "int8", "binary"])
+def passages(request, location):
+    precision = {"meaning": request.param}
+    with create_store(location, dense={"meaning": 3}, sparse=[], several=["meaning"], precision=precision) as opened:
+        yield opened
+
+
+def long(id: str, *rows: tuple[float, float, float]) -> Record:
+    return Record(Document(id, f"text of {id}", "en"), {"meaning": np.array(rows, np.float32)})
+
+
+def test_a_document_counts_as_its_best_passage(passages, location):
+    passages.add([long("two", (1, 0, 0), (0, 1, 0)), long("one", (0.5, 0.5, 0))])
+    query = np.array([[0, 1, 0]], np.float32)
+    assert passages.search_dense("meaning", query, 5) == [[Hit("two", 1.0), Hit("one", 0.5)]]
+    (found,) = passages.get(["two"], vectors=True)
+    np.testing.assert_array_equal(found.dense["meaning"], [[1, 0, 0], [0, 1, 0]])
+    passages.optimize()
+    assert passages.search_dense("meaning", query, 5) == [[Hit("two", 1.0), Hit("one", 0.5)]]
+    passages.close()
+    with open_store(location) as again:
+        assert again.search_dense("meaning", query, 1) == [[Hit("two", 1.0)]]
+        with pytest.raises(StoreError, match=r"'meaning' has shape \(3,\), this collection keeps \(rows, 3\)"):
+            again.add([Record(Document("flat", "text", "en"), {"meaning": row(1, 0, 0)})])
+
+
+def test_documents_that_lack_a_vector_can_be_found_and_given_one(store):
+    store.add([record("has", dense=(1, 0, 0)), record("lacks"), record("lacks too", lang="fr")])
+    assert store.count(lacking="meaning") == 2
+    assert [r.document.id for some in store.scroll({"lang": ["fr"]}, lacking="meaning") for r in some] == ["lacks too"]
+    store.add_dense("passages", 2, several=True, precision="int8")
+    assert store.count(lacking="passages") == 3
+    store.update_dense("passages", ["has", "lacks"], [np.eye(2, dtype=np.float32), np.ones((1, 2), np.float32)])
+    assert store.count(lacking="passages") == 1
+    assert store.search_dense("passages", np.array([[0, 1]], np.float32), 3) == [[Hit("has", 1.0), Hit("lacks", 1.0)]]
+
+
+def test_a_precision_nobody_knows_is_refused(location):
+    with pytest.raises(StoreError, match="can't be kept as 'int4'; there are float32, float16, int8, binary"):
+        create_store(location, dense={"meaning": 3}, sparse=[], precision={"meaning": "int4"})

@@ -16,7 +16,12 @@ from paragloss.cli.output import Progress, Skipped, print_json, print_table
 def index(
     files: Annotated[list[str], typer.Argument(help="JSONL, CSV, TSV, TREC, HTML, PDF, DOCX, text; folders; irds:ID.")],
     into: Annotated[str, typer.Option("--into", help="The collection: a folder, or http://host:port/name.")],
-    model: Annotated[list[str] | None, typer.Option("--model", help="A trained model; may be given again.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="A trained model, or e5, use, a folder, a URL; again for more.")
+    ] = None,
+    vectors: Annotated[
+        str, typer.Option(help="How finely a pretrained model's are kept: float32, float16, int8 or binary.")
+    ] = "float32",
     lang: Annotated[str, typer.Option(help="The language of documents that don't say theirs.")] = "",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable documents.")] = False,
     as_json: AsJson = False,
@@ -26,10 +31,11 @@ def index(
     from paragloss.formats.documents import read
 
     skipped = Skipped(skip_bad)
-    with Engine.open_or_create(into, models=model or []) as engine, Progress("indexing") as bar:
+    opened = Engine.open_or_create(into, models=model or [], precision=vectors)
+    with opened as engine, Progress("indexing") as bar:
         documents = (d for path in files for d in read(path, on_error=skipped.note))
         started = time.perf_counter()
-        count = engine.index(documents, lang=lang or None, progress=bar)
+        count = engine.index(documents, lang=lang or None, progress=bar, encoding=bar.encoded)
         seconds = time.perf_counter() - started
         total = engine.count()
     skipped.tell()

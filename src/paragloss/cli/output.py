@@ -61,6 +61,11 @@ class Progress:
     def __call__(self, done: float, total: float | None = None) -> None:
         self._bar.update(self._task, completed=done, total=total)
 
+    def encoded(self, done: int, total: int) -> None:
+        """What a slow encoder says: how many of how many documents it has read."""
+        self._bar.update(self._task, description="encoding")
+        self(done, total)
+
     def trained(self, done: Any, _left: float = 0.0) -> None:
         """What training says: the share of the work done, or an epoch with its loss and measure."""
         if isinstance(done, float):

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from paragloss import artefacts, languages
+from paragloss.engine.catching_up import best_passages, catch_up, kept, slow
 from paragloss.engine.encoding import encoded, rows_of, storing
-from paragloss.engine.loading import about, load, name_of
+from paragloss.engine.loading import about, keep, load, name_of
 from paragloss.engine.showing import Result, result
 from paragloss.engine.understanding import understood, with_languages
 from paragloss.errors import StoreError
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
+from paragloss.serving.pretrained import Pretrained
 from paragloss.stores import create_store, exists, open_store, shelf
 from paragloss.translation.glossary import Pair, Pairs, corrected
 from paragloss.types import Document, Encoder, Query, Ranking, Record, Translator, Where
@@ -59,17 +61,20 @@ class Engine:
         self._glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
 
     @classmethod
-    def create(cls, location: str, *, models: Sequence[str] = ()) -> Engine:
-        """Start a collection searched with some trained models, which are copied into it."""
+    def create(cls, location: str, *, models: Sequence[str] = (), precision: str = "float32") -> Engine:
+        """Start a collection searched with some trained models, which are copied into it. `precision` says how finely
+        the vectors of pretrained encoders are kept: float32, float16, int8 or binary."""
         loaded = {name_of(path): load(path) for path in models}
         store = create_store(
             location,
             dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
             sparse=[NAME],
+            several=list(slow(loaded)),
+            precision=dict.fromkeys(slow(loaded), precision),
         )
         try:
             for path in models:
-                shelf.keep(store, name_of(path), path)
+                keep(store, path, loaded[name_of(path)])
             store.write_blob(_BLOB, json.dumps(list(loaded)).encode())
             return cls(location, store, TermIndex.build(store))
         except BaseException:
@@ -86,15 +91,15 @@ class Engine:
             raise
 
     @classmethod
-    def open_or_create(cls, location: str, *, models: Sequence[str] = ()) -> Engine:
+    def open_or_create(cls, location: str, *, models: Sequence[str] = (), precision: str = "float32") -> Engine:
         """Open a collection, adding models it does not have yet; or start one."""
         if not exists(location):
-            return cls.create(location, models=models)
+            return cls.create(location, models=models, precision=precision)
         engine = cls.open(location)
         try:
             for path in models:
                 if name_of(path) not in engine._models:
-                    engine.add_model(path)
+                    engine.add_model(path, precision=precision)
         except BaseException:
             engine.close()
             raise
@@ -128,22 +133,28 @@ class Engine:
         *,
         lang: str | None = None,
         progress: Callable[[int], None] | None = None,
+        encoding: Callable[[int, int], None] | None = None,
     ) -> int:
         """Add or replace documents; how many. Each batch is safe on disk before the next is read.
 
-        A document that does not say its language gets `lang`, or the one it seems to be written in.
+        A document that does not say its language gets `lang`, or the one it seems to be written in. Pretrained encoders
+        come last, when all documents can be found by their words: `encoding` is told how many of how many they have
+        read. Indexing the same documents again goes on where it was stopped.
         """
         done = 0
         try:
             for batch in _batches(documents, BATCH):
                 ready = with_languages(batch, lang)
-                self._index.add(ready, encoded(self._models, ready))
+                old = kept(self._store, list(slow(self._models)), ready)
+                self._index.add(ready, encoded(self._models, ready) | old)
                 done += len(ready)
                 if progress:
                     progress(done)
         finally:
             self._index.refresh()
             self._index.commit()
+        for name, model in slow(self._models).items():
+            catch_up(self._store, name, model, progress=encoding)
         if self.count() > _MANY:
             self._store.optimize()
         return done
@@ -166,13 +177,16 @@ class Engine:
         self._glossary = glossary
         return len(glossary.pairs)
 
-    def add_model(self, path: str) -> None:
-        """Search with one more model: it is copied into the collection and every document is encoded with it."""
+    def add_model(self, path: str, *, precision: str = "float32") -> None:
+        """Search with one more model: it is copied into the collection and every document is encoded with it, with a
+        pretrained one at the next `index`."""
         name, model = name_of(path), load(path)
         if name in self._models:
             raise StoreError(f"this collection already has a model {name!r}: rename the model's folder")
-        shelf.keep(self._store, name, path)
-        if isinstance(model, Encoder):
+        keep(self._store, path, model)
+        if isinstance(model, Pretrained):
+            self._store.add_dense(name, model.dim, several=True, precision=precision)
+        elif isinstance(model, Encoder):
             self._store.add_dense(name, storing(model).dim)
             for records in self._store.scroll():
                 documents = [record.document for record in records]
@@ -219,13 +233,12 @@ class Engine:
         found = list(dict.fromkeys(document.lang for document in documents))
         best = pipelines.attainable(parts, pipeline, source=query.lang, targets=found)
         models = {**self._models, **parts.translators}
-        return Answer(
-            query,
-            [
-                result(query, d, hit.score, models, hit.score / (best.get(d.lang) or max(ranking[0].score, 1e-9)))
-                for d, hit in zip(documents, ranking, strict=True)
-            ],
-        )
+        passages = best_passages(self._store, self._models, query, documents)
+        results = []
+        for document, hit in zip(documents, ranking, strict=True):
+            fit = hit.score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
+            results.append(result(query, document, hit.score, models, fit, passage=passages.get(document.id)))
+        return Answer(query, results)
 
     def rank(
         self,

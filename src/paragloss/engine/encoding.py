@@ -7,12 +7,17 @@ from typing import Any
 
 from paragloss.serving import hubness
 from paragloss.serving.bag import BagEncoder
+from paragloss.serving.pretrained import Pretrained
 from paragloss.types import Document, Encoder, Floats
 
 
 def encoded(models: Mapping[str, Any], documents: Sequence[Document]) -> dict[str, list[Floats | None]]:
-    """For each encoder one vector per document."""
-    return {name: rows_of(model, documents) for name, model in models.items() if isinstance(model, Encoder)}
+    """For each encoder that is quick one vector per document; `catching_up` is for the others."""
+    return {
+        name: rows_of(model, documents)
+        for name, model in models.items()
+        if isinstance(model, Encoder) and not isinstance(model, Pretrained)
+    }
 
 
 def rows_of(model: Encoder, documents: Sequence[Document]) -> list[Floats | None]:

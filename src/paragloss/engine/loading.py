@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 from paragloss import artefacts
 from paragloss.errors import ModelError
 from paragloss.formats.dictionaries import read_entries
-from paragloss.serving import hubness
+from paragloss.serving import hubness, pretrained
 from paragloss.serving.bag import BagEncoder
+from paragloss.stores import shelf
 from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.types import Aligned, Encoder, Translator
 
@@ -29,7 +31,12 @@ def train(fit: Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
 
 
 def load(path: str | Path) -> Any:
-    """A trained model: what kind it is stands in its folder, and a file of that name knows how to load it."""
+    """A trained model: what kind it is stands in its folder, and a file of that name knows how to load it.
+
+    Or a model of somebody else's: `e5`, `use`, a folder as others publish them, the address of an endpoint.
+    """
+    if foreign(path):
+        return pretrained.build(pretrained.settings_for(str(path)))
     kind = artefacts.kind_of(path)
     for folder in _FOLDERS:
         if kind.isidentifier() and importlib.util.find_spec(f"paragloss.{folder}.{kind}"):
@@ -69,5 +76,20 @@ def about(model: Any) -> dict[str, Any]:
     return about | getattr(model, "meta", {})
 
 
+def foreign(path: str | Path) -> bool:
+    """Whether a model is somebody else's; a folder of ours is preferred to a package of the same name."""
+    return not Path(path, "meta.json").is_file() and pretrained.can_open(str(path))
+
+
 def name_of(path: str | Path) -> str:
-    return Path(path).resolve().name
+    return pretrained.short_name(str(path)) if foreign(path) else Path(path).resolve().name
+
+
+def keep(store: Any, path: str | Path, model: Any) -> None:
+    """Put a model with the collection: a copy of its folder, or where somebody else's is to be found."""
+    if not foreign(path):
+        shelf.keep(store, name_of(path), path)
+        return
+    with tempfile.TemporaryDirectory() as place:
+        model.save(Path(place, "model"))
+        shelf.keep(store, name_of(path), Path(place, "model"))

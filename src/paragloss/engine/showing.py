@@ -27,10 +27,20 @@ class Result(NamedTuple):
     fit: float
 
 
-def result(query: Query, document: Document, score: float, models: Mapping[str, Any], fit: float) -> Result:
-    """A document as it is shown for a query."""
+def result(
+    query: Query,
+    document: Document,
+    score: float,
+    models: Mapping[str, Any],
+    fit: float,
+    *,
+    passage: tuple[int, int] | None = None,
+) -> Result:
+    """A document as it is shown for a query; `passage` is where it was found to speak of it."""
     fit = min(1.0, max(0.0, fit))
-    shown = snippet(document.text or document.title, analyzer(document.lang), matching(query, document, models))
+    start, end = passage or (0, len(document.text))
+    text = document.text[start:end] or document.title
+    shown = snippet(text, analyzer(document.lang), matching(query, document, models))
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from paragloss.errors import StoreError
@@ -38,15 +39,24 @@ def exists(location: str | Path) -> bool:
     return Path(location, "shard").is_dir() and Path(location, "meta.json").is_file()
 
 
-def create_store(location: str | Path, *, dense: Mapping[str, int], sparse: Sequence[str]) -> AnyStore:
-    """Start an empty collection. `dense` maps the names of dense vectors to their dimensions."""
+def create_store(
+    location: str | Path,
+    *,
+    dense: Mapping[str, int],
+    sparse: Sequence[str],
+    several: Sequence[str] = (),
+    precision: Mapping[str, str] = MappingProxyType({}),
+) -> AnyStore:
+    """Start an empty collection. `dense` maps the names of dense vectors to their dimensions; of those in `several` a
+    document may have any number, and `precision` says how finely some are kept (float32, float16, int8, binary)."""
+    kept: dict[str, Any] = {"dense": dense, "sparse": sparse, "several": several, "precision": precision}
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
-        return ClusterStore.create(*_server(str(location)), dense=dense, sparse=sparse)
+        return ClusterStore.create(*_server(str(location)), **kept)
     from paragloss.stores.embedded import EmbeddedStore
 
-    return EmbeddedStore.create(location, dense=dense, sparse=sparse)
+    return EmbeddedStore.create(location, **kept)
 
 
 def _is_url(location: str | Path) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from paragloss.errors import StoreError
 from paragloss.stores import _points
 from paragloss.stores._points import BATCH, Shape
 from paragloss.types import Floats, Record, SparseVector
@@ -27,17 +26,15 @@ class KeptVectors:
     def sparse(self) -> tuple[str, ...]:
         return self._shape.sparse
 
-    def add_dense(self, name: str, dim: int) -> None:
+    def add_dense(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
         """Make room for the vectors of one more model; documents get them by `update_dense`."""
-        shape = Shape.of({**self._shape.dense, name: dim}, self._shape.sparse)
-        if name in self._shape.dense:
-            raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
-        self._add_vector(name, dim)
+        shape = self._shape.with_dense(name, dim, several=several, precision=precision)
+        self._add_vector(name, shape)
         self._shape = shape
         self._write_meta()
 
-    def update_dense(self, name: str, ids: Sequence[str], vectors: Floats) -> None:
-        self._update_vectors(name, ids, _points.rows(self._shape, name, ids, vectors).tolist())
+    def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
+        self._update_vectors(name, ids, _points.written(self._shape, name, ids, vectors))
 
     def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
         self._shape.known(name)
@@ -59,9 +56,6 @@ class KeptVectors:
         for start in range(0, len(named), BATCH):
             self._write_vectors(named[start : start + BATCH])
 
-    def _meta(self) -> dict[str, Any]:
-        return {"format": _points.FORMAT, "dense": self._shape.dense, "sparse": list(self._shape.sparse)}
-
     def _record(self, point: Any) -> Record:
         found = point.vector or {}
         dense = {name: found[name] for name in self._shape.dense if name in found}
@@ -76,7 +70,8 @@ class KeptVectors:
 
     # What an engine brings
 
-    def _add_vector(self, name: str, dim: int) -> None:
+    def _add_vector(self, name: str, shape: Shape) -> None:
+        """Make room for a vector of the shape the collection is about to have."""
         raise NotImplementedError
 
     def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,17 +28,34 @@ MOST_TIES = 10_000
 #: 100 it was 0.99 and 0.86.
 BREADTH, BREADTH_FILTERED = 256, 512
 
+#: How finely dense vectors can be kept. int8 and binary search coarse copies and score what they find by the whole.
+PRECISIONS = ("float32", "float16", "int8", "binary")
+#: How many times as many candidates a search through coarse copies looks at again.
+OVERSAMPLING = {"int8": 2.0, "binary": 6.0}
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class Shape(NamedTuple):
-    """Which vectors a collection keeps: dense ones with their dimension, sparse ones by name."""
+    """Which vectors a collection keeps: dense ones with their dimension, sparse ones by name.
+
+    Of those in `several` a document may have any number, the best of which counts; `precision` says how finely a dense
+    vector is kept where that is not float32.
+    """
 
     dense: dict[str, int]
     sparse: tuple[str, ...]
+    several: tuple[str, ...] = ()
+    precision: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
-    def of(cls, dense: Mapping[str, int], sparse: Sequence[str]) -> Shape:
+    def of(
+        cls,
+        dense: Mapping[str, int],
+        sparse: Sequence[str],
+        several: Iterable[str] = (),
+        precision: Mapping[str, str] = MappingProxyType({}),
+    ) -> Shape:
         for name in (*dense, *sparse):
             named(name, "vector")
         if len({*dense, *sparse}) < len(dense) + len(sparse):
@@ -45,7 +63,28 @@ class Shape(NamedTuple):
         for name, dim in dense.items():
             if not 1 <= dim <= 65536:
                 raise StoreError(f"vector {name!r} can't have {dim} dimensions: 1 to 65536 can be kept")
-        return cls(dict(dense), tuple(sparse))
+        for name, kept in precision.items():
+            if kept not in PRECISIONS:
+                raise StoreError(f"vectors {name!r} can't be kept as {kept!r}; there are {', '.join(PRECISIONS)}")
+        fine = {name: kept for name, kept in precision.items() if kept != PRECISIONS[0]}
+        return cls(dict(dense), tuple(sparse), tuple(several), fine)
+
+    def with_dense(self, name: str, dim: int, *, several: bool, precision: str) -> Shape:
+        """The same with room for one more."""
+        if name in self.dense:
+            raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
+        more = (*self.several, name) if several else self.several
+        return Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
+
+    def as_json(self) -> dict[str, Any]:
+        described = {"format": FORMAT, "dense": self.dense, "sparse": list(self.sparse)}
+        return described | {"several": list(self.several), "precision": dict(self.precision)}
+
+    @classmethod
+    def from_json(cls, meta: Mapping[str, Any]) -> Shape:
+        return cls(
+            dict(meta["dense"]), tuple(meta["sparse"]), tuple(meta.get("several", ())), dict(meta.get("precision", {}))
+        )
 
     def names(self, vectors: bool | Sequence[str]) -> list[str]:
         """The vectors asked for by `get` and `scroll`."""
@@ -102,9 +141,16 @@ def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
     for record in records:
         _storable(record.document)
         for name, row in record.dense.items():
-            if row.shape != (shape.dense.get(shape.known(name)),):
+            if not _fits(shape, shape.known(name), row):
                 of = f"document {record.document.id!r}: vector {name!r}"
-                want = f"({shape.dense[name]},)" if name in shape.dense else "a sparse vector there"
+                dim = shape.dense.get(name)
+                want = (
+                    "a sparse vector there"
+                    if dim is None
+                    else f"(rows, {dim})"
+                    if name in shape.several
+                    else f"({dim},)"
+                )
                 raise StoreError(f"{of} has shape {row.shape}, this collection keeps {want}")
         for name, vector in record.sparse.items():
             if shape.known(name) not in shape.sparse or len(vector.indices) != len(vector.values):
@@ -113,8 +159,8 @@ def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
                 )
     for name in shape.dense:
         some = [record for record in records if name in record.dense]
-        if some and not np.isfinite(rows := np.stack([record.dense[name] for record in some])).all():
-            bad = some[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
+        if some and not np.isfinite(np.vstack([record.dense[name] for record in some])).all():
+            bad = next(record for record in some if not np.isfinite(record.dense[name]).all())
             raise StoreError(f"document {bad.document.id!r}: vector {name!r} holds values that are not finite")
     for name in shape.sparse:
         some = [record for record in records if name in record.sparse]
@@ -146,12 +192,28 @@ def _storable(document: Document) -> None:
             raise StoreError(f"document {document.id!r}: meta takes what JSON can hold ({error})") from None
 
 
-def rows(shape: Shape, name: str, each: Sequence[Any] | Floats, vectors: Floats) -> Floats:
-    """Dense vectors to write or to search with: finite, of the right dimension, one for each of something."""
+def _fits(shape: Shape, name: str, row: Floats) -> bool:
+    if name in shape.several:
+        return row.ndim == 2 and len(row) > 0 and row.shape[1] == shape.dense[name]
+    return row.shape == (shape.dense.get(name),)
+
+
+def written(shape: Shape, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> list[Any]:
+    """Dense vectors to write, as the engines take them: finite, of the right dimension, one for each document."""
+    shape.known(name)
+    if len(vectors) != len(ids) or not all(_fits(shape, name, row) and np.isfinite(row).all() for row in vectors):
+        got = vectors.shape if isinstance(vectors, np.ndarray) else len(vectors)
+        raise StoreError(f"vector {name!r} takes {len(ids)} finite rows of {shape.dense.get(name)}; got {got}")
+    return [row.tolist() for row in vectors]
+
+
+def asked(shape: Shape, name: str, vectors: Floats) -> list[list[float]]:
+    """Dense vectors to search with."""
     dim = shape.dense.get(shape.known(name))
-    if vectors.ndim != 2 or vectors.shape != (len(each), dim) or not np.isfinite(vectors).all():
-        raise StoreError(f"vector {name!r} takes {len(each)} finite rows of {dim}; got {vectors.shape}")
-    return vectors
+    if vectors.ndim != 2 or vectors.shape[1] != dim or not np.isfinite(vectors).all():
+        raise StoreError(f"vector {name!r} takes {len(vectors)} finite rows of {dim}; got {vectors.shape}")
+    rows: list[list[float]] = vectors.tolist()
+    return rows
 
 
 class Match(NamedTuple):

@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from paragloss.errors import MissingExtraError, StoreError
@@ -40,6 +41,8 @@ class ClusterStore(KeptVectors):
         *,
         dense: Mapping[str, int],
         sparse: Sequence[str],
+        several: Sequence[str] = (),
+        precision: Mapping[str, str] = MappingProxyType({}),
         shards: int = 1,
         replicas: int = 1,
         timeout: int = 60,
@@ -47,7 +50,8 @@ class ClusterStore(KeptVectors):
         """Start an empty collection, spread over `shards` and kept `replicas` times."""
         from qdrant_client import models
 
-        store = cls(_connect(url, timeout), _points.named(name, "collection"), Shape.of(dense, sparse), f"{url}/{name}")
+        shape = Shape.of(dense, sparse, several, precision)
+        store = cls(_connect(url, timeout), _points.named(name, "collection"), shape, f"{url}/{name}")
         if store._ask(store._client.collection_exists, name):
             raise StoreError(f"{store._where} exists already: open it, or choose another name")
         options = {
@@ -58,9 +62,7 @@ class ClusterStore(KeptVectors):
         store._ask(
             store._client.create_collection,
             name,
-            vectors_config={
-                vector: models.VectorParams(size=dim, distance=models.Distance.DOT) for vector, dim in dense.items()
-            },
+            vectors_config={vector: models.VectorParams(**_params(shape, vector)) for vector in dense},
             sparse_vectors_config={vector: models.SparseVectorParams() for vector in sparse},
             **options,
         )
@@ -91,7 +93,7 @@ class ClusterStore(KeptVectors):
         meta = json.loads(data)
         if meta["format"] != _points.FORMAT:
             raise StoreError(f"{store._where} has format {meta['format']}, this version reads {_points.FORMAT}")
-        store._shape = Shape(meta["dense"], tuple(meta["sparse"]))
+        store._shape = Shape.from_json(meta)
         return store
 
     def add(self, records: Sequence[Record]) -> None:
@@ -120,16 +122,21 @@ class ClusterStore(KeptVectors):
                 found[point.id.replace("-", "")] = self._record(point)
         return [found.get(point) for point in points]
 
-    def count(self, where: Where | None = None) -> int:
-        matching = self._filter(where)
+    def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
+        matching = self._filter(where, lacking)
         if matching is None:
             return 0
         return int(self._ask(self._client.count, self._name, count_filter=matching, exact=True).count)
 
     def scroll(
-        self, where: Where | None = None, *, batch: int = 1000, vectors: bool | Sequence[str] = False
+        self,
+        where: Where | None = None,
+        *,
+        batch: int = 1000,
+        vectors: bool | Sequence[str] = False,
+        lacking: str | None = None,
     ) -> Iterator[list[Record]]:
-        matching, names = self._filter(where), self._shape.names(vectors)
+        matching, names = self._filter(where, lacking), self._shape.names(vectors)
         offset = None
         while matching is not None:
             points, offset = self._ask(
@@ -150,7 +157,7 @@ class ClusterStore(KeptVectors):
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
     ) -> list[Ranking]:
         """`exact` compares with every document instead of walking the graph."""
-        return self._search(name, _points.rows(self._shape, name, vectors, vectors).tolist(), k, where, exact)
+        return self._search(name, _points.asked(self._shape, name, vectors), k, where, exact)
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
@@ -175,22 +182,27 @@ class ClusterStore(KeptVectors):
         self._client.close()
 
     def _write_meta(self) -> None:
-        self.write_blob("collection", json.dumps(self._meta()).encode())
+        self.write_blob("collection", json.dumps(self._shape.as_json()).encode())
 
-    def _add_vector(self, name: str, dim: int) -> None:
+    def _add_vector(self, name: str, shape: Shape) -> None:
         from qdrant_client import models
 
+        kept = _params(shape, name)
+        coarse = {key: kept.pop(key) for key in ("on_disk", "quantization_config")}
         try:
             self._client.create_vector_name(
                 self._name,
                 name,
-                models.DenseVectorNameConfig(dense=models.DenseVectorConfig(size=dim, distance=models.Distance.DOT)),
+                models.DenseVectorNameConfig(dense=models.DenseVectorConfig(**kept)),
             )
         except Exception as error:
             raise StoreError(
                 f"{self._where} can't take vectors {name!r} ({error}): servers before 1.18 can't add a vector to a "
                 "collection; index into a new one that keeps both models"
             ) from error
+        if coarse["quantization_config"] is not None:
+            differing = {name: models.VectorParamsDiff(**coarse)}
+            self._ask(self._client.update_collection, self._name, vectors_config=differing)
 
     def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
         from qdrant_client import models
@@ -227,7 +239,9 @@ class ClusterStore(KeptVectors):
         if matching is None:
             return [[] for _ in queries]
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        params = models.SearchParams(exact=exact, hnsw_ef=breadth)
+        again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""))
+        coarse = models.QuantizationSearchParams(rescore=True, oversampling=again) if again else None
+        params = models.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
 
         def fetch(which: list[int], limit: int) -> list[Ranking]:
             requests = [
@@ -241,7 +255,7 @@ class ClusterStore(KeptVectors):
 
         return _points.settle(fetch, len(queries), k)
 
-    def _filter(self, where: Where | None) -> Any:
+    def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
         """The engine's filter; None when nothing can match. A field filtered by for the first time is indexed."""
         from qdrant_client import models
 
@@ -252,7 +266,9 @@ class ClusterStore(KeptVectors):
             if match.key not in self._indexed:
                 kinds = models.PayloadSchemaType
                 self._index(match.key, kinds.KEYWORD if isinstance(match.values[0], str) else kinds.INTEGER)
-        return models.Filter(must=[models.Filter(should=[_condition(match) for match in group]) for group in groups])
+        without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
+        must: list[Any] = [models.Filter(should=[_condition(match) for match in group]) for group in groups]
+        return models.Filter(must=must, must_not=without)
 
     def _index(self, key: str, kind: Any) -> None:
         self._ask(self._client.create_payload_index, self._name, key, kind, wait=True)
@@ -275,13 +291,31 @@ def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
     for record in records:
         document = record.document
         size += 4 * (len(document.text) + len(document.title) + sum(map(len, document.fields.values())))
-        size += 24 * sum(map(len, record.dense.values())) + 32 * sum(len(v.indices) for v in record.sparse.values())
+        size += 24 * sum(row.size for row in record.dense.values())
+        size += 32 * sum(len(vector.indices) for vector in record.sparse.values())
         if batch and (size > _REQUEST or len(batch) == BATCH):
             yield batch
             batch, size = [], 0
         batch.append(record)
     if batch:
         yield batch
+
+
+def _params(shape: Shape, name: str) -> dict[str, Any]:
+    """How the server keeps a dense vector. Coarse copies stay in memory, what they stand for on disk."""
+    from qdrant_client import models
+
+    coarse = {
+        "int8": models.ScalarQuantization(
+            scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
+        ),
+        "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
+    }.get(shape.precision.get(name, ""))
+    best = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+    half = models.Datatype.FLOAT16 if shape.precision.get(name) == "float16" else None
+    kept = {"size": shape.dense[name], "distance": models.Distance.DOT, "on_disk": True if coarse else None}
+    given = {"multivector_config": best if name in shape.several else None, "datatype": half}
+    return kept | given | {"quantization_config": coarse}
 
 
 def _condition(match: Match) -> Any:

@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import qdrant_edge as edge
@@ -53,9 +54,18 @@ class EmbeddedStore(KeptVectors):
         self._indexed = set(shard.info().payload_schema)
 
     @classmethod
-    def create(cls, path: str | Path, *, dense: Mapping[str, int], sparse: Sequence[str]) -> EmbeddedStore:
-        """Start an empty collection in a folder that is new or empty. `dense` maps names to dimensions."""
-        path, shape = Path(path), Shape.of(dense, sparse)
+    def create(
+        cls,
+        path: str | Path,
+        *,
+        dense: Mapping[str, int],
+        sparse: Sequence[str],
+        several: Sequence[str] = (),
+        precision: Mapping[str, str] = MappingProxyType({}),
+    ) -> EmbeddedStore:
+        """Start an empty collection in a folder that is new or empty. `dense` maps names to dimensions; the rest is
+        as in `Shape`."""
+        path, shape = Path(path), Shape.of(dense, sparse, several, precision)
         if (path / "meta.json").exists():
             raise StoreError(f"{path} already holds a collection: open it, or choose another folder")
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -63,16 +73,7 @@ class EmbeddedStore(KeptVectors):
         (path / "shard").mkdir(parents=True)
         (path / "blobs").mkdir()
         lock = _files.lock(path / "lock")
-        shard = edge.EdgeShard.create(
-            str(path / "shard"),
-            edge.EdgeConfig(
-                vectors={
-                    name: edge.EdgeVectorParams(size=dim, distance=edge.Distance.Dot)
-                    for name, dim in shape.dense.items()
-                },
-                sparse_vectors={name: edge.EdgeSparseVectorParams() for name in shape.sparse},
-            ),
-        )
+        shard = edge.EdgeShard.create(str(path / "shard"), _config(shape))
         for key in ("lang", "flags"):
             shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
         shard.flush()
@@ -85,7 +86,7 @@ class EmbeddedStore(KeptVectors):
         path = Path(path)
         try:
             meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
-            version, shape = meta["format"], Shape(dict(meta["dense"]), tuple(meta["sparse"]))
+            version, shape = meta["format"], Shape.from_json(meta)
         except (FileNotFoundError, NotADirectoryError):
             raise StoreError(f"{path} is not a collection: it has no meta.json (paragloss index makes one)") from None
         except (ValueError, KeyError, TypeError) as error:
@@ -120,16 +121,21 @@ class EmbeddedStore(KeptVectors):
         found = {point.id.hex: point for point in self._ask("retrieve", points, True, names or False)}
         return [self._record(found[point]) if point in found else None for point in points]
 
-    def count(self, where: Where | None = None) -> int:
-        matching = self._filter(where)
+    def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
+        matching = self._filter(where, lacking)
         if matching is None:
             return 0
         return int(self._ask("count", edge.CountRequest(exact=True, filter=matching)))
 
     def scroll(
-        self, where: Where | None = None, *, batch: int = 1000, vectors: bool | Sequence[str] = False
+        self,
+        where: Where | None = None,
+        *,
+        batch: int = 1000,
+        vectors: bool | Sequence[str] = False,
+        lacking: str | None = None,
     ) -> Iterator[list[Record]]:
-        matching, names = self._filter(where), self._shape.names(vectors)
+        matching, names = self._filter(where, lacking), self._shape.names(vectors)
         if matching is None:
             return
         offset = None
@@ -147,9 +153,11 @@ class EmbeddedStore(KeptVectors):
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
     ) -> list[Ranking]:
         """`exact` compares with every document instead of walking the graph."""
-        queries = _points.rows(self._shape, name, vectors, vectors).tolist()
+        queries = _points.asked(self._shape, name, vectors)
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        params = edge.SearchParams(exact=exact, hnsw_ef=breadth)
+        again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""))
+        coarse = edge.QuantizationSearchParams(rescore=True, oversampling=again) if again else None
+        params = edge.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
         return self._search([edge.Query.Nearest(row, using=name) for row in queries], k, where, params)
 
     def search_sparse(
@@ -211,10 +219,19 @@ class EmbeddedStore(KeptVectors):
             return getattr(self._open, method)(*args)
 
     def _write_meta(self) -> None:
-        _files.write_whole(self.path / "meta.json", json.dumps(self._meta(), indent=1).encode())
+        _files.write_whole(self.path / "meta.json", json.dumps(self._shape.as_json(), indent=1).encode())
 
-    def _add_vector(self, name: str, dim: int) -> None:
-        self._update(edge.UpdateOperation.create_dense_vector(name, dim, edge.Distance.Dot))
+    def _add_vector(self, name: str, shape: Shape) -> None:
+        kept = _params(shape, name)
+        made = edge.UpdateOperation.create_dense_vector(
+            name, shape.dense[name], edge.Distance.Dot, kept.multivector_config, kept.datatype
+        )
+        self._update(made)
+        if kept.quantization_config is not None:  # the engine takes coarse copies only when it opens
+            with self._turn:
+                self._open.flush()
+                self._open.close()
+                self._shard = edge.EdgeShard.load(str(self.path / "shard"), _config(shape))
 
     def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
         points = [edge.PointVectors(id, named) for id, named in vectors]
@@ -261,7 +278,7 @@ class EmbeddedStore(KeptVectors):
 
         return _points.settle(fetch, len(queries), k)
 
-    def _filter(self, where: Where | None) -> Any:
+    def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
         """The engine's filter; None when nothing can match. A field filtered by for the first time is indexed."""
         groups = _points.conditions(where)
         if groups is None:
@@ -275,7 +292,33 @@ class EmbeddedStore(KeptVectors):
                 )
                 self._update(edge.UpdateOperation.create_field_index(match.key, kind))
                 self._indexed.add(match.key)
-        return edge.Filter(must=[edge.Filter(should=[_condition(match) for match in group]) for group in groups])
+        without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
+        must: list[Any] = [edge.Filter(should=[_condition(match) for match in group]) for group in groups]
+        return edge.Filter(must=must, must_not=without)
+
+
+def _config(shape: Shape) -> Any:
+    return edge.EdgeConfig(
+        vectors={name: _params(shape, name) for name in shape.dense},
+        sparse_vectors={name: edge.EdgeSparseVectorParams() for name in shape.sparse},
+    )
+
+
+def _params(shape: Shape, name: str) -> Any:
+    """How the engine keeps a dense vector. Coarse copies stay in memory, what they stand for on disk."""
+    kinds: dict[str, Any] = {
+        "int8": edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True),
+        "binary": edge.BinaryQuantizationConfig(always_ram=True),
+    }
+    coarse = kinds.get(shape.precision.get(name, ""))
+    return edge.EdgeVectorParams(
+        size=shape.dense[name],
+        distance=edge.Distance.Dot,
+        on_disk=True if coarse else None,
+        multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if name in shape.several else None,
+        datatype=edge.VectorStorageDatatype.Float16 if shape.precision.get(name) == "float16" else None,
+        quantization_config=coarse,
+    )
 
 
 def _condition(match: Match) -> Any:
