@@ -71,8 +71,20 @@ class Judgment(NamedTuple):
 Ranking: TypeAlias = list[Hit]
 Run: TypeAlias = dict[str, Ranking]
 Qrels: TypeAlias = dict[str, dict[str, int]]
+
+
+class Range(NamedTuple):
+    """Numbers and dates (as `formats.numbers` counts them) from `low` to `high`; None is no limit. The ends belong to
+    it unless they are said to be open."""
+
+    low: float | None = None
+    high: float | None = None
+    low_open: bool = False
+    high_open: bool = False
+
+
 #: Which documents may be found: field -> allowed values. `lang` and `meta.NAME` are fields.
-Where: TypeAlias = Mapping[str, Sequence[str | int | bool]]
+Where: TypeAlias = Mapping[str, Sequence[str | int | float | bool | Range]]
 
 
 class Concept(NamedTuple):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from paragloss.errors import StoreError
+from paragloss.formats.numbers import number
 from paragloss.stores import create_store, open_store
-from paragloss.types import Document, Hit, Record, SparseVector
+from paragloss.types import Document, Hit, Range, Record, SparseVector
 
 
 def row(*values: float) -> np.ndarray:
@@ -173,6 +174,33 @@ def test_a_field_indexed_for_one_kind_of_value_still_matches_the_other(store):
     assert [store.count({"meta.year": [value]}) for value in (1, "1", 1, "1")] == [1, 1, 1, 1]
     store.add([record("c", meta={"year": 1}), record("d", meta={"year": "1"})])
     assert [store.count({"meta.year": [value]}) for value in (1, "1")] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Range(low=1999), "abc"),
+        (Range(low=1999, low_open=True), "c"),
+        (Range(low=1998, high=1999), "abd"),
+        (Range(high=1999, high_open=True), "d"),
+        (Range(high=1999), "abd"),
+        (1999.0, "ab"),
+        (1998.5, "d"),
+        (Range(low=number("2024-05-02")), "f"),
+    ],
+)
+def test_ranges_of_numbers_also_of_those_written_as_text(store, wanted, expected):
+    years = {"a": 1999, "b": "1999", "c": [2000, 2001], "d": 1998.5, "e": "01999", "f": "2024-05-02", "g": "2024-05-01"}
+    field = {id: "date" if id in "fg" else "year" for id in years}
+    store.add([record(id, meta={field[id]: value}) for id, value in years.items()])
+    found = store.scroll({"meta.date" if expected == "f" else "meta.year": [wanted]})
+    names = "".join(sorted(r.document.id for batch in found for r in batch))
+    assert names == expected
+
+
+def test_a_number_that_the_engine_can_not_keep_is_refused(store):
+    with pytest.raises(StoreError, match="more than 64 bits"):
+        store.add([record("a", meta={"n": 10**400})])
 
 
 @pytest.mark.parametrize("where", [{"title": ["x"]}, {"lang": "en"}, {'meta.a"b': ["x"]}])

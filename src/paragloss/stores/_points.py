@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paragloss.errors import StoreError
+from paragloss.formats.numbers import number
 from paragloss.ranking import rank
-from paragloss.types import Document, Floats, Hit, Ranking, Record, SparseVector, Where
+from paragloss.types import Document, Floats, Hit, Range, Ranking, Record, SparseVector, Where
 
 FORMAT = 1
 #: Documents sent to the engine at a time.
@@ -122,6 +123,11 @@ def payload(document: Document) -> dict[str, Any]:
         # The embedded engine reads a truth value in a filter as a number, so truths are also kept as words.
         if flags := [_flag(name, value) for name, value in document.meta.items() if isinstance(value, bool)]:
             kept["flags"] = flags
+        # Ranges are asked of numbers, also of those that a table holds as text.
+        if numbers := {
+            name: found for name, value in document.meta.items() if (found := _numbers(value)) not in (None, [])
+        }:
+            kept["numbers"] = numbers
     return kept
 
 
@@ -188,6 +194,10 @@ def _storable(document: Document) -> None:
     if document.meta:
         try:
             json.dumps(dict(document.meta), allow_nan=False, ensure_ascii=False).encode()
+            for value in document.meta.values():
+                for item in value if isinstance(value, list) else [value]:
+                    if isinstance(item, int) and not -(2**63) <= item < 2**63:
+                        raise ValueError("a whole number of more than 64 bits")
         except (TypeError, ValueError) as error:
             raise StoreError(f"document {document.id!r}: meta takes what JSON can hold ({error})") from None
 
@@ -223,20 +233,42 @@ class Match(NamedTuple):
     values: list[str] | list[int]
 
 
-def conditions(where: Where | None) -> list[list[Match]] | None:
+class Between(NamedTuple):
+    """A payload key and the range its number may be in."""
+
+    key: str
+    range: Range
+
+
+def conditions(where: Where | None) -> list[list[Match | Between]] | None:
     """A filter as groups of matches: one of every group must hold. None when nothing can match."""
-    groups = []
+    groups: list[list[Match | Between]] = []
     for field, values in (where or {}).items():
         if field != "lang" and not field.startswith("meta."):
             raise StoreError(f"can't filter by {field!r}: 'lang' and 'meta.NAME' can be filtered")
-        if isinstance(values, str | int | bool):
+        if isinstance(values, str | int | float | bool | Range):
             raise StoreError(f"the filter on {field!r} needs a list of allowed values, got {values!r}")
         truths = [_flag(field[5:], value) for value in values if isinstance(value, bool)]
         texts = [value for value in values if isinstance(value, str)]
         numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
-        group = [Match("flags", truths), Match(_path(field), texts), Match(_path(field), numbers)]
-        groups.append([match for match in group if match.values])
+        exact = [Match("flags", truths), Match(_path(field), texts), Match(_path(field), numbers)]
+        ranges = [Range(value, value) for value in values if isinstance(value, float)]
+        ranges += [value for value in values if isinstance(value, Range)]
+        sized = "numbers" + _path(field)[4:]
+        groups.append([*(match for match in exact if match.values), *(Between(sized, each) for each in ranges)])
     return groups if all(groups) else None
+
+
+def limits(wanted: Range) -> dict[str, float]:
+    """A range in the engines' words."""
+    ends = {"gt" if wanted.low_open else "gte": wanted.low, "lt" if wanted.high_open else "lte": wanted.high}
+    return {word: end for word, end in ends.items() if end is not None}
+
+
+def _numbers(value: Any) -> float | list[float] | None:
+    if isinstance(value, list):
+        return [found for item in value if (found := number(item)) is not None]
+    return number(value)
 
 
 def _flag(name: str, value: bool) -> str:

@@ -16,7 +16,7 @@ from paragloss.errors import MissingExtraError, StoreError
 from paragloss.stores import _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs
-from paragloss.stores._points import BATCH, Match, Shape
+from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 
 _REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes requests of up to 32 MB
@@ -264,8 +264,7 @@ class ClusterStore(KeptVectors):
             return None
         for match in (match for group in groups for match in group):
             if match.key not in self._indexed:
-                kinds = models.PayloadSchemaType
-                self._index(match.key, kinds.KEYWORD if isinstance(match.values[0], str) else kinds.INTEGER)
+                self._index(match.key, _schema(match))
         without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
         must: list[Any] = [models.Filter(should=[_condition(match) for match in group]) for group in groups]
         return models.Filter(must=must, must_not=without)
@@ -318,7 +317,17 @@ def _params(shape: Shape, name: str) -> dict[str, Any]:
     return kept | given | {"quantization_config": coarse}
 
 
-def _condition(match: Match) -> Any:
+def _schema(match: Match | Between) -> Any:
+    from qdrant_client.models import PayloadSchemaType
+
+    if isinstance(match, Between):
+        return PayloadSchemaType.FLOAT
+    return PayloadSchemaType.KEYWORD if isinstance(match.values[0], str) else PayloadSchemaType.INTEGER
+
+
+def _condition(match: Match | Between) -> Any:
     from qdrant_client import models
 
+    if isinstance(match, Between):
+        return models.FieldCondition(key=match.key, range=models.Range(**_points.limits(match.range)))
     return models.FieldCondition(key=match.key, match=models.MatchAny(any=match.values))

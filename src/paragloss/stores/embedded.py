@@ -23,7 +23,7 @@ import qdrant_edge as edge
 from paragloss.errors import StoreError
 from paragloss.stores import _files, _points
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._points import BATCH, Match, Shape
+from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 
 _OPTIMIZE = """
@@ -285,12 +285,7 @@ class EmbeddedStore(KeptVectors):
             return None
         for match in (match for group in groups for match in group):
             if match.key not in self._indexed:
-                kind = (
-                    edge.PayloadSchemaType.Keyword
-                    if isinstance(match.values[0], str)
-                    else edge.PayloadSchemaType.Integer
-                )
-                self._update(edge.UpdateOperation.create_field_index(match.key, kind))
+                self._update(edge.UpdateOperation.create_field_index(match.key, _schema(match)))
                 self._indexed.add(match.key)
         without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
         must: list[Any] = [edge.Filter(should=[_condition(match) for match in group]) for group in groups]
@@ -321,5 +316,13 @@ def _params(shape: Shape, name: str) -> Any:
     )
 
 
-def _condition(match: Match) -> Any:
+def _schema(match: Match | Between) -> Any:
+    if isinstance(match, Between):
+        return edge.PayloadSchemaType.Float
+    return edge.PayloadSchemaType.Keyword if isinstance(match.values[0], str) else edge.PayloadSchemaType.Integer
+
+
+def _condition(match: Match | Between) -> Any:
+    if isinstance(match, Between):
+        return edge.FieldCondition(match.key, range=edge.RangeFloat(**_points.limits(match.range)))
     return edge.FieldCondition(match.key, match=edge.MatchAny(match.values))

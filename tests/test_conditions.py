@@ -1,0 +1,56 @@
+"""What --where means, on values as tables and JSON hold them."""
+
+import pytest
+
+from paragloss.cli.searching import conditions
+from paragloss.engine import Engine
+from paragloss.errors import InputError
+from paragloss.types import Document, Range
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    metas = {
+        "csv": {"year": "1999", "open": "true", "share": "1.5", "zip": "01234"},
+        "json": {"year": 1999, "open": True, "share": 1.5, "zip": 1234},
+        "later": {"year": 2005, "open": False, "share": 2, "day": "2024-05-02", "a=b": "c"},
+    }
+    with Engine.create(str(tmp_path_factory.mktemp("where") / "c")) as engine:
+        engine.index(Document(id, "words", "en", meta=meta) for id, meta in metas.items())
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (["meta.year=1999"], {"csv", "json"}),
+        (["year=1999"], {"csv", "json"}),
+        (['year="1999"'], {"csv"}),
+        (["zip=01234"], {"csv"}),
+        (["zip=1234"], {"json"}),
+        (["open=true"], {"csv", "json"}),
+        (["share=1.5"], {"csv", "json"}),
+        (["year=1999", "year=2005"], {"csv", "json", "later"}),
+        (["year>=1999", "year<2005"], {"csv", "json"}),
+        (["year>1999"], {"later"}),
+        (["share<=1.5"], {"csv", "json"}),
+        (["day>=2024-05-01"], {"later"}),
+        (["day<2024-05-02"], set()),
+        (["year>=1999", "lang=en"], {"csv", "json", "later"}),
+        (["year>=1999", "lang=fr"], set()),
+    ],
+)
+def test_conditions_find_values_whatever_their_type(engine, said, found):
+    assert {result.id for result in engine.search("words", lang="en", where=conditions(said)).results} == found
+
+
+def test_limits_of_one_field_are_one_range():
+    assert conditions(["year>=1", "year<2"]) == {"meta.year": [Range(1.0, 2.0, False, True)]}
+
+
+@pytest.mark.parametrize(
+    ("said", "message"), [("year", "write FIELD=VALUE"), ("year>=soon", "needs a number or a date")]
+)
+def test_conditions_that_make_no_sense(said, message):
+    with pytest.raises(InputError, match=message):
+        conditions([said])
