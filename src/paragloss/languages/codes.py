@@ -1,21 +1,11 @@
-"""Language codes, their names and scripts, and which language a text is in.
-
-Codes are ISO 639-1 where one exists, else ISO 639-3. Identification is py3langid's naive Bayes over byte n-grams
-(Lui and Baldwin, 2012), narrowed first by the scripts each language is written in.
-"""
+"""Codes of languages and their names: ISO 639-1 where a language has one, else ISO 639-3."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from functools import cache
 
 from paragloss.errors import LanguageError
-
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
 
 #: "two-letter three-letter [bibliographic three-letter] Name" in ISO 639; "-" stands for "has no two-letter code".
 _ISO_639 = """
@@ -57,88 +47,11 @@ zsm=ms ekk=et lvs=lv khk=mn ory=or npi=ne plt=mg azj=az azb=az uzn=uz uzs=uz gaz
 quy=qu gug=gn nno=nn ydd=yi pnb=pa
 """
 
-#: Scripts as ranges of code points: enough to tell whose letters a text is written in.
-_SCRIPT_RANGES = {
-    "Latn": "A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿ",
-    "Grek": "Ͱ-Ͽἀ-῿",
-    "Cyrl": "Ѐ-ԯ",
-    "Armn": "Ա-֏",
-    "Hebr": "א-ת",
-    "Arab": "ؠ-ي\u066e-ۿݐ-ݿﭐ-﷿ﹰ-ﻼ",
-    "Ethi": "ሀ-፿",
-    "Geor": "Ⴀ-ჿⴀ-ⴭᲐ-Ჿ",
-    "Deva": "\u0900-ॿ",
-    "Beng": "ঀ-৾",
-    "Guru": "\u0a00-੶",
-    "Gujr": "\u0a80-૿",
-    "Orya": "\u0b00-୷",
-    "Taml": "\u0b80-௺",
-    "Telu": "\u0c00-౿",
-    "Knda": "ಀ-ೳ",
-    "Mlym": "\u0d00-ൿ",
-    "Sinh": "\u0d80-෴",
-    "Thai": "ก-๛",
-    "Laoo": "ກ-ໟ",
-    "Tibt": "ༀ-࿚",
-    "Mymr": "က-႟",
-    "Khmr": "ក-៹",
-    "Hang": "가-힣ᄀ-ᇿㄱ-ㆎ",
-    "Kana": "ぁ-ゖァ-ヺーｦ-ﾟ",
-    "Hani": "一-鿿㐀-䶿豈-﫿",
-    "Thaa": "ހ-ޱ",
-    "Olck": "ᱚ-ᱽ",
-    "Mtei": "ꯀ-ꯢ",
-}
-
-#: Languages not written in Latin letters only; every other language is taken to be "Latn".
-_SCRIPTS_OF = {
-    lang: tuple(scripts.split("+"))
-    for scripts, langs in {
-        "Grek": "el",
-        "Cyrl": "ab av ba be bg ce cu cv kk kv ky mk mn os ru tg tt uk",
-        "Cyrl+Latn": "bs sr uz",
-        "Armn": "hy",
-        "Hebr": "he yi",
-        "Arab": "ar ckb fa ks ps sd ug ur",
-        "Arab+Latn": "ku az",
-        "Ethi": "am ti",
-        "Geor": "ka",
-        "Deva": "hi mr ne sa mai gom pi",
-        "Beng": "as bn",
-        "Beng+Mtei": "mni",
-        "Olck": "sat",
-        "Guru+Arab": "pa",
-        "Gujr": "gu",
-        "Orya": "or",
-        "Taml": "ta",
-        "Telu": "te",
-        "Knda": "kn",
-        "Mlym": "ml",
-        "Sinh": "si",
-        "Thai": "th",
-        "Laoo": "lo",
-        "Tibt": "bo dz",
-        "Mymr": "my",
-        "Khmr": "km",
-        "Hang+Hani": "ko",
-        "Kana+Hani": "ja",
-        "Hani": "zh",
-        "Thaa": "dv",
-    }.items()
-    for lang in langs.split()
-}
-
-#: One character of these says as much as several letters.
-_WEIGHTS = {"Hani": 3, "Kana": 3, "Hang": 2}
-
-#: A document's language shows in its beginning; reading further only costs time.
-_ENOUGH_CHARACTERS = 1500
-
 
 def normalise(code: str) -> str:
     """The base code of a language: `pt-br` -> `pt`, `eng` -> `en`, `zh_Hant` -> `zh`."""
     base = re.split(r"[-_.@]", code.strip().lower(), maxsplit=1)[0]
-    known = _bases().get(base)
+    known = bases().get(base)
     if known is None:
         raise LanguageError(
             f"unknown language code {code!r}; expected an ISO 639 code such as 'en', 'pt-br' or 'swa' "
@@ -155,70 +68,6 @@ def name(code: str) -> str:
 def known() -> tuple[str, ...]:
     """Every base code, in alphabetical order."""
     return tuple(sorted(_names()))
-
-
-def scripts(code: str) -> tuple[str, ...]:
-    """The ISO 15924 codes of the scripts a language is usually written in."""
-    return _SCRIPTS_OF.get(normalise(code), ("Latn",))
-
-
-def identify(texts: Iterable[str], among: Collection[str] | None = None) -> list[str | None]:
-    """The language of each text, one of `among` if given; None for a text without letters."""
-    candidates = None if among is None else frozenset(map(normalise, among))
-    return [_identify(text, candidates) for text in texts]
-
-
-def identify_one(text: str, among: Collection[str] | None = None) -> str | None:
-    """The language of one text: see `identify`."""
-    return identify([text], among)[0]
-
-
-def _identify(text: str, among: frozenset[str] | None) -> str | None:
-    text = text[:_ENOUGH_CHARACTERS]
-    script = _script(text)
-    if script is None:
-        return None
-    candidates = _written_in(script, among)
-    if len(candidates) == 1:
-        return next(iter(candidates))
-    # The model knows what words begin and end with, but only sees it between spaces.
-    for label, _ in _identifier().rank(f" {text} "):
-        lang = _bases().get(label)
-        if lang in candidates:
-            return lang
-    return min(candidates)
-
-
-def _script(text: str) -> str | None:
-    """The script of most letters. Any kana makes Han letters Japanese, as Chinese has none."""
-    counts = Counter[str]()
-    for match in _script_pattern().finditer(text):
-        script = match.lastgroup or ""
-        counts[script] += len(match[0]) * _WEIGHTS.get(script, 1)
-    if not counts:
-        return None
-    best = counts.most_common(1)[0][0]
-    return "Kana" if best == "Hani" and "Kana" in counts else best
-
-
-@lru_cache(maxsize=1024)
-def _written_in(script: str, among: frozenset[str] | None) -> frozenset[str]:
-    """The candidates written in a script; all of them if none is, since the caller knows they are the ones."""
-    pool = among or frozenset(_names())
-    return frozenset(lang for lang in pool if script in scripts(lang)) or pool
-
-
-@cache
-def _script_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{script}>[{ranges}]+)" for script, ranges in _SCRIPT_RANGES.items()))
-
-
-@cache
-def _identifier() -> LanguageIdentifier:
-    # Its own instance, only ever read: `rank` changes nothing, so threads may share it.
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE)
 
 
 @cache
@@ -238,7 +87,7 @@ def _names() -> dict[str, str]:
 
 
 @cache
-def _bases() -> dict[str, str]:
+def bases() -> dict[str, str]:
     return {code: codes[0] for codes, _ in _entries() for code in codes} | dict(
         pair.split("=") for pair in _ALIASES.split()
     )

@@ -1,0 +1,59 @@
+"""Which language a text is in, by py3langid's naive Bayes over byte n-grams (Lui and Baldwin, 2012), narrowed first by
+the scripts each language is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from paragloss.languages.codes import bases, known, normalise
+from paragloss.languages.scripts import script_of, scripts
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+#: A document's language shows in its beginning; reading further only costs time.
+_ENOUGH_CHARACTERS = 1500
+
+
+def identify(texts: Iterable[str], among: Collection[str] | None = None) -> list[str | None]:
+    """The language of each text, one of `among` if given; None for a text without letters."""
+    candidates = None if among is None else frozenset(map(normalise, among))
+    return [_identify(text, candidates) for text in texts]
+
+
+def identify_one(text: str, among: Collection[str] | None = None) -> str | None:
+    """The language of one text: see `identify`."""
+    return identify([text], among)[0]
+
+
+def _identify(text: str, among: frozenset[str] | None) -> str | None:
+    text = text[:_ENOUGH_CHARACTERS]
+    script = script_of(text)
+    if script is None:
+        return None
+    candidates = _written_in(script, among)
+    if len(candidates) == 1:
+        return next(iter(candidates))
+    # The model knows what words begin and end with, but only sees it between spaces.
+    for label, _ in _identifier().rank(f" {text} "):
+        lang = bases().get(label)
+        if lang in candidates:
+            return lang
+    return min(candidates)
+
+
+@lru_cache(maxsize=1024)
+def _written_in(script: str, among: frozenset[str] | None) -> frozenset[str]:
+    """The candidates written in a script; all of them if none is, since the caller knows they are the ones."""
+    pool = among or frozenset(known())
+    return frozenset(lang for lang in pool if script in scripts(lang)) or pool
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    # Its own instance, only ever read: `rank` changes nothing, so threads may share it.
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE)

@@ -1,0 +1,105 @@
+"""Scripts: which letters a language is written in, and which a text is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+
+from paragloss.languages.codes import normalise
+
+#: Scripts as ranges of code points: enough to tell whose letters a text is written in.
+_SCRIPT_RANGES = {
+    "Latn": "A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿ",
+    "Grek": "Ͱ-Ͽἀ-῿",
+    "Cyrl": "Ѐ-ԯ",
+    "Armn": "Ա-֏",
+    "Hebr": "א-ת",
+    "Arab": "ؠ-ي\u066e-ۿݐ-ݿﭐ-﷿ﹰ-ﻼ",
+    "Ethi": "ሀ-፿",
+    "Geor": "Ⴀ-ჿⴀ-ⴭᲐ-Ჿ",
+    "Deva": "\u0900-ॿ",
+    "Beng": "ঀ-৾",
+    "Guru": "\u0a00-੶",
+    "Gujr": "\u0a80-૿",
+    "Orya": "\u0b00-୷",
+    "Taml": "\u0b80-௺",
+    "Telu": "\u0c00-౿",
+    "Knda": "ಀ-ೳ",
+    "Mlym": "\u0d00-ൿ",
+    "Sinh": "\u0d80-෴",
+    "Thai": "ก-๛",
+    "Laoo": "ກ-ໟ",
+    "Tibt": "ༀ-࿚",
+    "Mymr": "က-႟",
+    "Khmr": "ក-៹",
+    "Hang": "가-힣ᄀ-ᇿㄱ-ㆎ",
+    "Kana": "ぁ-ゖァ-ヺーｦ-ﾟ",
+    "Hani": "一-鿿㐀-䶿豈-﫿",
+    "Thaa": "ހ-ޱ",
+    "Olck": "ᱚ-ᱽ",
+    "Mtei": "ꯀ-ꯢ",
+}
+
+#: Languages not written in Latin letters only; every other language is taken to be "Latn".
+_SCRIPTS_OF = {
+    lang: tuple(scripts.split("+"))
+    for scripts, langs in {
+        "Grek": "el",
+        "Cyrl": "ab av ba be bg ce cu cv kk kv ky mk mn os ru tg tt uk",
+        "Cyrl+Latn": "bs sr uz",
+        "Armn": "hy",
+        "Hebr": "he yi",
+        "Arab": "ar ckb fa ks ps sd ug ur",
+        "Arab+Latn": "ku az",
+        "Ethi": "am ti",
+        "Geor": "ka",
+        "Deva": "hi mr ne sa mai gom pi",
+        "Beng": "as bn",
+        "Beng+Mtei": "mni",
+        "Olck": "sat",
+        "Guru+Arab": "pa",
+        "Gujr": "gu",
+        "Orya": "or",
+        "Taml": "ta",
+        "Telu": "te",
+        "Knda": "kn",
+        "Mlym": "ml",
+        "Sinh": "si",
+        "Thai": "th",
+        "Laoo": "lo",
+        "Tibt": "bo dz",
+        "Mymr": "my",
+        "Khmr": "km",
+        "Hang+Hani": "ko",
+        "Kana+Hani": "ja",
+        "Hani": "zh",
+        "Thaa": "dv",
+    }.items()
+    for lang in langs.split()
+}
+
+#: One character of these says as much as several letters.
+_WEIGHTS = {"Hani": 3, "Kana": 3, "Hang": 2}
+
+
+def scripts(code: str) -> tuple[str, ...]:
+    """The ISO 15924 codes of the scripts a language is usually written in."""
+    return _SCRIPTS_OF.get(normalise(code), ("Latn",))
+
+
+def script_of(text: str) -> str | None:
+    """The script of most letters. Any kana makes Han letters Japanese, as Chinese has none."""
+    counts = Counter[str]()
+    for match in _script_pattern().finditer(text):
+        script = match.lastgroup or ""
+        counts[script] += len(match[0]) * _WEIGHTS.get(script, 1)
+    if not counts:
+        return None
+    best = counts.most_common(1)[0][0]
+    return "Kana" if best == "Hani" and "Kana" in counts else best
+
+
+@cache
+def _script_pattern() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{script}>[{ranges}]+)" for script, ranges in _SCRIPT_RANGES.items()))
