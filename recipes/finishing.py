@@ -1,5 +1,5 @@
-"""From what was learned of a language to what is packed: both directions weighed together, the dictionary's entries
-beside them, what is unlikely, rare or needless dropped."""
+"""From what was learned of a language to what is packed: both directions weighed together, phrases beside them, what
+is unlikely, rare or needless dropped."""
 
 from __future__ import annotations
 
@@ -15,38 +15,51 @@ from paragloss.translation.default.packing import Tables
 class Settings(NamedTuple):
     """Chosen on validation data, sizes so that the whole fits (docs/model.md)."""
 
-    dictionary: float = 0.1  # how much of a word's translations its dictionary entries decide
+    rare: float = 5.0  # a translation met so often counts by half for what it says of the way back
     least: float = 0.01  # probability under which a translation is dropped
     most: int = 12  # translations of a word
-    words: int = 45_000  # words of each side, the most frequent ones
-    phrases: int = 10_000  # phrases of each side
+    words: int = 36_000  # words of each side, the most frequent ones
+    phrases: int = 4_000  # phrases of each side
     overlap: float = 0.5  # a phrase that its words say so far is needless
 
 
 CHOSEN = Settings()
+_LONGEST = 64  # bytes of a term
 
 
 def finished(learned: Learned, settings: Settings = CHOSEN) -> Tables:
     en, other = learned.en, learned.other
-    there = _mixed(_both(learned.there, learned.back), learned.entries_there, settings)
-    back = _mixed(_both(learned.back, learned.there), learned.entries_back, settings)
+    there = _with_phrases(_both(learned.there, learned.back, learned.seen_other, settings.rare), learned.entries_there)
+    back = _with_phrases(_both(learned.back, learned.there, learned.seen_en, settings.rare), learned.entries_back)
+    there = _into_common(there, other.terms, learned.seen_other, settings)
+    back = _into_common(back, en.terms, learned.seen_en, settings)
     there = _kept(_pruned(there, settings), en.terms, other.terms, learned.seen_en, learned.entries_there, settings)
     back = _kept(_pruned(back, settings), other.terms, en.terms, learned.seen_other, learned.entries_back, settings)
     there, back = _grown(there, len(en.terms), len(other.terms)), _grown(back, len(other.terms), len(en.terms))
     return Tables(en.terms, en.surfaces, other.terms, other.surfaces, there, back)
 
 
-def _both(onward: sp.csr_matrix, reverse: sp.csr_matrix) -> sp.csr_matrix:
-    """The geometric mean of both directions, scaled to sum to one."""
-    return _scaled(onward.multiply(reverse.T).sqrt().tocsr())
+def _both(onward: sp.csr_matrix, reverse: sp.csr_matrix, seen: np.ndarray, rare: float) -> sp.csr_matrix:
+    """The geometric mean of both directions. A rare word that only ever stood beside one says little of the way
+    back."""
+    sure = sp.diags(seen / (seen + rare))
+    return onward.multiply((sure @ reverse).T).sqrt().tocsr()
 
 
-def _mixed(table: sp.csr_matrix, entries: sp.csr_matrix, settings: Settings) -> sp.csr_matrix:
-    """A word's entries beside what was learned of it; phrases have entries only."""
-    table, entries = _grown(table, *entries.shape), _scaled(entries)
-    known_table, known_entries = (np.diff(m.indptr) > 0 for m in (table, entries))
-    share = np.where(known_entries, np.where(known_table, settings.dictionary, 1.0), 0.0)
-    return (sp.diags(1 - share) @ table + sp.diags(share) @ entries).tocsr()
+def _with_phrases(table: sp.csr_matrix, entries: sp.csr_matrix) -> sp.csr_matrix:
+    """Words as they were learned, or else as their entries have them; phrases have entries only."""
+    table = _scaled(_grown(table, *entries.shape))
+    unknown = sp.diags((np.diff(table.indptr) == 0).astype(float))
+    return (table + unknown @ _scaled(entries)).tocsr()
+
+
+def _into_common(matrix: sp.csr_matrix, targets: list[str], seen: np.ndarray, settings: Settings) -> sp.csr_matrix:
+    """Without translations into words that are seldom met, or into what is no word."""
+    wanted = np.zeros(matrix.shape[1], bool)
+    wanted[np.argsort(-seen, kind="stable")[: settings.words + settings.words // 5]] = True
+    wanted &= np.array([len(term.encode()) < _LONGEST for term in targets[: matrix.shape[1]]])
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return _only(matrix, row, np.flatnonzero(wanted[matrix.indices]))
 
 
 def _pruned(matrix: sp.csr_matrix, settings: Settings) -> sp.csr_matrix:
@@ -69,7 +82,7 @@ def _kept(
     """Rows worth their bytes: no numbers, nothing that is most likely itself (what is unknown stays as it is), of
     words the most frequent, of phrases those whose words say something else, the most listed first."""
     size = np.diff(matrix.indptr)
-    good = (size > 0) & np.array([not term.isdigit() and len(term.encode()) < 64 for term in terms])
+    good = (size > 0) & np.array([not term.isdigit() and len(term.encode()) < _LONGEST for term in terms])
     for i in np.flatnonzero(good).tolist():
         first = matrix.indptr[i]
         if targets[matrix.indices[first]] == terms[i] and matrix.data[first] >= 0.8:

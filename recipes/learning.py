@@ -7,20 +7,21 @@ an entry's expected counts are multiplied by the weight of its kind.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sources import Pair
+from sources import KINDS, Pair
 
 from paragloss import artefacts
-from paragloss.translation._bitext import Cut, Words, bags, cut
+from paragloss.analysis import analyzer
+from paragloss.translation._bitext import Words, bags
 from paragloss.translation._model1 import Bags, learn
 
 #: How much one text of a kind counts, chosen on validation sentences (docs/model.md).
-WEIGHTS = {"words": 1.0, "names": 1.0, "sentences": 1.0, "documents": 1.0, "relatives": 0.3}
+WEIGHTS = {"words": 0.3, "names": 0.3, "sentences": 1.0, "documents": 1.0, "relatives": 0.3}
 _MOST, _LEAST, _LONGEST_PHRASE = 60, 1e-3, 3
 
 
@@ -38,21 +39,84 @@ class Learned(NamedTuple):
     seen_other: np.ndarray
 
 
+class Cut(NamedTuple):
+    """Texts as term ids, text after text, and what the ids stand for: each term as it was first written, which in a
+    dictionary is as one looks it up."""
+
+    start: np.ndarray  # (texts + 1,)
+    term: np.ndarray
+    words: Words
+
+
+class Bitext(NamedTuple):
+    """Pairs cut into terms."""
+
+    kinds: np.ndarray
+    parts: np.ndarray
+    en: Cut
+    other: Cut
+
+
+class Cutter:
+    """Cuts texts of one language; what was cut before comes from memory, as English does for every other language."""
+
+    def __init__(self, lang: str) -> None:
+        self._spans = analyzer(lang).spans
+        self._index: dict[str, int] = {}
+        self._written: list[str] = []
+        self._known: dict[str, np.ndarray] = {}
+
+    def cut(self, texts: Iterable[str]) -> Cut:
+        ids = [self._ids(text) for text in texts]
+        start = np.concatenate([[0], np.cumsum([len(one) for one in ids])]).astype(np.int64)
+        used, term = np.unique(np.concatenate([np.zeros(0, np.int32), *ids]), return_inverse=True)
+        terms = list(self._index)
+        words = Words([terms[i] for i in used.tolist()], [self._written[i] for i in used.tolist()])
+        return Cut(start, term.astype(np.int64), words)
+
+    def _ids(self, text: str) -> np.ndarray:
+        if text not in self._known:
+            ids = []
+            for span in self._spans(text):
+                ids.append(self._index.setdefault(span.term, len(self._index)))
+                if len(self._index) > len(self._written):
+                    self._written.append(text[span.start : span.end])
+            self._known[text] = np.array(ids, np.int32)
+        return self._known[text]
+
+
+def read(pairs: Sequence[Pair], lang: str, english: Cutter) -> Bitext:
+    """`english` is passed in since all languages share it."""
+    en, other = english.cut(p.en for p in pairs), Cutter(lang).cut(p.other for p in pairs)
+    return Bitext(np.array([p.kind for p in pairs]), np.array([p.part for p in pairs]), en, other)
+
+
 def learned(
-    pairs: Iterable[Pair], lang: str, *, weights: Mapping[str, float] = WEIGHTS, max_terms: int = 100
+    bitext: Bitext, *, parts: Collection[str], weights: Mapping[str, float] = WEIGHTS, max_terms: int = 60
 ) -> Learned:
-    pairs = [pair for pair in pairs if weights[pair.kind] > 0]
-    left, right = cut((p.en for p in pairs), "en"), cut((p.other for p in pairs), lang)
-    weight = np.array([weights[pair.kind] for pair in pairs])
-    both = (np.diff(left.start) > 0) & (np.diff(right.start) > 0)
-    bag = [_weighed(bags(c.start, c.term, len(c.words.terms), max_terms), weight * both) for c in (left, right)]
+    """What pairs of these parts teach."""
+    en, other = bitext.en, bitext.other
+    weight = np.array([weights[kind] for kind in sorted(KINDS)])[np.searchsorted(sorted(KINDS), bitext.kinds)]
+    used = np.isin(bitext.parts, list(parts)) & (np.diff(en.start) > 0) & (np.diff(other.start) > 0) & (weight > 0)
+    en, other = _some(en, used), _some(other, used)
+    bag = [_weighed(bags(c.start, c.term, len(c.words.terms), max_terms), weight[used]) for c in (en, other)]
     there = _slim(learn(bag[0], bag[1]).probability)
     back = _slim(learn(bag[1], bag[0]).probability)
-    curated = [i for i, pair in enumerate(pairs) if pair.kind in ("words", "names")]
-    en, entries_there = _entries(left, right, curated)
-    other, entries_back = _entries(right, left, curated)
-    seen = [np.bincount(c.term, minlength=len(c.words.terms)) for c in (left, right)]
-    return Learned(en, other, there, back, entries_there, entries_back, *seen)
+    curated = np.flatnonzero(np.isin(bitext.kinds[used], ["words", "names"]))
+    en_words, entries_there = _entries(en, other, curated.tolist())
+    other_words, entries_back = _entries(other, en, curated.tolist())
+    seen = [np.bincount(c.term, minlength=len(c.words.terms)) for c in (en, other)]
+    return Learned(en_words, other_words, there, back, entries_there, entries_back, *seen)
+
+
+def _some(cut: Cut, used: np.ndarray) -> Cut:
+    """Some of the texts, with the words they have."""
+    size = np.diff(cut.start)
+    term = cut.term[np.repeat(used, size)]
+    here, term = np.unique(term, return_inverse=True)
+    start = np.concatenate([[0], np.cumsum(size[used])])
+    words = Words(*([side[i] for i in here.tolist()] for side in cut.words))
+    return Cut(start, term.astype(np.int64), words)
 
 
 def _weighed(bag: Bags, weight: np.ndarray) -> Bags:

@@ -45,7 +45,7 @@ def sentences(lang: str, *, source: str = "en", name: str = "flores") -> Questio
     return _aligned(name, lang, source, both)
 
 
-def everyday(lang: str, *, most: int = 1000) -> Questions:
+def everyday(lang: str, *, source: str = "en", most: int = 1000) -> Questions:
     """Tatoeba's held-out English sentences; each finds its translation among all that are held out."""
     found: dict[str, str] = {}
     for pair in sources.tatoeba(lang):
@@ -55,11 +55,11 @@ def everyday(lang: str, *, most: int = 1000) -> Questions:
     for en, text in found.items():
         other.setdefault(text, en)  # a translation that serves two sentences is the answer to one
     both = [(en, text) for text, en in other.items()]
-    return _aligned("tatoeba", lang, "en", sorted(random.Random(0).sample(both, min(most, len(both)))))
+    return _aligned("tatoeba", lang, source, sorted(random.Random(0).sample(both, min(most, len(both)))))
 
 
-def claims(lang: str, *, part: str = "test", words: int = 5, source: str = "en") -> Questions:
-    """A few words of one sentence of news or health text, in their order, find the passage of four sentences it stands
+def claims(lang: str, *, part: str = "test", words: int = 5, draws: int = 1, source: str = "en") -> Questions:
+    """A few neighbouring words of one sentence of news or health text find the passage of four sentences it stands
     in; passages of held-out runs, all of one language together."""
     queries, documents, right = [], [], []
     chance = random.Random(0)
@@ -68,7 +68,7 @@ def claims(lang: str, *, part: str = "test", words: int = 5, source: str = "en")
         for start in range(0, len(here), 4):
             passage = here[start : start + 4]
             documents.append(Document(f"passage{len(documents)}", " ".join(row[lang] for row in passage), lang))
-            for row in passage:
+            for row in [row for row in passage for _ in range(draws)]:
                 asked = keywords(row[source], source, words, chance)
                 if asked:
                     queries.append(Query(f"claim{len(queries)}", asked, source))
@@ -88,12 +88,12 @@ def runs(part: str) -> list[list[dict[str, str]]]:
 
 
 def keywords(text: str, lang: str, most: int, chance: random.Random) -> str:
-    """A few of its words as they stand there; none of a text of fewer than three."""
+    """A few neighbouring words, stop words between them left out; none of a text of fewer than three."""
     spans = analyzer(lang).spans(text)
     if len(spans) < 3:
         return ""
-    kept = sorted(chance.sample(range(len(spans)), min(most, len(spans))))
-    return " ".join(text[spans[i].start : spans[i].end] for i in kept)
+    first = chance.randrange(max(len(spans) - most, 0) + 1)
+    return " ".join(text[span.start : span.end] for span in spans[first : first + most])
 
 
 def first_sentences(corpus: str, lang: str, *, source: str = "en", most: int = 500) -> Questions:
@@ -116,9 +116,10 @@ def first_sentences(corpus: str, lang: str, *, source: str = "en", most: int = 5
     return Questions(f"{corpus}-first", lang, [queries[i] for i in kept], documents, [right[i] for i in kept])
 
 
-def titles(corpus: str, lang: str, *, most: int = 1000) -> Questions:
+def titles(corpus: str, lang: str, *, part: str = "test", most: int = 1000) -> Questions:
     """English titles find pages of another language among all held-out ones (title and text)."""
-    test = [c for c in split(corpus, ["en", lang]).test if lang in c.texts]
+    parts = split(corpus, ["en", lang])
+    test = [c for c in (parts.test if part == "test" else parts.train) if lang in c.texts][:3000]
     documents = [Document(c.id, c.texts[lang], lang, c.titles.get(lang, "")) for c in test]
     asked = [i for i, c in enumerate(test) if c.titles.get("en")]
     kept = sorted(random.Random(0).sample(asked, min(most, len(asked))))

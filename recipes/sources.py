@@ -36,7 +36,7 @@ RELATIVES = {"ms": ("id",), "ca": ("es", "fr", "it", "pt"), "no": ("da",), "xh":
 KINDS = ("words", "names", "sentences", "documents", "relatives")
 #: Longer entries explain, they don't translate.
 _LONGEST_ENTRY = 4
-_MOST = {"cataclysm": 40_000, "suttacentral": 15_000, "mdn": 3_000, "jmdict": 250_000}
+_MOST = {"cataclysm": 30_000, "suttacentral": 10_000, "mdn": 2_000, "jmdict": 150_000}
 _FILES = {"no": "nb"}  # Tatoeba and FLORES call Norwegian by its written form
 
 
@@ -70,7 +70,8 @@ def words(lang: str) -> Iterator[Pair]:
         found = [
             Pair(name, "words", "train", en, other)
             for en, other in _rows(path)
-            if en and other and len(analyzer("en").terms(en)) <= _LONGEST_ENTRY
+            if en and other and not _han().search(en) and (lang in ("zh", "ja", "ko") or not _han().search(other))
+            if len(analyzer("en").terms(en)) <= _LONGEST_ENTRY
         ]
         yield from _some(list(dict.fromkeys(found)), name)
 
@@ -169,6 +170,12 @@ def _rows(path: Path) -> Iterator[tuple[str, str]]:
 @cache
 def _brackets() -> re.Pattern[str]:
     return re.compile(r"\([^)]*\)|\[[^\]]*\]|,.*$")
+
+
+@cache
+def _han() -> re.Pattern[str]:
+    """Some lists spell Vietnamese words in Chinese characters, or put them into English explanations."""
+    return re.compile("[\u2e80-\u9fff\uac00-\ud7a3]")
 
 
 def _plain(text: str) -> str:

@@ -1,15 +1,18 @@
 """The model in the box: how it is packed, how it translates, and that the one that is shipped works."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from paragloss.errors import LanguageError, ModelError
-from paragloss.translation import default
+from paragloss.translation import default, table
 from paragloss.translation.default import _rows, _words
 from paragloss.translation.default._compounds import parts
 from paragloss.translation.default.packing import Tables, pack
-from paragloss.types import Query
+from paragloss.types import Concept, Query
 
 
 def matrix(rows, columns, cells):
@@ -61,16 +64,21 @@ def test_many_targets_give_what_each_would_alone(model):
 
 def test_shares_sum_to_one_and_carry_their_terms(model):
     [clause] = model.translate(Query("q", "maison", "fr"), "de")
-    assert [(a.text, a.terms) for a in clause.alternatives] == [("Haus", ("haus",)), ("Prime", ("prim",))]
+    assert [(a.text, a.terms) for a in clause.alternatives] == [
+        ("Haus", ("haus",)),
+        ("Prime", ("prim",)),
+        ("maison", ()),
+    ]
     assert sum(a.weight for a in clause.alternatives) == pytest.approx(1)
-    assert clause.alternatives[0].weight == pytest.approx(0.75, abs=0.02)  # 8 bits
+    assert clause.alternatives[0].weight == pytest.approx(0.9 * 0.75, abs=0.02)  # 8 bits
+    assert clause.alternatives[2].weight == 0.1  # a word as it stands has a tenth
 
 
-def test_words_of_a_phrase_become_mostly_what_the_phrase_is(model):
+def test_words_of_a_phrase_are_also_what_the_phrase_is(model):
     prime, minister = model.translate(Query("q", "prime minister", "en"), "de")
-    assert [a.text for a in prime.alternatives] == ["Premierminister", "Prime"]
-    assert [a.text for a in minister.alternatives] == ["Premierminister", "Minister"]
-    assert prime.alternatives[0].weight == pytest.approx(0.6, abs=0.02)
+    assert [a.text for a in prime.alternatives] == ["Prime", "Premierminister", "prime"]
+    assert [a.text for a in minister.alternatives] == ["Minister", "Premierminister", "minister"]
+    assert prime.alternatives[1].weight == pytest.approx(0.9 * 0.3, abs=0.02)
 
 
 def test_an_unknown_compound_is_taken_apart_and_other_words_and_numbers_stay(model):
@@ -142,3 +150,23 @@ def test_probabilities_in_eight_bits_are_off_by_two_percent_at_most():
 ])  # fmt: skip
 def test_compounds_are_made_of_known_words(word, inside):
     assert parts(word, "de", {"zug", "verspat", "arbeit", "zeit"}.__contains__) == inside
+
+
+def test_it_can_be_had_as_a_table_and_learned_on_from(model, tmp_path):
+    whole = model.table([("en", "de"), ("de", "fr"), ("de", "ru")])
+    assert whole.pairs == [("de", "fr"), ("en", "de")]
+    assert said(whole.translate(Query("q", "Häuser", "de"), "fr")) == [("Häuser", "maison")]
+    model.save(tmp_path / "m")
+    texts = [Concept(str(i), {"de": f"Haus Katze {i}", "fr": f"maison chat {i}"}) for i in range(3)]
+    on = table.fit(texts, start=str(tmp_path / "m"))
+    assert said(on.translate(Query("q", "Katze und Verspätung", "de"), "fr")) == [
+        ("Katze", "chat"),
+        ("Verspätung", "retard"),
+    ]
+
+
+def test_the_shipped_model_opens_and_the_model_card_s_code_runs():
+    card = (Path(__file__).parents[2] / "docs" / "model.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+    exec(compile(code, "model.md", "exec"), {})
+    assert default.open() is default.open()

@@ -227,3 +227,22 @@ def test_errors_say_what_there_is(learned):
         table.fit(ALIGNED, source="sw")
     with pytest.raises(InputError, match="no text is in two"):
         table.fit([Concept("1", {"en": "house"}), Concept("2", {"fr": "maison"})])
+
+
+def test_learning_goes_on_from_a_saved_table(tmp_path):
+    first = [Concept(str(i), {"en": f"dog word{i}", "fr": f"chien mot{i}"}) for i in range(5)]
+    table.fit(first).save(tmp_path / "first")
+    more = [Concept(str(i), {"en": f"cat thing{i}", "fr": f"chat chose{i}"}) for i in range(5)]
+    alone, on = table.fit(more), table.fit(more, start=str(tmp_path / "first"))
+    assert alone.alternatives("dog", "en", "fr") == ()
+    assert on.alternatives("dog", "en", "fr")[0].text == "chien"  # what only the start knows stays
+    assert on.alternatives("cat", "en", "fr")[0].text == "chat"  # what is new is learned
+
+
+def test_the_start_decides_where_the_texts_leave_it_open(tmp_path):
+    table.fit([Concept(str(i), {"en": "dog", "fr": "chien"}) for i in range(3)]).save(tmp_path / "start")
+    # Always together: from these alone nobody can tell which is the dog.
+    open_ = [Concept(str(i), {"en": "dog cat", "fr": "chat chien"}) for i in range(4)]
+    on = table.fit(open_, start=str(tmp_path / "start"), diagonal=0.0, phrases=False)
+    assert on.alternatives("dog", "en", "fr")[0].text == "chien"
+    assert on.alternatives("cat", "en", "fr")[0].text == "chat"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,13 +17,12 @@ from paragloss.engine.loading import about, keep, load, name_of
 from paragloss.engine.showing import Result, result
 from paragloss.engine.understanding import understood, with_languages
 from paragloss.errors import StoreError
-from paragloss.search import explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.serving.pretrained import Pretrained
 from paragloss.stores import create_store, exists, open_store, shelf
 from paragloss.translation.glossary import Pair, Pairs, corrected
-from paragloss.types import Document, Encoder, Query, Ranking, Record, Searcher, Translator, Where
+from paragloss.types import Document, Encoder, Query, Ranking, Record, Translator, Where
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
@@ -60,7 +59,6 @@ class Engine:
         self._index = index
         self._models = {name: load(shelf.kept(store, name)) for name in self._names()}
         self._glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
-        self._memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
 
     @classmethod
     def create(cls, location: str, *, models: Sequence[str] = (), precision: str = "float32") -> Engine:
@@ -144,7 +142,6 @@ class Engine:
         read. Indexing the same documents again goes on where it was stopped.
         """
         done = 0
-        self._memory.clear()
         try:
             for batch in _batches(documents, BATCH):
                 ready = with_languages(batch, lang)
@@ -165,14 +162,12 @@ class Engine:
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
         """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on
         return. Unlike `index` it leaves the work that makes everybody wait (exact averages, graphs) for later."""
-        self._memory.clear()
         for batch in _batches(documents, SMALL):
             ready = with_languages(batch, lang)
             self._index.add(ready, encoded(self._models, ready))
         return len(documents)
 
     def delete(self, ids: Sequence[str]) -> int:
-        self._memory.clear()
         return self._index.delete(ids)
 
     def write_glossary(self, pairs: Iterable[Pair]) -> int:
@@ -256,13 +251,13 @@ class Engine:
     ) -> list[Ranking]:
         """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
         queries = [self._understood(query) for query in queries]
-        targets = self._targets(to)
+        targets = [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
         if to is not None:
             where = {**(where or {}), "lang": targets}
         rankings: list[Ranking] = [[] for _ in queries]
         for source in dict.fromkeys(query.lang for query in queries):
             which = [i for i, query in enumerate(queries) if query.lang == source]
-            searcher = self._searcher(pipeline, source, targets)
+            searcher = pipelines.build(self._parts(), pipeline, source=source, targets=targets)
             for i, ranking in zip(which, searcher.search([queries[i] for i in which], k, where), strict=True):
                 rankings[i] = ranking
         return rankings
@@ -274,36 +269,11 @@ class Engine:
             "collection": self.location,
             "documents": self.count(),
             "languages": {lang: self.count({"lang": [lang]}) for lang in self.langs},
-            "fields": self._fields(),
             "models": {name: about(model) for name, model in self._models.items()},
             "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
-            "options": pipelines.sayable(parts),
         }
-
-    def explain(
-        self, text: str = "", *, lang: str | None = None, to: Sequence[str] | None = None, pipeline: str | None = None
-    ) -> str:
-        """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
-        query = self._understood(Query("", text, lang or "")) if text.strip() else None
-        source = query.lang if query else languages.normalise(lang) if lang else next(iter(self.langs), "en")
-        searcher = self._searcher(pipeline, source, self._targets(to))
-        lines = [explaining.tree(searcher)]
-        return "\n\n".join([*lines, explaining.understood(searcher, query)] if query else lines)
 
     # What those need
-
-    def _searcher(self, pipeline: str | None, source: str, targets: Sequence[str]) -> Searcher:
-        return pipelines.build(self._parts(), pipeline, source=source, targets=targets)
-
-    def _targets(self, to: Sequence[str] | None) -> list[str]:
-        return [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
-
-    def _fields(self) -> dict[str, int]:
-        """The fields that are indexed, and how many documents have each."""
-        statistics = self._index.statistics
-        return {
-            field: sum(statistics.documents(field, lang) for lang in self.langs) for field in statistics.layout.fields
-        }
 
     def _understood(self, query: Query) -> Query:
         known = [lang for model in self._models.values() if isinstance(model, Encoder) for lang in model.langs]
@@ -320,7 +290,6 @@ class Engine:
             corrected({n: m for n, m in self._models.items() if isinstance(m, Translator)}, self._glossary, _GLOSSARY),
             {name: m for name, m in self._models.items() if hasattr(m, "score")},
             self._documents,
-            memory=self._memory,
         )
 
     def _names(self) -> list[str]:

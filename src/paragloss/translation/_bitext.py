@@ -107,6 +107,22 @@ def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int64], width: int, 
     return Bags(start, *columns, width)
 
 
+def with_words(texts: Texts, more: Words | None) -> Texts:
+    """The same texts in a language that has more words than they hold."""
+    if more is None:
+        return texts
+    known = set(texts.words.terms)
+    new = [i for i, term in enumerate(more.terms) if term not in known]
+    words = Words(*([*ours, *(theirs[i] for i in new)] for ours, theirs in zip(texts.words, more, strict=True)))
+    return Texts(texts.unit, texts.bags._replace(width=len(words.terms)), words)
+
+
+def places(words: Words, of: Words) -> npt.NDArray[np.int64]:
+    """Where the terms of one list stand in another that has them all."""
+    number = {term: i for i, term in enumerate(words.terms)}
+    return np.array([number[term] for term in of.terms], np.int64)
+
+
 def shared(left: Texts, right: Texts) -> tuple[Bags, Bags]:
     """The texts that exist in both languages, in the same order."""
     _, a, b = np.intersect1d(left.unit, right.unit, return_indices=True)

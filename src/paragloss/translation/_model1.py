@@ -73,15 +73,21 @@ def learn(
     diagonal: float = 4.0,
     null: float = 0.08,
     candidates: int = 100,
+    prior: sp.csr_matrix | None = None,
 ) -> Learned:
     """Estimate P(target | source) over texts that translate each other.
 
     `diagonal`: 0 is Model 1; higher trusts the order of words more. `null`: the part of every target word that no
-    source word explains. `candidates`: how many targets a source term may have, the most associated first.
+    source word explains. `candidates`: how many targets a source term may have, the most associated first. `prior`:
+    counts (source terms, target terms) that stand beside those of the texts, as if met before.
     """
     pairs = candidate_pairs(source, target, candidates)
+    before = np.zeros(len(pairs.key))
+    if prior is not None:
+        pairs, before = _beside(pairs, prior)
     blocks = list(cells(source, target, pairs, diagonal))
-    probability = 1 / np.bincount(pairs.source, minlength=source.width)[pairs.source]
+    share = 1 / np.bincount(pairs.source, minlength=source.width)[pairs.source]
+    probability = _normal(before + share, pairs.source, source.width)
     nothing = np.full(target.width, 1 / max(target.width, 1))
     likelihood = []
     for _ in range(iterations):
@@ -89,11 +95,27 @@ def learn(
         for block in blocks:
             total += _expect(block, probability, nothing, null, expected, unexplained)
         likelihood.append(total)
-        mass = np.bincount(pairs.source, expected, minlength=source.width)[pairs.source]
-        probability = np.divide(expected, mass, out=np.zeros_like(expected), where=mass > 0)
+        probability = _normal(expected + before, pairs.source, source.width)
         nothing = unexplained / max(unexplained.sum(), np.finfo(float).tiny)
     shape = (source.width, target.width)
     return Learned(sp.csr_matrix((probability, (pairs.source, pairs.target)), shape=shape), likelihood)
+
+
+def _normal(counts: Reals, source: npt.NDArray[np.int32], width: int) -> Reals:
+    """Counts as shares of all that their source has."""
+    mass = np.bincount(source, counts, minlength=width)[source]
+    return np.divide(counts, mass, out=np.zeros_like(counts), where=mass > 0)
+
+
+def _beside(pairs: Pairs, prior: sp.csr_matrix) -> tuple[Pairs, Reals]:
+    """The candidates and those of the prior, with the prior's counts."""
+    cells = prior.tocoo()
+    known = cells.row.astype(np.int64) * prior.shape[1] + cells.col
+    key = np.union1d(pairs.key, known)
+    counts = np.zeros(len(key))
+    np.add.at(counts, np.searchsorted(key, known), cells.data)
+    source, target = np.divmod(key, prior.shape[1])
+    return Pairs(source.astype(np.int32), target.astype(np.int32), key), counts
 
 
 def _expect(

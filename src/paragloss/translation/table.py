@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
-from paragloss.translation._bitext import Words, read, shared
+from paragloss.translation._bitext import Texts, Words, places, read, shared, with_words
 from paragloss.translation._model1 import learn
 from paragloss.types import Aligned, Alternative, Query, Span, Translation
 
@@ -119,6 +119,8 @@ def fit(
     phrases: bool = True,
     min_probability: float = 0.01,
     max_alternatives: int = 20,
+    start: str = "",
+    start_weight: float = 5.0,
     seed: int = 0,
 ) -> Table:
     """Learn a table for every two languages that share texts, in both directions.
@@ -126,8 +128,9 @@ def fit(
     With `source` or `target` only the pairs that start or end there (one direction of them is kept).
     `symmetric` takes the geometric mean of P(target | source) and P(source | target), which drops words that a rare
     word only stood beside. `max_terms` cuts long documents. With `phrases`, neighbours that belong together are
-    learned, and translated, as one term. `seed` is taken as every `fit` takes one; nothing here
-    is random.
+    learned, and translated, as one term. `start` goes on from "default", the model in the box, or from a saved table:
+    what it says of a word counts as if the word had been met `start_weight` times before, and what only it knows stays.
+    `seed` is taken as every `fit` takes one; nothing here is random.
     """
     langs = sorted({lang for concept in aligned for lang in concept.texts})
     wanted = [
@@ -137,6 +140,9 @@ def fit(
         raise InputError(f"nothing to learn a table {source or 'any'}->{target or 'any'} from: texts are in {langs}")
     needed = {lang for pair in wanted for lang in pair}
     texts = {lang: read(aligned, lang, max_terms=max_terms, phrases=phrases) for lang in langs if lang in needed}
+    begun = started(start, wanted) if start else None
+    if begun is not None:
+        texts = {lang: with_words(text, begun.words.get(lang)) for lang, text in texts.items()}
     align = partial(learn, iterations=iterations, diagonal=diagonal, candidates=candidates)
     probabilities = {}
     for a, b in combinations(sorted(needed), 2):
@@ -145,8 +151,12 @@ def fit(
         left, right = shared(texts[a], texts[b])
         if len(left.start) < 2:
             continue
+        priors = [_prior(begun, *pair, texts, start_weight) for pair in ((a, b), (b, a))]
         with ThreadPoolExecutor(2) as pool:  # numpy lets go of the interpreter for most of it
-            there, back = (one.probability for one in pool.map(align, (left, right), (right, left)))
+            ways = [
+                pool.submit(align, *way, prior=p) for way, p in zip(((left, right), (right, left)), priors, strict=True)
+            ]
+            there, back = (way.result().probability for way in ways)
         for pair, onward, reverse in (((a, b), there, back), ((b, a), back, there)):
             if pair in wanted:
                 weights = onward.multiply(reverse.T).sqrt().tocsr() if symmetric else onward
@@ -154,6 +164,27 @@ def fit(
     if not probabilities:
         raise InputError(f"no text is in two of the languages {', '.join(sorted(needed))}: nothing to learn from")
     return Table({lang: text.words for lang, text in texts.items()}, probabilities, most=max_alternatives)
+
+
+def started(start: str, pairs: Sequence[tuple[str, str]]) -> Table:
+    """The model in the box as a table of some pairs, or a saved one."""
+    from paragloss.translation import default  # not above: it makes tables, and is needed only here
+
+    if start == default.KIND:
+        return default.open().table(pairs)
+    return default.load(start).table(pairs) if artefacts.kind_of(start) == default.KIND else Table.load(start)
+
+
+def _prior(
+    begun: Table | None, source: str, target: str, texts: Mapping[str, Texts], weight: float
+) -> sp.csr_matrix | None:
+    """What the start says of a pair, in the numbers of the texts' words."""
+    if begun is None or (source, target) not in begun.probabilities:
+        return None
+    cells = begun.probabilities[source, target].tocoo()
+    rows, columns = (places(texts[lang].words, begun.words[lang]) for lang in (source, target))
+    shape = (len(texts[source].words.terms), len(texts[target].words.terms))
+    return sp.csr_matrix((weight * cells.data, (rows[cells.row], columns[cells.col])), shape=shape)
 
 
 def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.csr_matrix:

@@ -6,8 +6,9 @@ Knows nothing of how it was learned (recipes/default_model.py) or of searching.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,19 +18,22 @@ import numpy.typing as npt
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
-from paragloss.languages import normalise
+from paragloss.languages import normalise, scripts
 from paragloss.translation.default._compounds import COMPOUNDING, parts
 from paragloss.translation.default._rows import Rows
 from paragloss.translation.default._words import Words
+from paragloss.translation.table import Table
 from paragloss.types import Alternative, Query, Translation
 
 KIND = "default"
 HUB = "en"
 #: Alternatives of one word; English words that a word of another language goes through.
-_MOST, _VIA = 20, 8
+_MOST, _VIA = 12, 6
 #: How much of a word's clause its phrase decides: "prime" in "prime minister".
-_PHRASE = 0.6
+_PHRASE = 0.3
 _LONGEST_PHRASE = 3
+#: What a word as it stands has of its clause: names and terms of art are often the same, known or not.
+_ITSELF = 0.1
 
 Ids = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
@@ -77,9 +81,7 @@ class Default:
         lang = self._code(query.lang)
         codes = {target: self._code(target) for target in targets}
         pieces = self.pieces(query.text, lang)
-        return {
-            target: [self._translation(piece, code, code == lang) for piece in pieces] for target, code in codes.items()
-        }
+        return {target: [self._translation(piece, lang, code) for piece in pieces] for target, code in codes.items()}
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it is not known."""
@@ -91,7 +93,7 @@ class Default:
         return len(self._term(self._code(lang), term)[0]) > 0
 
     def pieces(self, text: str, lang: str) -> list[Piece]:
-        """The words of a text with the English they may be. A word inside a known phrase is mostly what the phrase is;
+        """The words of a text with the English they may be. A word inside a known phrase is also what the phrase is;
         an unknown compound gives its parts."""
         spans = analyzer(lang).spans(text)
         terms = [span.term for span in spans]
@@ -124,9 +126,17 @@ class Default:
             place += 1
         return found
 
-    def _translation(self, piece: Piece, to: str, same: bool) -> Translation:
-        said = () if same or piece.term.isdigit() else self._said(piece.english, piece.shares, to)
-        return Translation(piece.written, said or (Alternative(piece.written, 1.0),))
+    def _translation(self, piece: Piece, lang: str, to: str) -> Translation:
+        """Its alternatives, best first, the word itself among them where both languages might write it."""
+        said = () if lang == to or piece.term.isdigit() else self._said(piece.english, piece.shares, to)
+        if not said:
+            return Translation(piece.written, (Alternative(piece.written, 1.0),))
+        if not piece.term.isascii() and not _alike(lang, to):
+            return Translation(piece.written, said)
+        scaled = [a._replace(weight=(1 - _ITSELF) * a.weight) for a in said]
+        place = bisect(scaled, -_ITSELF, key=lambda a: -a.weight)
+        scaled.insert(place, Alternative(piece.written, _ITSELF))
+        return Translation(piece.written, tuple(scaled))
 
     def _said(self, english: Ids, shares: Shares, to: str) -> tuple[Alternative, ...]:
         """English words in another language, best first."""
@@ -195,6 +205,12 @@ class Default:
     def _slice(self, name: str, where: Sequence[int]) -> npt.NDArray[Any]:
         return np.asarray(self._arrays[name])[where[0] : where[1]]
 
+    def table(self, pairs: Iterable[tuple[str, str]]) -> Table:
+        """Some pairs as a Table, in full: what `table.fit(..., start="default")` goes on from."""
+        from paragloss.translation.default import _unpacked
+
+        return _unpacked.table(self, pairs)
+
     def save(self, path: str | Path) -> None:
         artefacts.save(path, KIND, meta=self._meta, arrays=self._arrays)
 
@@ -202,6 +218,12 @@ class Default:
     def load(cls, path: str | Path) -> Default:
         saved = artefacts.load(path, kind=KIND)
         return cls(saved.meta, saved.arrays)
+
+
+@cache
+def _alike(one: str, other: str) -> bool:
+    """Whether two languages share a script."""
+    return bool(set(scripts(one)) & set(scripts(other)))
 
 
 def _mixed(rows: Iterable[tuple[Ids, Shares, float]]) -> tuple[Ids, Shares]:

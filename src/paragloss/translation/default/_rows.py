@@ -27,16 +27,20 @@ class Rows(NamedTuple):
         group = number // GROUP
         start = int(self.starts[group]) + sum(self.sizes[group * GROUP : number].tolist())
         cells = slice(start, start + int(self.sizes[number]))
-        weights = self.weights[cells]
-        weights = _LEVELS[weights] if weights.dtype == np.uint8 else weights
-        return self.targets[cells].astype(np.int64), np.asarray(weights, np.float64)
+        return self.targets[cells].astype(np.int64), levels(self.weights[cells])
+
+
+def levels(weights: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+    """The probabilities that bytes stand for; floating point is what it is."""
+    return np.asarray(_LEVELS[weights] if weights.dtype == np.uint8 else weights, np.float64)
 
 
 def packed(matrix: sp.csr_matrix, *, exact: bool = False) -> Rows:
     """Rows of a matrix whose entries stand best first, 255 a row at most. `exact` keeps what 8 bits would round."""
     sizes = np.diff(matrix.indptr)
     assert sizes.max(initial=0) <= 255, "a word has too many translations: prune them"
-    targets = matrix.indices.astype(np.uint16 if matrix.shape[1] <= 1 << 16 and not exact else np.uint32)
-    levels = np.clip(np.rint(-SCALE * np.log(np.maximum(matrix.data, 1e-9))), 0, 255).astype(np.uint8)
-    weights = matrix.data.astype(np.float32) if exact else levels
+    assert exact or matrix.shape[1] <= 1 << 16, f"{matrix.shape[1]} words of a language are too many: keep fewer"
+    targets = matrix.indices.astype(np.uint32 if exact else np.uint16)
+    rounded = np.clip(np.rint(-SCALE * np.log(np.maximum(matrix.data, 1e-9))), 0, 255).astype(np.uint8)
+    weights = matrix.data.astype(np.float32) if exact else rounded
     return Rows(sizes.astype(np.uint8), matrix.indptr[:-1:GROUP].astype(np.uint32), targets, weights)

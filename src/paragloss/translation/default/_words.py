@@ -39,39 +39,36 @@ class Words:
                 low = middle
             else:
                 high = middle
-        if not self._size:
-            return -1
-        for place, (word, _) in enumerate(self._group(low)):
-            if word == wanted:
+        for place in range(min(GROUP, self._size - low * GROUP)):
+            if self._word(low, place)[0] == wanted:
                 return low * GROUP + place
         return -1
 
     def entry(self, number: int) -> tuple[str, str]:
         """A word as term and as spelled."""
-        group, place = divmod(number, GROUP)
-        term, spelling = self._group(group)[place]
-        return term.decode(), _spelled(term, *spelling)
+        term, code, added = self._word(*divmod(number, GROUP))
+        return term.decode(), _spelled(term, code, added)
 
     def _first(self, group: int) -> bytes:
         start = int(self._starts[group])
-        size = self._data[start + 1]
-        return bytes(self._data[start + 2 : start + 2 + size])
+        return bytes(self._data[start + 2 : start + 2 + self._data[start + 1]])
 
-    def _group(self, group: int) -> list[tuple[bytes, tuple[int, bytes]]]:
-        data, place, last = self._data, int(self._starts[group]), b""
-        found = []
-        for _ in range(min(GROUP, self._size - group * GROUP)):
-            shared, size = data[place], data[place + 1]
-            last = last[:shared] + bytes(data[place + 2 : place + 2 + size])
-            place += 2 + size
-            code = data[place]
+    def _word(self, group: int, place: int) -> tuple[bytes, int, bytes]:
+        """A word of a group: its term, and the byte and letters that say how it is spelled."""
+        ends = self._starts[group + 1 : group + 2].tolist()
+        data = bytes(self._data[int(self._starts[group]) : ends[0] if ends else None])
+        term, here = b"", 0
+        for _ in range(place + 1):
+            size = data[here + 1]
+            term = term[: data[here]] + data[here + 2 : here + 2 + size]
+            here += 2 + size
+            code = data[here]
             added = code & 15
             if added == _WHOLE:
-                place += 1
-                added = data[place]
-            found.append((last, (code, bytes(data[place + 1 : place + 1 + added]))))
-            place += 1 + added
-        return found
+                here += 1
+                added = data[here]
+            here += 1 + added
+        return term, code, data[here - added : here]
 
 
 def _spelled(term: bytes, code: int, added: bytes) -> str:

@@ -1,30 +1,35 @@
-"""Probabilistic structured queries over many documents at once, as sparse products.
+"""How well does a translator find? Probabilistic structured queries over all documents at once, as sparse products.
 
-The same numbers as `search.structured.Probabilistic` over one field, for all queries and documents in one go and
-without a store: what makes trying many models possible. tests/test_recipes.py holds the two together.
+The same numbers as `search.structured.Probabilistic` gives over a store, for many queries and without one: what makes
+trying many models possible, and what tells after learning on (`gain`) whether it was worth it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from itertools import permutations
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
-from paragloss.types import Query, Translation, Translator
+from paragloss.translation import table
+from paragloss.types import Aligned, Query, Translation, Translator
 
 K1, B = 1.2, 0.75
-Clause = Mapping[str, float]
+Clause: TypeAlias = Mapping[str, float]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 class Documents(NamedTuple):
     """Documents of one language: counts (documents, terms)."""
 
     lang: str
-    index: dict[str, int]
+    number: dict[str, int]
     counts: sp.csr_matrix
 
     @classmethod
@@ -50,11 +55,11 @@ def translated(query: Query, to: str, translator: Translator) -> list[Clause]:
 def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
     """Each clause's terms with shares that sum to one, as `Probabilistic` has them."""
     cut = analyzer(to).terms
-    clauses = []
+    clauses: list[Clause] = []
     for translation in translations:
         clause: dict[str, float] = {}
-        for text, weight, *more in translation.alternatives:
-            words = (more[0] if more else ()) or cut(text)
+        for text, weight, known in translation.alternatives:
+            words = known or cut(text)
             for word in words:
                 clause[word] = clause.get(word, 0.0) + weight / len(words)
         total = sum(clause.values())
@@ -63,14 +68,18 @@ def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
     return clauses
 
 
-def scores(queries: Sequence[Sequence[Clause]], documents: Documents) -> np.ndarray:
+def scores(queries: Sequence[Sequence[Clause]], documents: Documents) -> Floats:
     """(queries, documents)"""
-    counts, index = documents.counts, documents.index
+    counts, index = documents.counts, documents.number
     number = counts.shape[0]
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     length = np.asarray(counts.sum(axis=1)).ravel()
     norm = K1 * (1 - B + B * length / max(length.mean(), 1e-9))
-    rows, columns, values, owner, mass = [], [], [], [], []
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    owner: list[int] = []
+    mass: list[float] = []
     for q, clauses in enumerate(queries):
         for clause in clauses:
             seen = 0.0
@@ -98,7 +107,12 @@ def scores(queries: Sequence[Sequence[Clause]], documents: Documents) -> np.ndar
     return found
 
 
-def reciprocal_ranks(found: np.ndarray, right: Sequence[int]) -> np.ndarray:
+def over_fields(queries: Sequence[Sequence[Clause]], fields: Sequence[Documents]) -> Floats:
+    """Title and text each for itself, added up, as the product searches."""
+    return np.asarray(sum(scores(queries, field) for field in fields), np.float32)
+
+
+def reciprocal_ranks(found: npt.NDArray[Any], right: Sequence[int]) -> Doubles:
     """Of one right document a query; of documents that score alike the earlier ones count as before it, and a document
     that scores nothing is not found."""
     own = found[np.arange(len(right)), right]
@@ -106,3 +120,41 @@ def reciprocal_ranks(found: np.ndarray, right: Sequence[int]) -> np.ndarray:
     alike = found == own[:, None]
     before = (alike & (np.arange(found.shape[1])[None, :] < np.asarray(right)[:, None])).sum(axis=1)
     return np.where(own > 0, 1.0 / (1 + better + before), 0.0)
+
+
+class Gain(NamedTuple):
+    """Mean reciprocal rank of held-out texts before and after learning on, from one language to another."""
+
+    source: str
+    target: str
+    texts: int
+    before: float
+    after: float
+
+
+def gain(aligned: Aligned, *, start: str, most: int = 1000, **options: Any) -> list[Gain]:
+    """By how much learning on from `start` with these texts helps: every tenth concept is held out, a table is learned
+    from the rest, and the beginning of each held-out text (or its title) has to find it in the other language."""
+    held, rest = aligned[::10][:most], [concept for i, concept in enumerate(aligned) if i % 10]
+    learned = table.fit(rest, start=start, **options)
+    begun = table.started(start, learned.pairs)
+    gains = []
+    for source, target in permutations(sorted({lang for concept in held for lang in concept.texts}), 2):
+        both = [concept for concept in held if {source, target} <= concept.texts.keys()]
+        if len(both) > 1 and (source, target) in learned.probabilities:
+            before = found(begun, both, source, target) if (source, target) in begun.probabilities else 0.0
+            gains.append(Gain(source, target, len(both), before, found(learned, both, source, target)))
+    return gains
+
+
+def found(translator: Translator, both: Aligned, source: str, target: str, *, words: int = 8) -> float:
+    """Mean reciprocal rank of texts that are asked for by the title, or the first words, of their counterparts."""
+    cut = analyzer(source).spans
+    asked = []
+    for concept in both:
+        text = concept.titles.get(source) or concept.texts[source]
+        ends = [span.end for span in cut(text)[:words]]
+        asked.append(Query(concept.id, text[: ends[-1]] if ends else "", source))
+    documents = Documents.read([concept.texts[target] for concept in both], target)
+    clauses = [translated(query, target, translator) for query in asked]
+    return float(reciprocal_ranks(scores(clauses, documents), range(len(both))).mean())

@@ -1,0 +1,80 @@
+"""The model in the box: how large, how quick to open, how quick to translate, how much memory.
+
+    python benchmarks/default_model.py
+
+Queries are invented from the model's own words; the first of each language pays for opening it and is told apart.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from paragloss.translation import default
+from paragloss.types import Query
+
+_OPEN = """
+import time
+from paragloss.translation import default
+start = time.perf_counter()
+default.open()
+print(time.perf_counter() - start)
+"""
+_MEMORY = """
+import resource
+from paragloss.analysis import analyzer
+from paragloss.translation import default
+from paragloss.types import Query
+analyzer("en").terms("warm")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model = default.open()
+for word in ("climate change and the economy", "health of small children", "history of the northern islands"):
+    model.translate_many(Query("q", word, "en"), model.langs)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+def asked(code: str) -> float:
+    return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+
+
+def queries(model: default.Default, lang: str, number: int, seed: int = 0) -> list[Query]:
+    """Six words each, as they are spelled."""
+    chance, words = random.Random(seed), model._open(lang).words
+    picked = [[words.entry(chance.randrange(len(words)))[1] for _ in range(6)] for _ in range(number)]
+    return [Query(str(i), " ".join(some), lang) for i, some in enumerate(picked)]
+
+
+def timed(model: default.Default, asked: list[Query], targets: list[str]) -> list[float]:
+    times = []
+    for query in asked:
+        start = time.perf_counter()
+        model.translate_many(query, targets)
+        times.append(1000 * (time.perf_counter() - start))
+    return sorted(times)
+
+
+def main() -> None:
+    files = [path for path in (Path(default.__file__).parent / "data").rglob("*") if path.is_file()]
+    print(f"size: {sum(path.stat().st_size for path in files) / 1e6:.1f} MB in {len(files)} files")
+    print(
+        f"open: {1000 * statistics.median(asked(_OPEN) for _ in range(5)):.0f} ms, median of 5 processes (target 300)"
+    )
+    print(f"memory with all languages open and used: {asked(_MEMORY):.0f} MB more than the analyzer alone (target 150)")
+    model = default.open()
+    targets = [lang for lang in model.langs if lang != "en"][:20]
+    first = timed(model, queries(model, "en", 1, seed=1), targets)[0]
+    for source in ("en", "de", "hi"):
+        times = timed(model, queries(model, source, 200), targets)
+        print(f"{source} into {len(targets)} languages: {times[100]:.1f} ms p50, {times[190]:.1f} ms p95 (target 10)")
+    print(f"the first query of a process, languages opened on the way: {first:.0f} ms")
+    print(f"whole process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
