@@ -47,6 +47,7 @@ def save(
         if not _NAME.fullmatch(name):
             raise ModelError(f"can't save an array called {name!r}: use letters, digits, '.', '_' and '-'")
     path.parent.mkdir(parents=True, exist_ok=True)
+    recover(path)
     if path.exists() and not (path / "meta.json").is_file():
         raise ModelError(f"{path} exists and is not a saved model: choose another place or remove it")
     fresh = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
@@ -64,17 +65,34 @@ def save(
         }
         (fresh / "meta.json").write_text(json.dumps(contents, ensure_ascii=False, indent=1), encoding="utf-8")
         os.chmod(fresh, 0o755)
-        if path.exists():
-            shutil.rmtree(path)
-        fresh.rename(path)
+        swap(fresh, path)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
 
 
+def swap(fresh: Path, path: Path) -> None:
+    """Put a finished folder in the place of another. A kill between the two renames leaves the old one beside its
+    place, where `recover` finds it."""
+    old = path.with_name(f".{path.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if path.exists():
+        path.rename(old)
+    fresh.rename(path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def recover(path: Path) -> None:
+    """Bring back a folder whose replacement was killed half-way."""
+    old = path.with_name(f".{path.name}.old")
+    if not path.exists() and old.is_dir():
+        old.rename(path)
+
+
 def load(path: str | Path, *, kind: str | None = None) -> Artefact:
     """Open a saved folder; arrays stay on disk until they are touched."""
     path = Path(path)
+    recover(path)
     try:
         contents = json.loads((path / "meta.json").read_text(encoding="utf-8"))
         found, version = contents["kind"], contents["format"]

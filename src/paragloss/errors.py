@@ -28,3 +28,7 @@ class MissingExtraError(ParaglossError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional part that is not installed: pip install 'paragloss[{extra}]'")
+
+
+class InUseError(StoreError):
+    """Another process has the collection open."""

@@ -35,6 +35,8 @@ class Statistics:
         #: how many documents of each field and language were weighed with which average
         self._averages: dict[_Key, Counter[float]] = {}
         self._df = Frequencies()
+        #: How many documents the collection had when these were written down, where that was said.
+        self.records: int | None = None
 
     @property
     def langs(self) -> tuple[str, ...]:
@@ -159,13 +161,14 @@ class Statistics:
         """Forget every document."""
         self.__init__(self.layout)  # type: ignore[misc]
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self, *, records: int | None = None) -> bytes:
+        """`records` is how many documents the collection has, those without a single term included."""
         ids, df = self._df.arrays()
         languages = [
             [*key, number, self._lengths[key], sorted(self._averages[key].items())]
             for key, number in sorted(self._documents.items())
         ]
-        header = self._header() | {"terms": len(ids), "languages": languages}
+        header = self._header() | {"terms": len(ids), "languages": languages, "records": records}
         return json.dumps(header).encode() + b"\n" + ids.astype("<u4").tobytes() + df.astype("<u4").tobytes()
 
     def unfinished(self) -> bytes:
@@ -183,7 +186,7 @@ class Statistics:
             found = cls(Layout(header["fields"], k1=header["k1"], b=header["b"]))
             if "terms" not in header:
                 return found, False
-            terms = header["terms"]
+            terms, found.records = header["terms"], header.get("records")
             ids, df = np.frombuffer(arrays, "<u4", terms), np.frombuffer(arrays, "<u4", terms, 4 * terms)
             for field, lang, number, length, averages in header["languages"]:
                 found._documents[field, lang] = number

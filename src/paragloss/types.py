@@ -5,7 +5,7 @@ Knows nothing of files, models or engines. Every other module speaks in these wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -228,6 +228,22 @@ class Store(Protocol):
     def read_blob(self, name: str) -> bytes | None: ...
 
     def write_blob(self, name: str, data: bytes) -> None: ...
+
+    def version(self, name: str) -> str | None:
+        """Changes whenever a blob does; None where no other process can change it."""
+        ...
+
+    def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
+        """Say what others are to read in place of a blob while this process writes."""
+        ...
+
+    def claim(self) -> None:
+        """Become the one process that writes, or say which one does."""
+        ...
+
+    def release(self) -> None:
+        """Let others write."""
+        ...
 
     def optimize(self) -> None:
         """Build whatever makes searching fast; safe to call at any time."""

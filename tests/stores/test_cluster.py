@@ -94,3 +94,23 @@ def test_two_nodes(start_server):
         except StoreError:  # until the second node knows that the first is gone
             time.sleep(0.2)
     pytest.fail("the second node did not answer alone")
+
+
+def test_two_writers_take_turns_by_a_lease_and_a_reader_notices(server, monkeypatch):
+    from paragloss.engine import Engine
+    from paragloss.errors import StoreError
+    from paragloss.types import Document
+
+    place = f"{server}/lease-{uuid.uuid4().hex}"
+    with Engine.create(place) as first, Engine.open(place) as second, Engine.open(place) as reader:
+        first._index.add([Document("a", "alpha", "en")])
+        with pytest.raises(StoreError, match="is being written by another process"):
+            second.index([Document("b", "beta", "en")])
+        first._index.commit()
+        second.index([Document("b", "beta", "en")])
+        assert second._index.statistics.documents("text", "en") == 2
+        reader._index._looked = 0.0  # a moment later
+        assert [r.id for r in reader.search("beta", lang="en").results] == ["b"]
+    with Engine.open(place) as again:
+        assert again.count() == 2
+        assert {r.id for r in again.search("alpha beta", lang="en").results} == {"a", "b"}

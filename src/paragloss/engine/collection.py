@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from paragloss import artefacts, languages
+from paragloss.engine import keeping
 from paragloss.engine.catching_up import best_passages, catch_up, kept, slow
-from paragloss.engine.encoding import encoded, rows_of, storing
-from paragloss.engine.loading import about, keep, load, name_of
+from paragloss.engine.encoding import encoded, storing
+from paragloss.engine.loading import about, load, name_of
 from paragloss.engine.showing import Result, result
 from paragloss.engine.understanding import understood, with_languages
-from paragloss.errors import StoreError
+from paragloss.errors import InputError, StoreError
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
-from paragloss.serving.pretrained import Pretrained
+from paragloss.statistics import DRIFT
 from paragloss.stores import create_store, exists, open_store, shelf
 from paragloss.translation.glossary import Pair, Pairs, corrected
 from paragloss.types import Document, Encoder, Query, Ranking, Record, Translator, Where
@@ -27,7 +25,7 @@ from paragloss.types import Document, Encoder, Query, Ranking, Record, Translato
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
 
-_BLOB, _GLOSSARY = "models", "glossary"
+_GLOSSARY, _GRAPH = "glossary", "graph"
 #: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
 BATCH = 1000
 #: Documents handed to the store at once while others search: nobody waits longer than for these.
@@ -35,6 +33,8 @@ SMALL = 50
 #: Up to so many documents comparing with all of them takes a few milliseconds, is exact, and saves building a graph,
 #: which takes longer than everything else in indexing.
 _MANY = 50_000
+#: Up to so many documents weights are kept exact after every call of `index`, however little it adds.
+_FEW = 20_000
 
 
 class Answer(NamedTuple):
@@ -57,7 +57,7 @@ class Engine:
         self.location = location
         self._store = store
         self._index = index
-        self._models = {name: load(shelf.kept(store, name)) for name in self._names()}
+        self._models = {name: load(shelf.kept(store, name)) for name, k in keeping.kept(store).items() if k.ready}
         self._glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
 
     @classmethod
@@ -73,10 +73,10 @@ class Engine:
             precision=dict.fromkeys(slow(loaded), precision),
         )
         try:
+            index = TermIndex.build(store)
             for path in models:
-                keep(store, path, loaded[name_of(path)])
-            store.write_blob(_BLOB, json.dumps(list(loaded)).encode())
-            return cls(location, store, TermIndex.build(store))
+                keeping.add(store, path, loaded[name_of(path)], precision=precision)
+            return cls(location, store, index)
         except BaseException:
             store.close()
             raise
@@ -85,7 +85,7 @@ class Engine:
     def open(cls, location: str) -> Engine:
         store = open_store(location)
         try:
-            return cls(location, store, TermIndex.open(store))
+            return cls(location, store, TermIndex.open_or_build(store))
         except BaseException:
             store.close()
             raise
@@ -98,8 +98,7 @@ class Engine:
         engine = cls.open(location)
         try:
             for path in models:
-                if name_of(path) not in engine._models:
-                    engine.add_model(path, precision=precision)
+                engine.add_model(path, precision=precision)
         except BaseException:
             engine.close()
             raise
@@ -151,13 +150,21 @@ class Engine:
                 if progress:
                     progress(done)
         finally:
-            self._index.refresh()
+            total = self.count()
+            # Exact weights cost a pass over all documents: they must be few, or many of them new.
+            self._index.refresh(tolerance=0.0 if total <= max(_FEW, 20 * done) else DRIFT)
             self._index.commit()
         for name, model in slow(self._models).items():
             catch_up(self._store, name, model, progress=encoding)
-        if self.count() > _MANY:
-            self._store.optimize()
+        self._build_graph(total)
         return done
+
+    def _build_graph(self, total: int) -> None:
+        """Where comparing with every document has become slow; again when a tenth has been added since."""
+        built = int(self._store.read_blob(_GRAPH) or b"0")
+        if total > _MANY and total > 1.1 * built:
+            self._store.optimize()
+            self._store.write_blob(_GRAPH, str(total).encode())
 
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
         """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on
@@ -177,25 +184,22 @@ class Engine:
         self._glossary = glossary
         return len(glossary.pairs)
 
-    def add_model(self, path: str, *, precision: str = "float32") -> None:
-        """Search with one more model: it is copied into the collection and every document is encoded with it, with a
-        pretrained one at the next `index`."""
+    def add_model(self, path: str, *, precision: str = "float32") -> bool:
+        """Search with one more model, or with a new one in place of the one of its name: it is copied into the
+        collection and every document is encoded with it, with a pretrained one at the next `index`. False when it is
+        there already."""
         name, model = name_of(path), load(path)
-        if name in self._models:
-            raise StoreError(f"this collection already has a model {name!r}: rename the model's folder")
-        keep(self._store, path, model)
-        if isinstance(model, Pretrained):
-            self._store.add_dense(name, model.dim, several=True, precision=precision)
-        elif isinstance(model, Encoder):
-            self._store.add_dense(name, storing(model).dim)
-            for records in self._store.scroll():
-                documents = [record.document for record in records]
-                rows = {d.id: row for d, row in zip(documents, rows_of(model, documents), strict=True)}
-                known = {id: row for id, row in rows.items() if row is not None and row.any()}
-                if known:
-                    self._store.update_dense(name, list(known), np.stack(list(known.values())))
+        added = keeping.add(self._store, path, model, precision=precision)
         self._models[name] = model
-        self._store.write_blob(_BLOB, json.dumps(list(self._models)).encode())
+        return added
+
+    def remove_model(self, name: str) -> None:
+        """Search without a model from now on."""
+        if name not in keeping.kept(self._store):
+            have = ", ".join(keeping.kept(self._store)) or "none"
+            raise InputError(f"this collection has no model {name!r}; it has {have}")
+        self._models.pop(name, None)
+        keeping.remove(self._store, name)
 
     # Reading
 
@@ -250,6 +254,7 @@ class Engine:
         where: Where | None = None,
     ) -> list[Ranking]:
         """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
+        self._index.catch_up()
         queries = [self._understood(query) for query in queries]
         targets = [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
         if to is not None:
@@ -269,7 +274,10 @@ class Engine:
             "collection": self.location,
             "documents": self.count(),
             "languages": {lang: self.count({"lang": [lang]}) for lang in self.langs},
-            "models": {name: about(model) for name, model in self._models.items()},
+            "models": {
+                name: about(self._models[name]) if name in self._models else "unfinished: add it again"
+                for name in keeping.kept(self._store)
+            },
             "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
         }
 
@@ -291,10 +299,6 @@ class Engine:
             {name: m for name, m in self._models.items() if hasattr(m, "score")},
             self._documents,
         )
-
-    def _names(self) -> list[str]:
-        names: list[str] = json.loads(self._store.read_blob(_BLOB) or b"[]")
-        return names
 
 
 def describe(what: str) -> dict[str, Any]:

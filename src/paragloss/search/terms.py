@@ -8,6 +8,7 @@ its documents' vectors, so statistics and documents can't drift apart.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -34,6 +35,10 @@ class TermIndex:
         self._clean = clean
         self._analyze = analyze
         self._writing = threading.RLock()
+        self._changes = 0
+        self._version = store.version(_BLOB)
+        self._looked = time.monotonic()
+        self._publish()
 
     @classmethod
     def build(
@@ -53,6 +58,12 @@ class TermIndex:
         return cls(store, statistics, clean=True, analyze=analyze)
 
     @classmethod
+    def open_or_build(cls, store: Store) -> TermIndex:
+        """Open the index; of an empty collection whose creation was interrupted, build it."""
+        started = store.read_blob(_BLOB) is not None or store.count() > 0
+        return cls.open(store) if started else cls.build(store)
+
+    @classmethod
     def open(cls, store: Store, *, analyze: Callable[[str], Analyzer] = analyzer) -> TermIndex:
         data = store.read_blob(_BLOB)
         if data is None:
@@ -60,6 +71,11 @@ class TermIndex:
         statistics, whole = Statistics.from_bytes(data)
         if not whole:
             recount(store, statistics)
+        elif statistics.records is not None and statistics.records != (here := store.count()):
+            raise StoreError(
+                f"this collection is damaged: {here} of its {statistics.records} documents can be found; restore a "
+                "copy, or `paragloss repair` keeps what is whole"
+            )
         return cls(store, statistics, clean=whole, analyze=analyze)
 
     def add(self, documents: Sequence[Document], dense: Mapping[str, Sequence[Floats | None]] | None = None) -> None:
@@ -123,8 +139,10 @@ class TermIndex:
         without it."""
         with self._writing:
             if not self._clean:
-                self._store.write_blob(_BLOB, self.statistics.to_bytes())
+                self._store.write_blob(_BLOB, self.statistics.to_bytes(records=self._store.count()))
                 self._clean = True
+                self._version = self._store.version(_BLOB)
+                self._store.release()
 
     def _terms(self, document: Document) -> dict[str, list[str]]:
         analyze = self._analyze(document.lang)
@@ -132,8 +150,36 @@ class TermIndex:
             field: analyze.terms(text) for field in self.statistics.layout.fields if (text := _text(document, field))
         }
 
+    def catch_up(self, *, every: float = 0.5) -> None:
+        """Take in what another process has written since; looks at most once in `every` seconds."""
+        if not self._clean or time.monotonic() - self._looked < every:
+            return
+        with self._writing:
+            self._looked = time.monotonic()
+            version = self._store.version(_BLOB)
+            if version is not None and version != self._version:
+                statistics, whole = Statistics.from_bytes(self._store.read_blob(_BLOB) or b"")
+                if whole:
+                    self.statistics, self._version = statistics, version
+
+    def _publish(self) -> None:
+        """While this process writes, others read the statistics as they are now."""
+        self._store.publish(_BLOB, lambda: str(self._changes), self._now)
+
+    def _now(self) -> bytes:
+        with self._writing:
+            return self.statistics.to_bytes()
+
     def _begin(self) -> None:
+        """Become the one writer, knowing all that was written before."""
+        self._store.claim()
+        self._changes += 1
         if self._clean:
+            if self._store.version(_BLOB) not in (None, self._version):
+                self.statistics, whole = Statistics.from_bytes(self._store.read_blob(_BLOB) or b"")
+                if not whole:
+                    recount(self._store, self.statistics)
+            self._publish()
             self._store.write_blob(_BLOB, self.statistics.unfinished())
             self._clean = False
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from paragloss.errors import StoreError
+from paragloss.errors import InUseError, StoreError
 
 if TYPE_CHECKING:
+    from paragloss.stores._sharing import SharedStore
     from paragloss.stores.cluster import ClusterStore
     from paragloss.stores.embedded import EmbeddedStore
 
-    AnyStore: TypeAlias = EmbeddedStore | ClusterStore
+    AnyStore: TypeAlias = EmbeddedStore | SharedStore | ClusterStore
 
 __all__ = ["create_store", "exists", "open_store"]
 
@@ -25,9 +27,13 @@ def open_store(location: str | Path) -> AnyStore:
         from paragloss.stores.cluster import ClusterStore
 
         return ClusterStore.open(*_server(str(location)))
+    from paragloss.stores._sharing import SharedStore
     from paragloss.stores.embedded import EmbeddedStore
 
-    return EmbeddedStore.open(location)
+    try:
+        return EmbeddedStore.open(location, patience=0.0)
+    except InUseError:
+        return SharedStore(Path(location), partial(EmbeddedStore.open, patience=0.0))
 
 
 def exists(location: str | Path) -> bool:

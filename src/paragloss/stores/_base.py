@@ -3,13 +3,13 @@ how it is closed. An engine brings `_add_vector`, `_write_vectors`, `_write_meta
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from paragloss.stores import _points
 from paragloss.stores._points import BATCH, Shape
-from paragloss.types import Floats, Record, SparseVector
+from paragloss.types import Floats, Record, SparseVector, Where
 
 
 class KeptVectors:
@@ -32,6 +32,43 @@ class KeptVectors:
         self._add_vector(name, shape)
         self._shape = shape
         self._write_meta()
+
+    def drop_dense(self, name: str) -> None:
+        """Forget a model's vectors."""
+        self._shape.known(name)
+        self._drop_vector(name)
+        self._shape = self._shape.without(name)
+        self._write_meta()
+
+    def scroll(
+        self,
+        where: Where | None = None,
+        *,
+        batch: int = 1000,
+        vectors: bool | Sequence[str] = False,
+        lacking: str | None = None,
+    ) -> Iterator[list[Record]]:
+        """Every record, a batch at a time; only those that lack a vector, where one is named."""
+        offset = None
+        while True:
+            records, offset = self.page(where, offset, batch, vectors, lacking)
+            if records:
+                yield records
+            if offset is None:
+                return
+
+    def version(self, name: str) -> str | None:
+        """Changes whenever a blob does; None where nobody else can change it."""
+        return None
+
+    def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
+        """Say what others are to read in place of a blob while this process writes; nobody reads here."""
+
+    def claim(self) -> None:
+        """Become the one who writes, or say who does."""
+
+    def release(self) -> None:
+        """Let others write."""
 
     def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
         self._update_vectors(name, ids, _points.written(self._shape, name, ids, vectors))
@@ -69,6 +106,20 @@ class KeptVectors:
         return vectors
 
     # What an engine brings
+
+    def page(
+        self,
+        where: Where | None,
+        offset: Any,
+        batch: int,
+        vectors: bool | Sequence[str],
+        lacking: str | None = None,
+    ) -> tuple[list[Record], Any]:
+        """Some records, and where the next ones begin (None at the end)."""
+        raise NotImplementedError
+
+    def _drop_vector(self, name: str) -> None:
+        raise NotImplementedError
 
     def _add_vector(self, name: str, shape: Shape) -> None:
         """Make room for a vector of the shape the collection is about to have."""

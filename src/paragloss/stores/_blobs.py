@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import base64
+import json
+import math
+import os
+import socket
+import time
 import uuid
 from collections.abc import Callable
 from typing import Any
 
+from paragloss.errors import StoreError
 from paragloss.stores import _points
 
+#: Seconds a lease lasts without renewal, and how long two who ask at once wait for the last word to be known.
+LEASE, SETTLE = 30.0, 0.3
 _PART = 6_000_000  # bytes: a server takes requests of up to 32 MB
 
 
@@ -46,6 +54,11 @@ class Blobs:
             gone: list[Any] = [_points.point_id(part) for part in _parts(name, old)]
             self._ask(self._client.delete, self._collection, models.PointIdsList(points=gone), wait=True)
 
+    def version(self, name: str) -> str | None:
+        """What changes with every writing of a blob."""
+        head = self._get(name)
+        return head["version"] if head else None
+
     def _get(self, key: str) -> dict[str, Any] | None:
         found = self._ask(self._client.retrieve, self._collection, [_points.point_id(key)], with_payload=True)
         return found[0].payload if found else None
@@ -55,6 +68,53 @@ class Blobs:
 
         point = models.PointStruct(id=_points.point_id(key), vector={}, payload=payload)
         self._ask(self._client.upsert, self._collection, [point], wait=True)
+
+
+class Lease:
+    """One writer at a time. Whoever writes its name last and finds it there after a moment has the lease; it must be
+    renewed, and a holder that was paused past its end finds that out at its next renewal."""
+
+    def __init__(self, blobs: Blobs, where: str) -> None:
+        self._blobs, self._where = blobs, where
+        self._me = uuid.uuid4().hex
+        self._renewed = -math.inf
+
+    def hold(self) -> None:
+        """Have the lease, or say who has it."""
+        if time.monotonic() - self._renewed < LEASE / 3:
+            return
+        held = self._read()
+        if held is not None and held["holder"] != self._me:
+            raise StoreError(
+                f"{self._where} is being written by another process ({held['name']}) until {held['seconds']:.0f} s "
+                "from now at least: wait until it has finished"
+            )
+        first = held is None
+        self._write(time.time() + LEASE)
+        if first:  # someone else may have seen it free at the same moment
+            time.sleep(SETTLE)
+            held = self._read()
+            if held is None or held["holder"] != self._me:
+                raise StoreError(f"{self._where} was taken by another writer just now: wait until it has finished")
+        self._renewed = time.monotonic()
+
+    def give_back(self) -> None:
+        if self._renewed > -math.inf:
+            self._renewed = -math.inf
+            held = self._read()
+            if held is not None and held["holder"] == self._me:
+                self._write(0.0)
+
+    def _read(self) -> dict[str, Any] | None:
+        data = self._blobs.read("lease")
+        held = json.loads(data) if data else None
+        if held is None or held["until"] < time.time():
+            return None
+        return {**held, "seconds": held["until"] - time.time()}
+
+    def _write(self, until: float) -> None:
+        name = f"{socket.gethostname()}, process {os.getpid()}"
+        self._blobs.write("lease", json.dumps({"holder": self._me, "name": name, "until": until}).encode())
 
 
 def _parts(name: str, head: dict[str, Any]) -> list[str]:

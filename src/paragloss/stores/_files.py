@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-from paragloss.errors import StoreError
+from paragloss.errors import InUseError
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -58,10 +59,13 @@ def lock(path: Path, *, patience: float = 1.0) -> IO[bytes]:
     while not _locked(file):
         if time.monotonic() > until:
             file.close()
-            raise StoreError(
+            raise InUseError(
                 f"{path.parent} is in use by another process: close it there, or serve it and ask the server"
             )
         time.sleep(0.02)
+    file.truncate(0)
+    file.write(json.dumps({"pid": os.getpid()}).encode())
+    file.flush()
     return file
 
 

@@ -77,6 +77,15 @@ class Shape(NamedTuple):
         more = (*self.several, name) if several else self.several
         return Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
 
+    def without(self, name: str) -> Shape:
+        """The same without one of the dense vectors."""
+        return Shape(
+            {other: dim for other, dim in self.dense.items() if other != name},
+            self.sparse,
+            tuple(other for other in self.several if other != name),
+            {other: kept for other, kept in self.precision.items() if other != name},
+        )
+
     def as_json(self) -> dict[str, Any]:
         described = {"format": FORMAT, "dense": self.dense, "sparse": list(self.sparse)}
         return described | {"several": list(self.several), "precision": dict(self.precision)}

@@ -1,6 +1,7 @@
 """A collection on a Qdrant server or cluster, reached over HTTP. Same records and searches as `embedded`.
 
-Blobs live in a second collection, NAME--blobs. One process writes a collection at a time; any number read it.
+Blobs live in a second collection, NAME--blobs. One process writes a collection at a
+time, by a lease; any number read it.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
 from paragloss.errors import MissingExtraError, StoreError
 from paragloss.stores import _points
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._blobs import Blobs
+from paragloss.stores._blobs import Blobs, Lease
 from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 
@@ -32,6 +34,7 @@ class ClusterStore(KeptVectors):
         self._where = where
         self._indexed = {"lang", "flags"}
         self._blobs = Blobs(client, f"{name}--blobs", self._ask)
+        self._lease = Lease(self._blobs, where)
 
     @classmethod
     def create(
@@ -128,30 +131,27 @@ class ClusterStore(KeptVectors):
             return 0
         return int(self._ask(self._client.count, self._name, count_filter=matching, exact=True).count)
 
-    def scroll(
+    def page(
         self,
-        where: Where | None = None,
-        *,
-        batch: int = 1000,
-        vectors: bool | Sequence[str] = False,
+        where: Where | None,
+        offset: Any,
+        batch: int,
+        vectors: bool | Sequence[str],
         lacking: str | None = None,
-    ) -> Iterator[list[Record]]:
+    ) -> tuple[list[Record], Any]:
         matching, names = self._filter(where, lacking), self._shape.names(vectors)
-        offset = None
-        while matching is not None:
-            points, offset = self._ask(
-                self._client.scroll,
-                self._name,
-                scroll_filter=matching,
-                limit=batch,
-                offset=offset,
-                with_payload=True,
-                with_vectors=names or False,
-            )
-            if points:
-                yield [self._record(point) for point in points]
-            if offset is None:
-                return
+        if matching is None:
+            return [], None
+        points, after = self._ask(
+            self._client.scroll,
+            self._name,
+            scroll_filter=matching,
+            limit=batch,
+            offset=offset,
+            with_payload=True,
+            with_vectors=names or False,
+        )
+        return [self._record(point) for point in points], after
 
     def search_dense(
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
@@ -171,6 +171,17 @@ class ClusterStore(KeptVectors):
     def write_blob(self, name: str, data: bytes) -> None:
         self._blobs.write(_points.named(name, "blob"), data)
 
+    def version(self, name: str) -> str | None:
+        """Changes whenever the blob does, whoever writes it."""
+        return self._blobs.version(_points.named(name, "blob")) or ""
+
+    def claim(self) -> None:
+        """Hold the lease that lets one process write; it is renewed by writing and runs out when its holder is gone."""
+        self._lease.hold()
+
+    def release(self) -> None:
+        self._lease.give_back()
+
     def optimize(self) -> None:
         """The server builds its indexes on its own; wait until it has."""
         from qdrant_client import models
@@ -179,10 +190,22 @@ class ClusterStore(KeptVectors):
             time.sleep(0.2)
 
     def close(self) -> None:
+        with suppress(StoreError):
+            self._lease.give_back()
         self._client.close()
 
     def _write_meta(self) -> None:
         self.write_blob("collection", json.dumps(self._shape.as_json()).encode())
+
+    def _drop_vector(self, name: str) -> None:
+        """Servers before 1.18 can't forget a vector's name: its vectors go, the name stays."""
+        try:
+            self._client.delete_vector_name(self._name, name)
+        except Exception:
+            from qdrant_client import models
+
+            everything = models.FilterSelector(filter=models.Filter())
+            self._ask(self._client.delete_vectors, self._name, [name], points=everything, wait=True)
 
     def _add_vector(self, name: str, shape: Shape) -> None:
         from qdrant_client import models

@@ -1,7 +1,7 @@
 """A collection in a folder on this machine: Qdrant Edge, in this process. Knows nothing of terms or models.
 
 meta.json   format and the names and sizes of the vectors; written last, so a folder with it is whole
-lock        held while the collection is open: one process at a time
+lock        held while the collection is open; the process that holds it answers the others (see `_sharing`)
 shard/      the engine's own files: documents, vectors, indexes and a write-ahead log
 blobs/      whatever else belongs to the collection
 """
@@ -10,10 +10,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import uuid
+import weakref
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,7 +29,9 @@ import qdrant_edge as edge
 from paragloss.errors import StoreError
 from paragloss.stores import _files, _points
 from paragloss.stores._base import KeptVectors
+from paragloss.stores._guards import copy_sparse, enough_room, loaded, told
 from paragloss.stores._points import BATCH, Between, Match, Shape
+from paragloss.stores._sharing import Host
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 
 _OPTIMIZE = """
@@ -37,6 +45,7 @@ shard.optimize()
 shard.flush()
 shard.close()
 """
+_UNFINISHED = ".creating"
 #: Documents written between two syncs of everything; a long one counts as several.
 FLUSH = 10_000
 
@@ -52,6 +61,11 @@ class EmbeddedStore(KeptVectors):
         self._turn = threading.RLock()  # the engine holds the interpreter while it works: turns cost nothing
         self._unflushed = 0
         self._indexed = set(shard.info().payload_schema)
+        self.token = uuid.uuid4().hex
+        self._changes: Counter[str] = Counter()
+        self._live: dict[str, tuple[Callable[[], str], Callable[[], bytes]]] = {}
+        self._read_only = False
+        self._host = Host(self, path) if hasattr(socket, "AF_UNIX") else None
 
     @classmethod
     def create(
@@ -68,21 +82,29 @@ class EmbeddedStore(KeptVectors):
         path, shape = Path(path), Shape.of(dense, sparse, several, precision)
         if (path / "meta.json").exists():
             raise StoreError(f"{path} already holds a collection: open it, or choose another folder")
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / _UNFINISHED).exists())):
             raise StoreError(f"{path} exists and is not an empty folder: choose another place for the collection")
-        (path / "shard").mkdir(parents=True)
-        (path / "blobs").mkdir()
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            (path / _UNFINISHED).touch()
+        except OSError as error:
+            raise StoreError(f"{path} can't be made ({error.strerror}): choose another place") from None
         lock = _files.lock(path / "lock")
+        for part in ("shard", "blobs"):  # of a creation that was killed
+            shutil.rmtree(path / part, ignore_errors=True)
+            (path / part).mkdir()
+        enough_room(path)
         shard = edge.EdgeShard.create(str(path / "shard"), _config(shape))
         for key in ("lang", "flags"):
             shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
         shard.flush()
         store = cls(path, shape, shard, lock)
         store._write_meta()
+        (path / _UNFINISHED).unlink(missing_ok=True)
         return store
 
     @classmethod
-    def open(cls, path: str | Path) -> EmbeddedStore:
+    def open(cls, path: str | Path, *, patience: float = 1.0) -> EmbeddedStore:
         path = Path(path)
         try:
             meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
@@ -93,13 +115,29 @@ class EmbeddedStore(KeptVectors):
             raise StoreError(f"{path / 'meta.json'} is damaged ({error}): restore it or index again") from None
         if version != _points.FORMAT:
             raise StoreError(f"{path} has format {version}, this version reads {_points.FORMAT}: index again")
-        lock = _files.lock(path / "lock")
+        if not os.access(path, os.W_OK):
+            return cls._borrowed(path, shape)
+        lock = _files.lock(path / "lock", patience=patience)
         try:
-            shard = edge.EdgeShard.load(str(path / "shard"))
-        except Exception as error:
+            return cls(path, shape, loaded(path / "shard"), lock)
+        except BaseException:
             lock.close()
-            raise StoreError(f"{path / 'shard'} can't be opened ({error}): restore it or index again") from error
-        return cls(path, shape, shard, lock)
+            raise
+
+    @classmethod
+    def _borrowed(cls, path: Path, shape: Shape) -> EmbeddedStore:
+        """A folder that can't be written, such as on a read-only disk: the engine, which writes even to read, gets a
+        copy of its files; nothing can be added."""
+        home = Path(tempfile.mkdtemp(prefix="paragloss-reading-"))
+        try:
+            copy_sparse(path / "shard", home / "shard")
+            store = cls(home, shape, loaded(home / "shard"), _files.lock(home / "lock"))
+        except OSError as error:
+            shutil.rmtree(home, ignore_errors=True)
+            raise StoreError(f"{path} can't be read ({error.strerror})") from None
+        store.path, store._read_only = path, True
+        weakref.finalize(store, shutil.rmtree, home, True)
+        return store
 
     def add(self, records: Sequence[Record]) -> None:
         _points.checked(records, self._shape)
@@ -127,27 +165,22 @@ class EmbeddedStore(KeptVectors):
             return 0
         return int(self._ask("count", edge.CountRequest(exact=True, filter=matching)))
 
-    def scroll(
+    def page(
         self,
-        where: Where | None = None,
-        *,
-        batch: int = 1000,
-        vectors: bool | Sequence[str] = False,
+        where: Where | None,
+        offset: Any,
+        batch: int,
+        vectors: bool | Sequence[str],
         lacking: str | None = None,
-    ) -> Iterator[list[Record]]:
+    ) -> tuple[list[Record], Any]:
         matching, names = self._filter(where, lacking), self._shape.names(vectors)
         if matching is None:
-            return
-        offset = None
-        while True:
-            request = edge.ScrollRequest(
-                offset=offset, limit=batch, filter=matching, with_payload=True, with_vector=names or False
-            )
-            points, offset = self._ask("scroll", request)
-            if points:
-                yield [self._record(point) for point in points]
-            if offset is None:
-                return
+            return [], None
+        request = edge.ScrollRequest(
+            offset=offset, limit=batch, filter=matching, with_payload=True, with_vector=names or False
+        )
+        points, after = self._ask("scroll", request)
+        return [self._record(point) for point in points], None if after is None else str(after)
 
     def search_dense(
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
@@ -175,7 +208,28 @@ class EmbeddedStore(KeptVectors):
             return None
 
     def write_blob(self, name: str, data: bytes) -> None:
-        _files.write_whole(self.path / "blobs" / _points.named(name, "blob"), data)
+        self._writable()
+        try:
+            _files.write_whole(self.path / "blobs" / _points.named(name, "blob"), data)
+        except OSError as error:
+            raise StoreError(f"{self.path} could not be written ({error.strerror}); nothing is harmed") from None
+        self._changes[name] += 1
+
+    def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
+        """While this process has the folder, others that read this blob get what `data` says now."""
+        self._live[name] = version, data
+
+    def published_version(self, name: str) -> str:
+        """For other processes: changes whenever the blob does, or what is published in its place."""
+        return f"{self.token}:{self._live[name][0]() if name in self._live else self._changes[name]}"
+
+    def published(self, name: str) -> bytes | None:
+        """For other processes: a blob, or what is published in its place."""
+        return self._live[name][1]() if name in self._live else self.read_blob(name)
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        return self._shape.as_json()
 
     def optimize(self) -> None:
         """Build the graphs that dense searches walk. Searches wait meanwhile.
@@ -197,12 +251,14 @@ class EmbeddedStore(KeptVectors):
                 reason = error.stderr.decode(errors="replace").strip()[-300:]
                 raise StoreError(f"{self.path} could not be optimized ({reason}); its documents are unharmed") from None
             finally:
-                self._shard = edge.EdgeShard.load(str(self.path / "shard"))
+                self._shard = loaded(self.path / "shard")
                 self._unflushed = 0
 
     def close(self) -> None:
         with self._turn:
             shard, self._shard = self._shard, None
+            if self._host is not None:
+                self._host.stop()
             if shard is not None:
                 shard.flush()
                 shard.close()
@@ -215,11 +271,14 @@ class EmbeddedStore(KeptVectors):
         return self._shard
 
     def _ask(self, method: str, *args: Any) -> Any:
-        with self._turn:
+        with self._turn, told(f"{self.path} could not be read"):
             return getattr(self._open, method)(*args)
 
     def _write_meta(self) -> None:
         _files.write_whole(self.path / "meta.json", json.dumps(self._shape.as_json(), indent=1).encode())
+
+    def _drop_vector(self, name: str) -> None:
+        self._update(edge.UpdateOperation.delete_vector_name(name))
 
     def _add_vector(self, name: str, shape: Shape) -> None:
         kept = _params(shape, name)
@@ -231,7 +290,7 @@ class EmbeddedStore(KeptVectors):
             with self._turn:
                 self._open.flush()
                 self._open.close()
-                self._shard = edge.EdgeShard.load(str(self.path / "shard"), _config(shape))
+                self._shard = loaded(self.path / "shard", _config(shape))
 
     def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
         points = [edge.PointVectors(id, named) for id, named in vectors]
@@ -248,19 +307,20 @@ class EmbeddedStore(KeptVectors):
         """Apply and make durable: the engine has written its log when it returns, which survives a kill of this
         process, and the log is synced to disk, which survives a power cut. Syncing everything else costs ten
         times as much and is done when the log has grown, so that opening never has much of it to read."""
-        with self._turn:
-            try:
-                self._open.update(operation)
-                self._unflushed += weight
-                if self._unflushed >= FLUSH or sys.platform == "win32":
-                    self._open.flush()
-                    self._unflushed = 0
-                else:
-                    _files.sync_contents(self.path / "shard" / "wal")
-            except StoreError:
-                raise
-            except Exception as error:
-                raise StoreError(f"{self.path} could not be written ({error})") from error
+        self._writable()
+        with self._turn, told(f"{self.path} could not be written"):
+            self._open.update(operation)
+            self._unflushed += weight
+            if self._unflushed >= FLUSH or sys.platform == "win32":
+                self._open.flush()
+                self._unflushed = 0
+            else:
+                _files.sync_contents(self.path / "shard" / "wal")
+
+    def _writable(self) -> None:
+        if self._read_only:
+            raise StoreError(f"{self.path} can't be written: it is on a read-only disk, or belongs to someone else")
+        enough_room(self.path)
 
     def _search(self, queries: Sequence[Any], k: int, where: Where | None, params: Any) -> list[Ranking]:
         matching = self._filter(where)

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from paragloss import artefacts
 from paragloss.errors import StoreError
 
 
@@ -29,6 +30,12 @@ def keep(store: Any, name: str, folder: str | Path) -> None:
         contents[file.relative_to(folder).as_posix()] = digest = hashlib.blake2b(data, digest_size=16).hexdigest()
         store.write_blob(f"file-{digest}", data)
     store.write_blob(f"model-{name}", json.dumps(contents).encode())  # last: what it names is there
+
+
+def discard(store: Any, name: str) -> None:
+    """Remove a model's folder from the collection; on a server its files stay until nothing names them."""
+    if (home := getattr(store, "path", None)) is not None:
+        shutil.rmtree(Path(home) / "models" / name, ignore_errors=True)
 
 
 def kept(store: Any, name: str) -> Path:
@@ -73,5 +80,4 @@ def _copy(folder: Path, to: Path) -> None:
     fresh = to.with_name(f".{to.name}.copying")
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(folder, fresh)
-    shutil.rmtree(to, ignore_errors=True)
-    fresh.rename(to)
+    artefacts.swap(fresh, to)

@@ -1,0 +1,77 @@
+"""What stands between us and the engine: its panics become sentences, and nothing is written where there is no room."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import qdrant_edge as edge
+
+from paragloss.errors import ParaglossError, StoreError
+
+#: Bytes that must be free for a write: the engine writes through memory maps, which a full disk turns into a crash.
+ROOM = 300_000_000
+
+
+def enough_room(path: Path) -> None:
+    """Refuse to write where the disk is nearly full."""
+    free = shutil.disk_usage(path).free
+    if free < ROOM:
+        raise StoreError(
+            f"the disk of {path} has {free / 1e6:.0f} MB left, and {ROOM / 1e6:.0f} MB are needed to write safely: "
+            "free some space; everything that was reported as done is kept"
+        )
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """The engine's errors and panics as one line."""
+    try:
+        yield
+    except ParaglossError:
+        raise
+    except BaseException as error:
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            reason = " ".join(str(error).split())[:300]
+            raise StoreError(f"{what} ({reason}): `paragloss check` tells what is whole") from error
+        raise
+
+
+def loaded(shard: Path, config: Any = None) -> Any:
+    """Open the engine's folder, perhaps to be kept otherwise; what it prints when it panics stays off the terminal."""
+    with told(f"{shard} can't be opened"), _quiet():
+        return edge.EdgeShard.load(str(shard), config)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as aside:
+        kept = os.dup(2)
+        os.dup2(aside.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
+def copy_sparse(source: Path, target: Path) -> None:
+    """Copy a folder whose files are mostly holes, leaving the holes out."""
+    for folder, _, files in os.walk(source):
+        to = target / Path(folder).relative_to(source)
+        to.mkdir(parents=True)
+        for name in files:
+            with open(Path(folder, name), "rb") as old, open(to / name, "wb") as new:
+                while block := old.read(1 << 20):
+                    if block.strip(b"\0"):
+                        new.write(block)
+                    else:
+                        new.seek(len(block), 1)
+                new.truncate(old.tell())

@@ -1,0 +1,87 @@
+"""Messages between two processes of one machine: JSON, with arrays and bytes behind it as they are. Nothing is pickled.
+
+A message is two lengths, the JSON and the buffers it points to. Knows nothing of what is said.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from typing import Any
+
+import numpy as np
+
+from paragloss.types import Document, Hit, Record, SparseVector
+
+_HEAD = struct.Struct("<QQ")
+_MOST = 1 << 32
+_KINDS = {"Document": Document, "Hit": Hit, "Record": Record, "SparseVector": SparseVector}
+#: What arrays may be made of; nothing else is read.
+_TYPES = ("<f4", "<f8", "<u4", "<i4", "<i8", "|b1")
+
+
+def send(link: socket.socket, message: Any) -> None:
+    buffers: list[bytes] = []
+    text = json.dumps(_plain(message, buffers), ensure_ascii=False, allow_nan=True).encode("utf-8", "surrogatepass")
+    link.sendall(_HEAD.pack(len(text), sum(map(len, buffers))) + text)
+    for buffer in buffers:
+        link.sendall(buffer)
+
+
+def receive(link: socket.socket) -> Any:
+    """The next message; EOFError when the other side has gone."""
+    text, data = _HEAD.unpack(_exactly(link, _HEAD.size))
+    if text + data > _MOST:
+        raise EOFError("a message longer than any that is sent")
+    told = json.loads(_exactly(link, text).decode("utf-8", "surrogatepass"))
+    return _rich(told, memoryview(_exactly(link, data)))
+
+
+def _exactly(link: socket.socket, size: int) -> bytes:
+    parts = bytearray()
+    while len(parts) < size:
+        part = link.recv(min(size - len(parts), 1 << 20))
+        if not part:
+            raise EOFError("the other process has gone")
+        parts += part
+    return bytes(parts)
+
+
+def _plain(value: Any, buffers: list[bytes]) -> Any:
+    if isinstance(value, np.ndarray):
+        data = np.ascontiguousarray(value)
+        return {"$array": [data.dtype.str, list(data.shape), _behind(data.tobytes(), buffers)]}
+    if isinstance(value, bytes):
+        return {"$bytes": _behind(value, buffers)}
+    if type(value).__name__ in _KINDS and isinstance(value, tuple):
+        return {"$record": [type(value).__name__, [_plain(part, buffers) for part in value]]}
+    if isinstance(value, list | tuple):
+        return [_plain(part, buffers) for part in value]
+    if hasattr(value, "items"):
+        return {"$map": [[key, _plain(part, buffers)] for key, part in value.items()]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _behind(data: bytes, buffers: list[bytes]) -> list[int]:
+    start = sum(map(len, buffers))
+    buffers.append(data)
+    return [start, len(data)]
+
+
+def _rich(value: Any, data: memoryview) -> Any:
+    if isinstance(value, list):
+        return [_rich(part, data) for part in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, told),) = value.items()
+    if kind == "$map":
+        return {key: _rich(part, data) for key, part in told}
+    if kind == "$record":
+        return _KINDS[told[0]](*(_rich(part, data) for part in told[1]))
+    if kind == "$bytes":
+        return bytes(data[told[0] : told[0] + told[1]])
+    dtype, shape, (start, size) = told
+    if dtype not in _TYPES:
+        raise EOFError(f"an array of {dtype!r}, which nobody sends")
+    return np.frombuffer(data[start : start + size], dtype).reshape(shape)

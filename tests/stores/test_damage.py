@@ -1,0 +1,117 @@
+"""What a collection does when its disk is full, its folder can't be written, or its files are broken."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paragloss import artefacts
+from paragloss.engine import Engine
+from paragloss.errors import ParaglossError, StoreError
+from paragloss.stores import _guards
+from paragloss.types import Document
+
+DOCUMENTS = [Document(f"d{i}", f"word{i} and more text of it", "en") for i in range(50)]
+
+
+@pytest.fixture
+def whole(tmp_path):
+    with Engine.create(str(tmp_path / "whole")) as engine:
+        engine.index(DOCUMENTS)
+    return tmp_path / "whole"
+
+
+def test_a_disk_that_is_nearly_full_stops_writing_in_a_sentence_and_not_searching(whole, monkeypatch):
+    monkeypatch.setattr(_guards, "ROOM", 1 << 60)
+    with Engine.open(str(whole)) as engine:
+        with pytest.raises(StoreError, match="MB are needed to write safely"):
+            engine.index([Document("new", "text", "en")])
+        assert engine.search("word3", lang="en").results[0].id == "d3"
+    monkeypatch.undo()
+    with Engine.open(str(whole)) as engine:
+        assert engine.count() == 50
+
+
+def test_a_folder_that_cannot_be_written_can_be_searched(whole, monkeypatch):
+    before = sorted(p.name for p in whole.rglob("*"))
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
+    with Engine.open(str(whole)) as engine:
+        assert engine.search("word3", lang="en").results[0].id == "d3"
+        with pytest.raises(StoreError, match="read-only disk"):
+            engine.index([Document("new", "text", "en")])
+    assert sorted(p.name for p in whole.rglob("*")) == before
+
+
+def test_documents_that_are_gone_are_missed_at_opening(whole):
+    """The engine opens a folder without its segments as an empty one."""
+    shutil.rmtree(whole / "shard" / "segments")
+    (whole / "shard" / "segments").mkdir()
+    shutil.rmtree(whole / "shard" / "wal")
+    with pytest.raises(StoreError):
+        Engine.open(str(whole))
+
+
+@pytest.mark.slow
+def test_a_broken_file_is_said_or_harmless(whole, tmp_path):
+    """Each file of a small collection in turn: emptied, or with its head overwritten. Either everything is found, or
+    one sentence says that something is wrong; never an empty answer. Each is tried in a process of its own, since
+    what the engine maps into memory may end it."""
+    files = [p.relative_to(whole) for p in sorted(whole.rglob("*")) if p.is_file() and p.name != "lock"]
+    code = (
+        "import sys\nfrom paragloss.engine import Engine\nfrom paragloss.errors import ParaglossError\n"
+        "try:\n"
+        "    with Engine.open(sys.argv[1]) as engine:\n"
+        "        found = [engine.search(f'word{i}', lang='en', k=1).results for i in range(50)]\n"
+        "    right = all(f and f[0].id == f'd{i}' for i, f in enumerate(found))\n"
+        "    print('right' if right else 'wrong')\n"
+        "except ParaglossError:\n    print('said')\n"
+    )
+    wrong = []
+    for number, name in enumerate(files[::3]):
+        for how in ("empty", "noise"):
+            copy = tmp_path / f"copy{number}{how}"
+            shutil.copytree(whole, copy)
+            target = copy / name
+            target.write_bytes(b"" if how == "empty" else b"\xa5" * min(64, target.stat().st_size))
+            run = subprocess.run([sys.executable, "-c", code, str(copy)], capture_output=True, text=True, check=False)
+            if run.stdout.strip() not in ("right", "said"):
+                wrong.append((str(name), how, run.stdout, run.returncode, run.stderr[-300:]))
+            shutil.rmtree(copy)
+    assert not wrong
+
+
+def test_a_creation_that_was_killed_can_be_repeated(tmp_path):
+    half = tmp_path / "half"
+    (half / "shard").mkdir(parents=True)
+    (half / ".creating").touch()
+    (half / "shard" / "rubbish").write_text("x")
+    with Engine.create(str(half)) as engine:
+        engine.index(DOCUMENTS)
+    assert not (half / ".creating").exists()
+    with Engine.open(str(half)) as engine:
+        assert engine.count() == 50
+
+
+def test_a_creation_killed_before_its_statistics_can_be_used(tmp_path):
+    with Engine.create(str(tmp_path / "c")):
+        pass
+    (tmp_path / "c" / "blobs" / "statistics").unlink()
+    with Engine.open_or_create(str(tmp_path / "c")) as engine:
+        engine.index(DOCUMENTS)
+        assert engine.search("word3", lang="en").results[0].id == "d3"
+
+
+def test_a_model_whose_replacement_was_killed_is_the_old_one(tmp_path):
+    artefacts.save(tmp_path / "m", "thing", meta={"n": 1})
+    (tmp_path / "m").rename(tmp_path / ".m.old")  # killed between two renames
+    assert artefacts.load(tmp_path / "m").meta == {"n": 1}
+
+
+def test_what_is_no_collection_is_never_overwritten(tmp_path):
+    (tmp_path / "mine").mkdir()
+    Path(tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(ParaglossError, match="not an empty folder"):
+        Engine.create(str(tmp_path / "mine"))

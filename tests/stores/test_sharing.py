@@ -1,0 +1,140 @@
+"""A folder that several processes use at once: one has it open, the others ask that one."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from paragloss.engine import Engine
+from paragloss.errors import StoreError
+from paragloss.stores import _sharing, _wire, create_store, open_store
+from paragloss.stores._sharing import SharedStore
+from paragloss.types import Document, Hit, Record, SparseVector
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are shared through Unix sockets")
+
+
+def documents(start, stop):
+    return [Document(f"d{i}", f"word{i} common text", "en", meta={"even": i % 2 == 0}) for i in range(start, stop)]
+
+
+def test_what_is_sent_is_what_arrives():
+    import socket
+
+    one, other = socket.socketpair()
+    vector = SparseVector(np.array([1, 7], np.uint32), np.array([0.5, 2.0], np.float32))
+    record = Record(
+        Document("a", "t\ud800", "en", fields={}, meta={"n": [1, None, 2.5]}),
+        {"m": np.ones(3, np.float32)},
+        {"t": vector},
+    )
+    for message in (["get", [["a"]], {"vectors": True}], {"answer": [record, None]}, [[Hit("a", 1.5)]], b"\x00\xff"):
+        _wire.send(one, message)
+        found = _wire.receive(other)
+        assert repr(found) == repr(message)
+    one.close()
+    with pytest.raises(EOFError):
+        _wire.receive(other)
+
+
+def test_a_second_opening_reads_what_the_first_has(tmp_path):
+    with Engine.create(str(tmp_path / "c")) as first:
+        first.index(documents(0, 5))
+        with Engine.open(str(tmp_path / "c")) as second:
+            assert second.count() == 5
+            assert second.count({"meta.even": [True]}) == 3
+            assert [r.id for r in second.search("word3", lang="en").results] == ["d3"]
+            assert [d.id for d in second.get(["d1"])] == ["d1"]
+
+
+def test_a_reader_finds_what_is_added_after_it_opened(tmp_path, monkeypatch):
+    with Engine.create(str(tmp_path / "c")) as writer, Engine.open(str(tmp_path / "c")) as reader:
+        assert reader.search("word7", lang="en").results == []
+        writer.index(documents(5, 10))
+        reader._index._looked = 0.0  # a moment later
+        assert [r.id for r in reader.search("word7", lang="en").results] == ["d7"]
+
+
+def test_the_folder_changes_hands_when_the_first_leaves(tmp_path):
+    first = Engine.create(str(tmp_path / "c"))
+    first.index(documents(0, 3))
+    with Engine.open(str(tmp_path / "c")) as second:
+        first.close()
+        assert [r.id for r in second.search("word2", lang="en").results] == ["d2"]
+        second.index(documents(3, 6))  # it may write now
+    with Engine.open(str(tmp_path / "c")) as third:
+        assert third.count() == 6
+        assert [r.id for r in third.search("word5", lang="en").results] == ["d5"]
+
+
+def test_a_second_writer_is_refused_in_words_and_harms_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(_sharing, "WRITER_PATIENCE", 0.1)
+    with Engine.create(str(tmp_path / "c")) as first:
+        first.index(documents(0, 3))
+        with Engine.open(str(tmp_path / "c")) as second:
+            with pytest.raises(StoreError, match=r"is in use by another process .* alone may write"):
+                second.index(documents(3, 6))
+            assert second.count() == 3
+        first.index(documents(3, 4))
+    with Engine.open(str(tmp_path / "c")) as third:
+        assert third.count() == 4
+
+
+def test_a_writer_that_waited_knows_what_was_written_before_it(tmp_path):
+    """Two writers in turn: statistics of the second start from those of the first."""
+    first = Engine.create(str(tmp_path / "c"))
+    second = Engine.open(str(tmp_path / "c"))
+    first.index(documents(0, 3))
+    first.close()
+    second.index(documents(3, 5))
+    assert second._index.statistics.documents("text", "en") == 5
+    second.close()
+
+
+def test_a_killed_host_is_no_obstacle(tmp_path):
+    code = (
+        "import sys, time\nfrom paragloss.engine import Engine\nfrom paragloss.types import Document\n"
+        "engine = Engine.create(sys.argv[1])\nengine.index([Document('a', 'alpha', 'en')])\n"
+        "print('ready', flush=True)\ntime.sleep(60)\n"
+    )
+    host = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
+    assert host.stdout.readline() == "ready\n"
+    with Engine.open(str(tmp_path / "c")) as reader:
+        assert isinstance(reader._store, SharedStore)
+        assert reader.count() == 1
+        host.kill()
+        host.wait()
+        assert [r.id for r in reader.search("alpha", lang="en").results] == ["a"]
+
+
+def test_many_threads_ask_while_one_process_writes(tmp_path):
+    wrong = []
+    with Engine.create(str(tmp_path / "c")) as writer:
+        writer.index(documents(0, 20))
+
+        def read():
+            with Engine.open(str(tmp_path / "c")) as reader:
+                for _ in range(20):
+                    found = reader.search("word3", lang="en", k=1).results
+                    if [r.id for r in found] != ["d3"]:
+                        wrong.append(found)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for start in range(20, 200, 20):
+            writer.index(documents(start, start + 20))
+        for thread in threads:
+            thread.join()
+    assert not wrong
+
+
+def test_questions_that_write_are_not_answered(tmp_path):
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]), open_store(tmp_path / "c") as shared:
+        assert isinstance(shared, SharedStore)
+        link = _sharing._connect(tmp_path / "c")
+        _wire.send(link, ["delete", [["d1"]], {}])
+        with pytest.raises(EOFError):
+            _wire.receive(link)
