@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 
 class ParaglossError(Exception):
     """Anything a user can cause and mend; the command line prints it as one line."""
@@ -9,6 +11,17 @@ class ParaglossError(Exception):
 
 class InputError(ParaglossError):
     """A file or a value given by the user can't be used."""
+
+
+class PlacedError(InputError):
+    """Something in a line of text can't be read: shows the line, and points at the place."""
+
+    def __init__(self, message: str, text: str, at: int) -> None:
+        line = " ".join(text.split("\n"))  # as long as before: places stay
+        # Most letters of East Asian scripts are two columns wide on a terminal.
+        before = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line[:at])
+        super().__init__(f"{message}\n  {line}\n  {' ' * before}^")
+        self.at = at
 
 
 class LanguageError(ParaglossError):

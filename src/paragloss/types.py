@@ -37,10 +37,12 @@ class Alternative(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """What one query term may be in another language; best alternative first. Never empty."""
+    """What one query term may be in another language; best alternative first. Never empty. `weight` is how much the
+    term counts among the others: less than 1 for one that the query did not say itself."""
 
     source: str
     alternatives: tuple[Alternative, ...]
+    weight: float = 1.0
 
 
 class Query(NamedTuple):

@@ -28,7 +28,7 @@ class Thesaurus:
 
 
 def weights(translations):
-    return {t.source: {a.text: round(a.weight, 6) for a in t.alternatives} for t in translations}
+    return {t.source: {a.text: round(t.weight * a.weight, 6) for a in t.alternatives} for t in translations}
 
 
 def test_synonyms_are_translated_with_their_weight():

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from paragloss import __version__
-from paragloss.errors import ParaglossError
+from paragloss.errors import ParaglossError, PlacedError
 
 app = typer.Typer(
     name="paragloss",
@@ -34,7 +34,9 @@ def main() -> None:
     except ParaglossError as error:
         if debug:
             raise
-        print(f"paragloss: error: {' '.join(str(error).split())}", file=sys.stderr)
+        # A line of the user's with the place of the mistake stays as it is; any other message is one line.
+        said = str(error) if isinstance(error, PlacedError) else " ".join(str(error).split())
+        print(f"paragloss: error: {said}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("paragloss: stopped; what was reported as done is kept", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -67,6 +67,12 @@ def info(what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL")], as_js
     if as_json:
         print_json(about)
     else:
-        print_table(
-            ["", ""], [[key, value if isinstance(value, str) else json.dumps(value)] for key, value in about.items()]
-        )
+        print_table(["", ""], [row for key, value in about.items() for row in _rows(key, value)])
+
+
+def _rows(key: str, value: Any) -> list[list[str]]:
+    """A line, or one for each of the options that a part may have."""
+    if key == "options":
+        lines = [f"{part:16}{', '.join(said)}".rstrip() for part, said in value.items()]
+        return [[key if not number else "", line] for number, line in enumerate(lines)]
+    return [[key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]]

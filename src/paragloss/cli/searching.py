@@ -32,6 +32,9 @@ def search(
     ] = None,
     queries: Annotated[str, typer.Option(help='A file of queries, rows {"id","lang","text"}.')] = "",
     run: Annotated[str, typer.Option(help="Where the TREC run goes, with --queries.")] = "",
+    explain_pipeline: Annotated[
+        bool, typer.Option("--explain-pipeline", help="Print the nested searchers, and how the query is understood.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find documents for a query, or make a run for a file of queries."""
@@ -39,10 +42,13 @@ def search(
 
     if not collection:
         raise InputError("no --in given: say which collection to search")
-    if bool(query) == bool(queries):
+    if bool(query) == bool(queries) and not (explain_pipeline and not queries):
         raise InputError("give either a query or --queries FILE")
     targets = to.split(",") if to else None
     with Engine.open(collection) as engine:
+        if explain_pipeline:
+            print(engine.explain(query, lang=lang or None, to=targets, pipeline=pipeline or None))
+            return
         wanted = conditions(where or [])
         if queries:
             make_run(engine, queries, run, lang=lang, to=targets, k=k or 100, pipeline=pipeline or None, where=wanted)

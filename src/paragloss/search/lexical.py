@@ -89,5 +89,6 @@ class Lexical:
             for alternative in clause.alternatives:
                 words = alternative.terms or terms(alternative.text)
                 for word in words:
-                    weights[word] = weights.get(word, 0.0) + alternative.weight / len(words)
+                    share = clause.weight * alternative.weight / len(words)
+                    weights[word] = weights.get(word, 0.0) + share
         return weights

@@ -20,6 +20,8 @@ class Merged:
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
         answers = [searcher.search(queries, k, where) for searcher in self._searchers]
+        if not answers:
+            return [[] for _ in queries]
         return [self._merge(rankings, k) for rankings in zip(*answers, strict=True)]
 
 

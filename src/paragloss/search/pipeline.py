@@ -1,138 +1,179 @@
-"""From a pipeline's name to a Searcher: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find.
-
-A part is `bm25` (words as they stand: names, numbers, cognates), the name of an encoder (search by meaning, by cosine;
-`cr5:csls` by CSLS) or of a translator (search by translated words). Knows nothing of how models were made or kept.
+"""From a pipeline's text to nested searchers: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find,
+`wordnet|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`'; docs/pipelines.md
+explains both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from functools import partial
 
-from paragloss.errors import InputError, LanguageError
-from paragloss.search.dense import Dense
-from paragloss.search.fused import Fused, plain_sum
-from paragloss.search.lexical import Lexical
-from paragloss.search.merged import Merged
-from paragloss.search.reranked import Reranked
-from paragloss.search.structured import Probabilistic
-from paragloss.search.translated import Translated
-from paragloss.serving.bag import BagEncoder
-from paragloss.serving.hubness import Queries
-from paragloss.statistics import Statistics
-from paragloss.types import Document, Encoder, Query, Reranker, Searcher, Translator
+from paragloss.errors import LanguageError
+from paragloss.search import parts as made
+from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse
+from paragloss.search.merged import Merge, Merged
+from paragloss.search.options import shown
+from paragloss.search.parts import Asked, Parts
+from paragloss.search.translated import Reworded, Translated
+from paragloss.search.wording import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
+from paragloss.types import Query, Searcher, Translator
 
-BM25 = "bm25"
+__all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]
+
 #: How far each kind of part is trusted when their scores are added; measured on held-out collections, docs/log.md.
 AS_THEY_STAND, ENCODED, TRANSLATED = 3.0, 1.0, 8.0
 
 
-class Parts(NamedTuple):
-    """What a collection has to search with."""
-
-    store: Any
-    statistics: Statistics
-    encoders: Mapping[str, Encoder]
-    translators: Mapping[str, Translator]
-    rerankers: Mapping[str, Reranker]
-    documents: Callable[[Sequence[str]], Sequence[Document]]
-
-    @property
-    def names(self) -> list[str]:
-        return [BM25, *self.encoders, *self.translators]
-
-
 def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> Searcher:
-    """The searcher for queries in one language over documents in some. Without a name: everything there is, fused.
+    """The searcher for queries in one language over documents in some. Without a name: everything there is, fused."""
+    asked = Asked(parts, source, targets)
+    return _search(Place(name or "", asked), everything(asked) if name is None else parse(name))
 
-    Of an unnamed pipeline, what does not know the query's language is left out.
-    """
-    if name is None:
-        wanted = [BM25, *(n for n, encoder in parts.encoders.items() if source in encoder.langs)]
-        wanted += [n for n, translator in parts.translators.items() if _into(translator, source, targets)]
-        return _fused(parts, wanted, source, targets)
-    stages = [stage.strip() for stage in name.split(">")]
-    searcher = _fused(parts, [part.strip() for part in stages[0].split("+")], source, targets)
-    for stage in stages[1:]:
-        if stage not in parts.rerankers:
-            raise InputError(f"no reranker {stage!r} in this collection; it has {_listed(parts.rerankers)}")
-        searcher = Reranked(searcher, parts.rerankers[stage], parts.documents)
+
+def everything(asked: Asked) -> Node:
+    """What is searched when no pipeline is said: every part of the collection that knows the query's language."""
+    parts = asked.parts
+    wanted = ["bm25", *(name for name, encoder in parts.encoders.items() if asked.source in encoder.langs)]
+    wanted += [name for name, translator in parts.translators.items() if _into(translator, asked)]
+    return Fused(tuple(Term(None, Part(name)) for name in wanted)) if len(wanted) > 1 else Part("bm25")
+
+
+def sayable(parts: Parts) -> dict[str, list[str]]:
+    """Each part that a pipeline for this collection may name, with its options."""
+    fields = [f"{field}=1" for field in parts.statistics.layout.fields]
+    searched = [*shown(made.clauses), *shown(made.merging), *fields]
+    found = {name: [*shown(make), *fields] for name, make in made.SEARCHERS.items()}
+    found |= {name: [*shown(made.meaning), ",".join(shown(made.words))] for name in parts.encoders}
+    found |= {name: [*shown(made.chosen), *shown(made.onward), *searched] for name in parts.translators}
+    found |= {name: [*shown(make), *shown(made.onward), *searched] for name, make in made.TRANSLATORS.items()}
+    found |= {f"{MIX}(a+b)": [*shown(made.mix), *searched]}
+    found |= {f"{FEEDBACK}|a": shown(made.before), f"a|{FEEDBACK}": shown(made.after)}
+    found |= {f"a|{TOGETHER}": shown(made.together)}
+    found |= {f"{name}(a+b)": shown(make) for name, make in made.FUSIONS.items()}
+    return found | {f"a>{name}": shown(made.reranked) for name in parts.rerankers}
+
+
+def _search(here: Place, node: Node) -> Searcher:
+    if isinstance(node, Ranked):
+        return _ranked(here, node)
+    if isinstance(node, Fused):
+        return _fused(here, node)
+    if isinstance(node, Part) and node.name in made.FUSIONS and node.inner is not None:
+        some, make = terms(node.inner), made.FUSIONS[node.name]
+        weights = [1.0 if term.weight is None else term.weight for term in some]
+        (settings,) = here.bound(node, make)
+        return make([_search(here, term.search) for term in some], weights, **settings)
+    return _chain(here, list(flat(node)))
+
+
+def _ranked(here: Place, node: Ranked) -> Searcher:
+    searcher, rerankers = _search(here, node.search), here.asked.parts.rerankers
+    for part in node.rerankers:
+        if part.name not in rerankers:
+            have = ", ".join(rerankers) or "none"
+            raise here.wrong(f"no reranker {part.name!r} in this collection; it has {have}", part)
+        searcher = made.reranked(here.asked, searcher, part.name, **here.bound(part, made.reranked)[0])
     return searcher
 
 
 def attainable(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> dict[str, float]:
     """For each language the best score a document of it can have, as every part gives at most 1 of its trust; empty
-    where a reranker has the last word, which knows no best. In another language than the query's, words as they stand
-    count only when nothing else can find it: what they add is luck."""
-    if name is not None and ">" in name:
+    where a reranker or a fusion by place has the last word, which knows no best. In another language than the query's,
+    words as they stand count only when nothing else can find it: what they add is luck."""
+    asked = Asked(parts, source, targets)
+    here, node = Place(name or "", asked), everything(asked) if name is None else parse(name)
+    if isinstance(node, Ranked) or (isinstance(node, Part) and node.name in made.FUSIONS):
         return {}
-    names = parts.names if name is None else [part.strip() for part in name.split("+")]
+    weighed = list(zip(terms(node), _weights(here, node) if isinstance(node, Fused) else [1.0], strict=True))
     best = {}
     for target in targets:
-        spoken = [part for part in names if _speaks(parts, part.partition(":")[0], source, target)]
-        bridges = [part for part in spoken if part != BM25 or source == target] or spoken
-        best[target] = sum(_trust(parts, part) for part in bridges) if len(names) > 1 else 1.0
+        spoken = [(term, weight) for term, weight in weighed if _speaks(asked, term.search, target)]
+        bridges = [(t, w) for t, w in spoken if t.search != Part("bm25") or source == target] or spoken
+        best[target] = sum(weight for _, weight in bridges)
     return best
 
 
-def _speaks(parts: Parts, name: str, source: str, target: str) -> bool:
-    if name in parts.encoders:
-        return {source, target} <= set(parts.encoders[name].langs)
-    if name in parts.translators and source != target:
-        return bool(_into(parts.translators[name], source, [target]))
+def _speaks(asked: Asked, node: Node, target: str) -> bool:
+    """Whether a part can find documents of a language; of longer chains it is believed."""
+    if isinstance(node, Part) and node.name in asked.parts.encoders:
+        return {asked.source, target} <= set(asked.parts.encoders[node.name].langs)
+    if isinstance(node, Part) and node.name in asked.parts.translators and asked.source != target:
+        return bool(_into(asked.parts.translators[node.name], asked._replace(targets=[target])))
     return True
 
 
-def _fused(parts: Parts, names: Sequence[str], source: str, targets: Sequence[str]) -> Searcher:
-    searchers = [_part(parts, name, source, targets) for name in names]
-    if len(searchers) == 1:
-        return searchers[0]
-    return Fused(searchers, fuse=plain_sum, weights=[_trust(parts, name) for name in names], depth=200)
+def _fused(here: Place, node: Fused) -> Searcher:
+    """What + does: scores, which are shares of the best possible, times how far each part is trusted, added."""
+    return made.total([_search(here, term.search) for term in node.terms], _weights(here, node))
 
 
-def _trust(parts: Parts, name: str) -> float:
-    if name in parts.translators:
+def _weights(here: Place, node: Fused) -> list[float]:
+    """How far each part of a sum is trusted. Where one weight is said, those that are not said are 1."""
+    said = any(term.weight is not None for term in node.terms)
+    return [
+        term.weight if term.weight is not None else 1.0 if said else _trust(here, term.search) for term in node.terms
+    ]
+
+
+def _trust(here: Place, node: Node) -> float:
+    steps = list(flat(node))
+    if any(translates(here, step) for step in steps):
         return TRANSLATED
-    return AS_THEY_STAND if name == BM25 else ENCODED
+    return AS_THEY_STAND if any(isinstance(s, Part) and s.name in made.SEARCHERS for s in steps) else ENCODED
 
 
-def _part(parts: Parts, name: str, source: str, targets: Sequence[str]) -> Searcher:
-    if name == BM25:
-        return Lexical(parts.store, parts.statistics, langs=targets, proportional=True)
-    model, _, similarity = name.partition(":")
-    if model in parts.encoders and similarity in ("", "csls"):
-        return Dense(parts.store, _asking(parts.encoders[model], similarity == "csls"), name=model)
-    if name in parts.translators:
-        structured = Probabilistic(parts.store, parts.statistics, proportional=True)
-        translator = parts.translators[name]
-        known = _into(translator, source, targets)
-        if not known and set(targets) - {source}:
-            translator.translate(Query("", "", source), next(t for t in targets if t != source))  # says what it knows
-        own = [source] if source in targets else []
-        return Merged([Translated(structured, translator, to=target) for target in [*own, *known]])
-    raise InputError(f"no {name!r} in this collection to search with; it has {_listed(parts.names)}")
+def _chain(here: Place, steps: list[Node]) -> Searcher:
+    """The query flows from left to right: it is reworded, asked, and asked again with words of what was found."""
+    number = 0
+    while number < len(steps) and rewords(here, steps[number], first=not number):
+        number += 1
+    before, after = steps[:number], steps[number:]
+    alone = not after or (isinstance(after[0], Part) and after[0].name == FEEDBACK)  # words search by themselves
+    words = wording(here, before, searched=alone) if before else None
+    searcher = made.clauses(here.asked, **(words.clauses if words else {})) if alone else _one(here, after.pop(0))
+    for step in after:
+        if not isinstance(step, Part) or step.name != FEEDBACK:
+            raise here.wrong(f"only {FEEDBACK} can follow what searches", step)
+        searcher = made.after(here.asked, searcher, **here.bound(step, made.after)[0])
+    if words is None:
+        return searcher
+    if words.stays:
+        return Reworded(searcher, words.translator)
+    return _in_every_language(here.asked, searcher, words.translator, made.merging(**words.merging))
 
 
-def _asking(encoder: Encoder, csls: bool) -> Encoder:
-    """The encoder for queries: a model with a reference has its documents' hubness beside their vectors."""
-    if isinstance(encoder, BagEncoder) and encoder.reference:
-        return Queries(encoder, csls=csls)
-    if csls:
-        raise InputError("this model has no reference for CSLS: train it again with `paragloss train`")
-    return encoder
+def _one(here: Place, node: Node) -> Searcher:
+    """What searches at the end of a chain: bm25, an encoder, or anything in parentheses."""
+    if not isinstance(node, Part) or (node.name in made.FUSIONS and node.inner is not None):
+        return _search(here, node)
+    if node.name in here.asked.parts.encoders:
+        make: Callable[..., Searcher] = partial(made.meaning, here.asked, node.name)
+    elif node.name in made.SEARCHERS:
+        make = partial(made.SEARCHERS[node.name], here.asked)
+    else:
+        have = ", ".join(here.asked.parts.names)
+        raise here.wrong(f"no {node.name!r} in this collection to search with; it has {have}", node)
+    searcher: Searcher = here.made(node, make, here.bound(node, make)[0])
+    return searcher
 
 
-def _into(translator: Translator, source: str, targets: Sequence[str]) -> list[str]:
+def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator, merge: Merge) -> Searcher:
+    """The query in each language that the translator knows, and as it is in its own: one ranking."""
+    known = _into(translator, asked)
+    others = [target for target in asked.targets if target != asked.source]
+    if not known and others:
+        translator.translate(Query("", "", asked.source), others[0])  # says what it knows
+    own = [asked.source] if asked.source in asked.targets else []
+    return Merged([Translated(searcher, translator, to=to) for to in [*own, *known]], merge=merge)
+
+
+def _into(translator: Translator, asked: Asked) -> list[str]:
     """The languages a translator can translate into: it is asked to translate nothing, and says no if it can't."""
     known = []
-    for target in targets:
-        if target != source:
+    for target in asked.targets:
+        if target != asked.source:
             with suppress(LanguageError):
-                translator.translate(Query("", "", source), target)
+                translator.translate(Query("", "", asked.source), target)
                 known.append(target)
     return known
-
-
-def _listed(names: Sequence[str] | Mapping[str, Any]) -> str:
-    return ", ".join(names) or "none"

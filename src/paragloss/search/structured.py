@@ -27,10 +27,11 @@ CANDIDATES = 200
 
 
 class Choice(NamedTuple):
-    """One alternative of a clause: its words, all of which are meant, and its weight."""
+    """One alternative of a clause: its words, all of which are meant, its weight, and that of its clause."""
 
     words: tuple[str, ...]
     weight: float
+    clause: float = 1.0
 
 
 class _Structured:
@@ -69,10 +70,7 @@ class _Structured:
         if not query.clauses:
             return [[Choice((word,), 1.0)] for word in terms(query.text)]
         cut = [
-            [
-                Choice(alternative.terms or tuple(terms(alternative.text)), alternative.weight)
-                for alternative in clause.alternatives
-            ]
+            [Choice(a.terms or tuple(terms(a.text)), a.weight, clause.weight) for a in clause.alternatives]
             for clause in query.clauses
         ]
         kept = [[choice for choice in choices if choice.words] for choices in cut]
@@ -101,7 +99,8 @@ class _OneTerm(_Structured):
 
     def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
         statistics, fields = self._statistics, self._statistics.layout.fields
-        clauses = [self._shares(choices) for choices in self.clauses(query)]
+        cut = self.clauses(query)
+        clauses, importance = [self._shares(choices) for choices in cut], [choices[0].clause for choices in cut]
         gain = np.zeros((len(fields), len(clauses)))  # field weight times the clause's idf
         most = 0.0
         share: dict[int, Doubles] = {}  # term id -> how much of it counts for each clause
@@ -109,7 +108,7 @@ class _OneTerm(_Structured):
         for f, field in enumerate(fields):
             for c, shares in enumerate(clauses):
                 df = self._df(field, query.lang, shares)
-                idf = self._weights[f] * float(statistics.idf(field, query.lang, df))
+                idf = self._weights[f] * importance[c] * float(statistics.idf(field, query.lang, df))
                 most += idf  # of a clause without any document, too
                 gain[f, c] = idf if df > 0 else 0.0
                 ids = statistics.ids(field, query.lang, list(shares)).tolist()
@@ -185,8 +184,9 @@ class Nested(_Structured):
         statistics = self._statistics
         clauses = self.clauses(query)
         words: dict[str, float] = {}
-        for word, weight in ((w, c.weight / len(c.words)) for choices in clauses for c in choices for w in c.words):
-            words[word] = words.get(word, 0.0) + weight
+        for choice in (choice for choices in clauses for choice in choices):
+            for word in choice.words:
+                words[word] = words.get(word, 0.0) + choice.clause * choice.weight / len(choice.words)
         weights = dict(zip(statistics.layout.fields, self._weights.tolist(), strict=True))
         linear = statistics.query(query.lang, words, {field: weight for field, weight in weights.items() if weight})
         needs = [[[self._anywhere(w, query.lang) for w in choice.words] for choice in choices] for choices in clauses]

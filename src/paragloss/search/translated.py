@@ -1,4 +1,4 @@
-"""Search documents of one language with queries of another: translate, then search."""
+"""Search documents of one language with queries of another: translate, then search. Or reword, then search."""
 
 from __future__ import annotations
 
@@ -31,3 +31,20 @@ class Translated:
         clauses = tuple(self._translator.translate(query, self._to))
         best = " ".join(clause.alternatives[0].text for clause in clauses)
         return Query(query.id, best or query.text, self._to, clauses)
+
+
+class Reworded:
+    """Says each query in more or other words of its own language before the inner searcher is asked."""
+
+    def __init__(self, searcher: Searcher, translator: Translator) -> None:
+        self._searcher = searcher
+        self._translator = translator
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+        return self._searcher.search([self.translate(query) for query in queries], k, where)
+
+    def translate(self, query: Query) -> Query:
+        """The query as the inner searcher sees it."""
+        clauses = tuple(self._translator.translate(query, query.lang))
+        words = dict.fromkeys(alternative.text for clause in clauses for alternative in clause.alternatives)
+        return Query(query.id, " ".join(words) or query.text, query.lang, clauses)

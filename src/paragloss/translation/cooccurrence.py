@@ -6,7 +6,7 @@ window of text than chance would have it. Needs no parallel text. Knows nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -102,10 +102,11 @@ class Disambiguated:
     """Wraps a Translator: of each term's alternatives keeps the one that goes best with those of its neighbours.
 
     The sum of em over neighbours is maximised over the whole query at once. A term that goes with none of its
-    neighbours keeps every alternative: there is nothing to choose by.
+    neighbours keeps every alternative: there is nothing to choose by. `together` is what was counted, or a function
+    that says it of a language.
     """
 
-    def __init__(self, translator: Translator, together: Together) -> None:
+    def __init__(self, translator: Translator, together: Together | Callable[[str], Together]) -> None:
         self._translator = translator
         self._together = together
 
@@ -114,14 +115,15 @@ class Disambiguated:
         if len(clauses) < 2:
             return clauses
         texts = [[alternative.text for alternative in clause.alternatives] for clause in clauses]
-        links = [self._together.em(texts[i], texts[i + 1]) for i in range(len(texts) - 1)]
+        together = self._together(to) if callable(self._together) else self._together
+        links = [together.em(texts[i], texts[i + 1]) for i in range(len(texts) - 1)]
         chosen = best_path(links)
         result = []
         for i, clause in enumerate(clauses):
             before = links[i - 1][chosen[i - 1], chosen[i]] if i else 0.0
             after = links[i][chosen[i], chosen[i + 1]] if i < len(links) else 0.0
             one = (Alternative(texts[i][chosen[i]], 1.0),)
-            result.append(Translation(clause.source, one) if before + after > 0 else clause)
+            result.append(clause._replace(alternatives=one) if before + after > 0 else clause)
         return result
 
 

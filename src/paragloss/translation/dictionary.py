@@ -6,7 +6,7 @@ in the target collection is `cooccurrence.Disambiguated`. Knows nothing of file 
 
 from __future__ import annotations
 
-import hashlib
+import copy
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,10 +17,10 @@ import numpy as np
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
+from paragloss.translation.chosen import CHOICES, chosen
 from paragloss.types import Alternative, Query, Span, Translation
 
 KIND = "dictionary"
-CHOICES = ("every", "best", "random")
 
 #: Tells the part of speech of a query's words, one per term, "" where it can't: what `Dictionary` filters by.
 Tagger = Callable[[str, Sequence[Span]], Sequence[str]]
@@ -148,12 +148,15 @@ class Dictionary:
         for sense in senses:
             merged[sense.text] = merged.get(sense.text, 0.0) + sense.weight
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self.most]
-        if self.choose == "best":
-            return (Alternative(ranked[0][0], 1.0),)
-        if self.choose == "random":
-            return (Alternative(ranked[_draw(self.seed, query, written, len(ranked))][0], 1.0),)
         total = sum(weight for _, weight in ranked)
-        return tuple(Alternative(text, weight / total) for text, weight in ranked)
+        every = tuple(Alternative(text, weight / total) for text, weight in ranked)
+        return chosen(every, self.choose, seed=self.seed, within=query, of=written)
+
+    def varied(self, *, stem: bool, carry: Callable[[str, str], str] | None) -> Dictionary:
+        """The same dictionary, looked up another way."""
+        other = copy.copy(self)
+        other.stem, other._carry = stem and self.stem, carry or self._carry
+        return other
 
     def save(self, path: str | Path) -> None:
         """`carry` and `tag` are functions and not saved: give them to `load` again."""
@@ -225,12 +228,6 @@ def _by_stem(
 def _of_kind(senses: Sequence[Sense], pos: str) -> Sequence[Sense]:
     """Those of one part of speech, or all when none is known to be."""
     return [sense for sense in senses if pos and sense.pos == pos] or senses
-
-
-def _draw(seed: int, query: str, word: str, count: int) -> int:
-    """The same for the same seed, query and word, on every machine and in any order."""
-    digest = hashlib.blake2b(f"{seed}\t{query}\t{word}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") % count
 
 
 def _line(text: str) -> str:

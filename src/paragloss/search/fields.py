@@ -1,0 +1,47 @@
+"""Which fields of a document are indexed, and how much each counts when nothing is said.
+
+Web pages, Markdown and Word files have headings and strong words, pages an address; whatever a document lacks costs
+nothing. See docs/log.md for what the weights were measured on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import unquote, urlsplit
+
+from paragloss.statistics import Statistics
+from paragloss.types import Document
+
+#: The fields of a new collection, and their weights.
+FIELDS: Mapping[str, float] = {"title": 1.0, "text": 1.0, "headings": 0.0, "strong": 0.0, "url": 0.0}
+_BETWEEN = re.compile(r"[/_\-.+?&=#~]+")
+
+
+def weights(statistics: Statistics, said: Mapping[str, float | None] | None) -> dict[str, float]:
+    """A weight for each field that is searched. Fields said without a weight are searched alone, at weight 1, with
+    those that have one; without any such field the others keep theirs."""
+    said = said or {}
+    there = statistics.layout.fields
+    alone = any(weight is None for weight in said.values())
+    usual = {field: 0.0 if alone else FIELDS.get(field, 1.0) for field in there}
+    wanted = usual | {field: 1.0 if weight is None else weight for field, weight in said.items()}
+    return {field: weight for field, weight in wanted.items() if weight}
+
+
+def text_of(document: Document, field: str) -> str:
+    """What a field says; an address as the words in it."""
+    if field == "text":
+        return document.text
+    if field == "title":
+        return document.title
+    text = document.fields.get(field, "")
+    return _words(text) if field == "url" else text
+
+
+def _words(address: str) -> str:
+    try:
+        path = urlsplit(address).path
+    except ValueError:
+        path = address
+    return _BETWEEN.sub(" ", unquote(path)).strip()

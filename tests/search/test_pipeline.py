@@ -1,0 +1,298 @@
+"""Every rule of the language of pipelines, by the ranking it gives on a handful of documents.
+
+English asks, French is found. `dict` says: bank = banque (3) or rive (1), river = fleuve, money = argent; `table` knows
+only river = rivière.
+"""
+
+import numpy as np
+import pytest
+
+from paragloss import demo
+from paragloss.engine import Engine, train
+from paragloss.errors import LanguageError, PlacedError
+from paragloss.formats.dictionaries import Entry
+from paragloss.models import cr5
+from paragloss.translation.dictionary import Dictionary
+from paragloss.types import Document, Query
+
+DOCUMENTS = [
+    Document("banque", "La banque prête de l'argent. La banque garde l'argent.", "fr", "Argent"),
+    Document("rive", "Sur la rive du fleuve, une banque de sable. Le fleuve coule.", "fr", "Le fleuve"),
+    Document("rivière", "La rivière coule vers la mer.", "fr", "Eau"),
+    Document("Tokyo", "Tokyo 1964", "fr", "Jeux"),
+    Document("bank-en", "The bank lends money on credit, and credit costs interest.", "en", "Lending"),
+    Document("river-en", "A river flows to the sea.", "en", "Water"),
+]
+
+
+class Longest:
+    """Likes long documents."""
+
+    def score(self, query, documents):
+        return np.array([len(d.text) for d in documents], np.float32)
+
+
+class Shortest:
+    def score(self, query, documents):
+        return np.array([-len(d.text) for d in documents], np.float32)
+
+
+def dictionary(path, *entries):
+    Dictionary.build([Entry(*entry) for entry in entries], "en", "fr").save(path)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    place = tmp_path_factory.mktemp("pipelines")
+    many = ("bank", "banque", "", 3.0), ("bank", "rive", "", 1.0), ("river", "fleuve"), ("money", "argent")
+    dictionary(place / "dict", *many, ("interest", "rivière"))
+    dictionary(place / "table", ("river", "rivière"), ("credit", "rivière"))
+    train(cr5.fit, demo.concepts(), dim=40).save(place / "cr5")
+    models = [str(place / name) for name in ("dict", "table", "cr5")]
+    with Engine.create(str(place / "c"), models=models) as made:
+        made.index(DOCUMENTS)
+        made._models |= {"longest": Longest(), "shortest": Shortest()}
+        yield made
+
+
+def found(engine, pipeline, text="bank", **how):
+    how = {"lang": "en", "to": ["fr"], "k": 6} | how
+    return [result.id for result in engine.search(text, pipeline=pipeline, **how).results]
+
+
+def test_words_as_they_stand(engine):
+    assert found(engine, "bm25", "Tokyo 1964") == ["Tokyo"]
+    assert found(engine, "bm25") == []
+
+
+def test_a_translator_finds_by_translated_words(engine):
+    assert found(engine, "dict") == ["banque", "rive"]
+    assert found(engine, "table", "river") == ["rivière"]
+
+
+def test_how_alternatives_of_a_word_count(engine):
+    # One document has the likelier translation of bank twice, the other both of them, once each.
+    assert found(engine, "dict:psq") == ["banque", "rive"]
+    assert found(engine, "dict:each") == ["rive", "banque"]
+    (first, second) = engine.search("bank", lang="en", to=["fr"], pipeline="dict:synonyms").results
+    assert first.score == pytest.approx(second.score, rel=0.01)  # two occurrences of one word, to either
+
+
+def test_nested_wants_every_word_matched(engine):
+    assert found(engine, "dict", "river money") == ["banque", "rive"]
+    assert found(engine, "dict:nested", "river money") == []
+    assert found(engine, "dict:nested", "bank river") == ["rive"]
+
+
+def test_best_and_random_choose_one_translation(engine):
+    assert found(engine, "dict:best,nested", "bank river") == ["rive"]  # banque and fleuve are both there
+    assert {tuple(found(engine, f"dict:random,seed={seed}")) for seed in range(8)} == {("banque", "rive"), ("rive",)}
+    assert found(engine, "dict:top=1") == found(engine, "dict:best")
+
+
+def test_fields_have_weights_and_can_be_searched_alone(engine):
+    # money: in the title and twice in the text of one document
+    assert found(engine, "dict:title", "river") == ["rive"]
+    assert found(engine, "dict:title", "bank") == []
+    assert found(engine, "dict:title=0", "money") == ["banque"]
+    assert found(engine, "bm25:text", "Jeux") == []
+    assert found(engine, "bm25:title", "Jeux") == ["Tokyo"]
+    assert found(engine, "bm25:title=0.5,text=2", "Jeux 1964") == ["Tokyo"]
+
+
+def test_weights_of_fields_move_documents(engine):
+    assert found(engine, "bm25:title=9", "sable eau", lang="fr")[0] == "rivière"
+    assert found(engine, "bm25:title=0.1", "sable eau", lang="fr")[0] == "rive"
+
+
+def test_an_encoder_finds_by_meaning(tmp_path, engine):
+    with Engine.create(str(tmp_path / "c"), models=[str(engine.location).removesuffix("/c") + "/cr5"]) as small:
+        small.index([d for d in demo.documents() if d.id in ("volcano.fr", "bread.fr", "honey-bee.fr")])
+        for pipeline in ("cr5", "cr5:csls", "cr5:exact", "cr5:words,top=2", "cr5:words,csls"):
+            assert found(small, pipeline, "lava of a volcano")[0] == "volcano.fr"
+
+
+def test_plus_fuses_and_weights_say_how_far_each_is_trusted(engine):
+    assert found(engine, "dict+table", "river") == ["rive", "rivière"]
+    assert found(engine, "9*dict+table", "river")[0] == "rive"
+    assert found(engine, "dict+9*table", "river")[0] == "rivière"
+    assert found(engine, "0*dict+table", "river")[0] == "rivière"
+
+
+@pytest.mark.parametrize("fusion", ["rrf", "sum", "minmax", "rrf:constant=1", "sum:depth=5"])
+def test_fusions_by_name(engine, fusion):
+    assert found(engine, f"{fusion}(9*dict+table)", "river")[0] == "rive"
+    assert found(engine, f"{fusion}(dict+9*table)", "river")[0] == "rivière"
+
+
+def test_rerankers_stand_in_a_row_with_depths(engine):
+    assert found(engine, "dict>shortest") == ["banque", "rive"]
+    assert found(engine, "dict>longest") == ["rive", "banque"]
+    assert found(engine, "dict>longest>shortest") == ["banque", "rive"]
+    assert found(engine, "dict>longest:depth=1") == ["banque", "rive"]  # only the first is looked at
+
+
+def test_parentheses_say_what_is_reranked(engine):
+    assert found(engine, "(dict>longest)+0*table", "bank") == ["rive", "banque"]
+
+
+def test_mix_makes_one_clause_of_several_translators(engine):
+    # one clause: fleuve or rivière; as two parts a document is found by one of them only
+    assert sorted(found(engine, "mix(dict+table)", "river")) == ["rive", "rivière"]
+    assert found(engine, "mix(9*dict+table)", "river")[0] == "rive"
+    assert found(engine, "mix(dict+9*table)", "river")[0] == "rivière"
+    assert found(engine, "mix:nested(dict+table)", "river money") == []
+
+
+def test_feedback_before_translation_learns_from_documents_in_the_query_s_language(engine):
+    # The dictionary does not know the word; the English document that has it speaks of a bank and of money.
+    assert found(engine, "dict", "lends") == []
+    assert "banque" in found(engine, "feedback|dict", "lends")
+
+
+def test_feedback_after_translation_learns_from_what_was_found(engine):
+    assert found(engine, "dict", "money") == ["banque"]
+    assert found(engine, "dict|feedback", "money") == ["banque", "rive"]  # learns "banque", which both have
+    assert found(engine, "dict|feedback:beta=0", "money") == ["banque"]
+
+
+def test_feedback_on_both_sides_and_alone(engine):
+    assert "rive" in found(engine, "feedback|dict|feedback", "lends")
+    assert found(engine, "bm25|feedback", "argent", lang="fr") == ["banque", "rive"]
+    assert found(engine, "feedback|bm25", "argent", lang="fr") == ["banque", "rive"]
+
+
+def test_wordnet_expands_before_translation(engine, monkeypatch, tmp_path):
+    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
+    monkeypatch.setattr("paragloss.translation.wordnet._PLACES", ())
+    with pytest.raises(PlacedError, match="no WordNet on this machine") as caught:
+        found(engine, "table+wordnet|dict")
+    assert caught.value.at == 6
+    synonyms(tmp_path, "stream", "river")
+    assert found(engine, "dict", "stream") == []
+    assert found(engine, "wordnet|dict", "stream") == ["rive"]
+    assert found(engine, "wordnet:weight=0.1,most=1|dict", "stream") == ["rive"]
+    assert found(engine, "wordnet|bm25", "stream", to=None) == ["river-en"]  # reworded, not translated
+
+
+def synonyms(path, *words):
+    """A WordNet with one meaning."""
+    for part in ("noun", "verb", "adj", "adv"):
+        for name in (f"data.{part}", f"index.{part}", f"{part}.exc"):
+            (path / name).write_text("")
+    (path / "data.noun").write_text(f"00000000 03 n {len(words):02x} {' '.join(f'{w} 0' for w in words)} 000 | x  \n")
+    (path / "index.noun").write_text("".join(f"{word} n 1 1 @ 1 0 00000000  \n" for word in words))
+
+
+def test_neighbours_of_a_word_expand_before_translation(engine):
+    text = engine.explain("volcano", lang="en", to=["fr"], pipeline="cr5:words,top=2|dict")
+    assert "first: Embedding(top=2" in text
+
+
+def test_together_chooses_what_occurs_together(tmp_path):
+    dictionary(tmp_path / "dict", ("bank", "banque", "", 3.0), ("bank", "rive"), ("river", "fleuve"))
+    texts = [*["la rive du fleuve"] * 3, *["une banque de Paris"] * 9, *["la mer est bleue"] * 9]
+    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
+        small.index([Document(f"{i} {text}", text, "fr") for i, text in enumerate(texts)])
+        assert "bank (1): banque 0.75, rive 0.25" in small.explain("bank river", lang="en", pipeline="dict")
+        for pipeline in ("dict|together", "dict|together:window=4,documents=21"):
+            assert "bank (1): rive 1.00" in small.explain("bank river", lang="en", pipeline=pipeline)
+        assert len(found(small, "dict", "bank river", k=20)) == 12
+        assert len(found(small, "dict|together", "bank river", k=20)) == 3
+
+
+def test_a_translated_query_can_be_asked_of_an_encoder_or_of_a_group(engine):
+    assert found(engine, "dict|bm25", "river") == ["rive"]
+    assert found(engine, "dict|(bm25+cr5)", "river")[0] == "rive"
+
+
+def test_languages_are_merged_as_said(engine):
+    for merge in ("score", "scaled", "turns"):
+        both = found(engine, f"dict:merge={merge}", "river", to=None)
+        assert set(both) == {"rive", "river-en"}
+
+
+def test_machine_translation_is_named_or_the_collection_s_own(engine):
+    with pytest.raises(PlacedError, match="no translation engine"):
+        found(engine, "mt")
+    with pytest.raises(PlacedError, match="mt has no option 'elsewhere'"):
+        found(engine, "mt:elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "at", "message"),
+    [
+        ("bm25+nonsense", 5, "no 'nonsense' in this collection to search with; it has bm25, cr5, dict, table"),
+        ("bm25>knrm", 5, "no reranker 'knrm' in this collection; it has longest, shortest"),
+        ("bm25>longest:depth=0", 13, "depth=0: expected a whole number from 1 up"),
+        ("bm25:titel=2", 5, "bm25 has no option 'titel'; it has title=1, text=1"),
+        ("bm25:title=two", 5, "title=two: expected a number from 0 up"),
+        ("dict:nestled", 5, "dict has no option 'nestled'; it has every|best|random, top=0"),
+        ("dict:match=all", 5, "match=all: expected one of psq, synonyms, nested, each"),
+        ("together|dict", 0, "put it behind a translator"),
+        ("bm25|dict", 5, "only feedback can follow what searches"),
+        ("dict:nested|cr5", 5, "dict has no option 'nested'"),
+        ("cr5:top=3", 4, "cr5 has no option 'top'"),
+        ("table:exact,to=fr|dict:to=en", 23, "dict has no option 'to'"),
+        ("mix(dict+bm25)", 9, "only what translates can stand here"),
+        ("rrf:k=60(bm25+cr5)", 4, "rrf has no option 'k'; it has constant=60, depth=200"),
+    ],
+)
+def test_what_can_t_be_built_is_pointed_at(engine, pipeline, at, message):
+    with pytest.raises(PlacedError) as caught:
+        found(engine, pipeline)
+    assert caught.value.at == at, str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_pair_nobody_knows_is_said(engine):
+    with pytest.raises(LanguageError, match="no dictionary for de->fr"):
+        found(engine, "dict", "Bank", lang="de")
+
+
+def test_through_a_third_language(engine, tmp_path):
+    Dictionary.build([Entry("Fluss", "river")], "de", "en").save(tmp_path / "german")
+    Dictionary.build([Entry("river", "fleuve")], "en", "fr").save(tmp_path / "onward")
+    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "german"), str(tmp_path / "onward")]) as small:
+        small.index(DOCUMENTS)
+        assert found(small, "german:to=en|onward", "Fluss", lang="de") == ["rive"]
+
+
+def test_without_a_pipeline_everything_that_knows_the_language_is_fused(engine):
+    text = engine.explain(lang="en", to=["fr"])
+    assert text.startswith("Fused(fuse=plain_sum, weights=[3.0, 1.0, 8.0, 8.0], depth=200)\n  searchers: Lexical(")
+    assert "Dense" not in engine.explain(lang="fi", to=["fr"])  # cr5 does not know Finnish
+    assert "Translated" not in engine.explain(lang="fi", to=["fr"])
+
+
+def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(engine):
+    text = engine.explain("bank river", lang="en", to=["fr"], pipeline="dict:nested|feedback")
+    assert text == (
+        "Merged(merge=by_score)\n"
+        "  searchers: Translated(to='fr')\n"
+        "    searcher: Expanded(depth=10, terms=10, alpha=1.0, beta=0.3)\n"
+        "      searcher: Nested(weights=[1.0, 1.0], number=200, proportional=True, name='terms')\n"
+        "    translator: Dictionary()\n\n"
+        "'bank river' [en], terms: bank, river\n"
+        "Translated en->fr:\n"
+        "  bank (1): banque 0.75, rive 0.25\n"
+        "  river (1): fleuve 1.00"
+    )
+
+
+def test_info_says_what_can_be_said(engine):
+    about = engine.info()
+    assert about["fields"] == {"title": 6, "text": 6}
+    assert {"bm25", "cr5", "dict", "mix(a+b)", "feedback|a", "a|feedback", "a>longest"} <= set(about["options"])
+    assert "psq|synonyms|nested|each" in about["options"]["dict"]
+    assert about["options"]["a>longest"] == ["depth=100"]
+
+
+def test_expansion_does_not_weigh_as_much_as_the_query(engine):
+    """The words that feedback adds count `beta` whatever the structure of the query."""
+    for how in ("psq", "synonyms", "each"):
+        asked, ranked = [Query("q", "money", "en")], {}
+        for beta in (0.1, 1):
+            ranked[beta] = engine.rank(asked, k=6, to=["fr"], pipeline=f"dict:{how}|feedback:beta={beta}")[0]
+            assert [hit.id for hit in ranked[beta]] == ["banque", "rive"]
+        assert ranked[0.1][1].score < 0.5 * ranked[1][1].score
