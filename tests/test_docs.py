@@ -1,15 +1,21 @@
 """What the documents say is there, and what is there is in the documents."""
 
+import json
 import re
 import shlex
 from contextlib import chdir, suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer.main
+from test_cli import CORPUS, paragloss_
 
 from paragloss.cli import app, main
 from paragloss.cli.settings import methods
+from paragloss.clicks import synthetic_log
+from paragloss.formats.clicks import write_sessions
+from paragloss.formats.vectors import write_vectors
 from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
 from paragloss.search.wording import FEEDBACK, MIX, TOGETHER
 
@@ -30,7 +36,7 @@ def test_every_option_that_is_documented_exists(name):
     assert set(re.findall(r"--[a-z][a-z-]*", usage)) <= known
 
 
-@pytest.mark.parametrize("method", [name.split(".")[1] for name in methods()])
+@pytest.mark.parametrize("method", sorted(methods()))
 def test_every_method_is_named(method):
     assert f"`{method}`" in COMMANDS
 
@@ -76,3 +82,55 @@ def test_the_commands_on_the_page_on_pipelines_print_what_it_says(pipelines, cap
 def test_every_part_that_can_be_said_is_on_the_page_on_pipelines(pipelines):
     for name in [*SEARCHERS, *TRANSLATORS, *FUSIONS, FEEDBACK, TOGETHER, MIX]:
         assert re.search(rf"`{name}\b", pipelines[0]), name
+
+
+#: Commands that go on until they are stopped: an example of them would never end.
+ENDLESS = {"serve", "mcp"}
+
+
+@pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands.keys() - ENDLESS))
+def test_every_command_has_an_example(name):
+    section = COMMANDS.split(f"\n## paragloss {name}\n")[1].split("\n## ")[0]
+    assert re.search(rf"```sh\n(.*\n)*?paragloss {name}\b", section), (
+        "add a block ```sh with a command that a test can run"
+    )
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    """What the examples of docs/commands.md speak of."""
+    (tmp_path / "pages.jsonl").write_bytes(CORPUS.read_bytes())
+    (tmp_path / "queries.jsonl").write_text('{"id": "q1", "lang": "en", "text": "volcano lava"}\n')
+    (tmp_path / "qrels").write_text("q1 0 volcano.zh 2\nq1 0 volcano.da 1\n")
+    (tmp_path / "en-fr.tsv").write_text("volcano\tvolcan\nbread\tpain\nwater\teau\ncity\tville\n")
+    (tmp_path / "zh-en.tsv").write_text("火山\tVolcano\n蜜蜂\tVolcano\n", encoding="utf-8")
+    (tmp_path / "clicked.tsv").write_text("volcano\tlava and ash of a volcano\nbread\tbread is baked\n")
+    opened = [("火山", "volcano.zh")] * 5 + [("火山", "bread.zh"), ("蜜蜂", "honey-bee.zh")]
+    lines = [f"00:00:0{n}\tu{n}\t[{query}]\t1 1\t{url}\n" for n, (query, url) in enumerate(opened)]
+    (tmp_path / "sogou.txt").write_text("".join(lines), encoding="utf-8")
+    write_sessions(tmp_path / "log.jsonl", synthetic_log(queries=6, documents=5, sessions=40).sessions)
+    rows = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+    for lang, words in {"en": ["volcano", "bread", "water", "city"], "fr": ["volcan", "pain", "eau", "ville"]}.items():
+        write_vectors(tmp_path / f"{lang}.vec", words, rows)
+        write_vectors(tmp_path / f"joint_28_{lang}.txt.gz", words, rows, format="glove")
+    pages = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+    french = {page["concept"]: page for page in pages if page["lang"] == "fr"}
+    english = [page for page in pages if page["lang"] == "en"][:20]
+    lsclir = {
+        "wiki_en.queries": [(page["concept"], page["title"], page["title"]) for page in english],
+        "wiki_fr.documents": [(concept, page["title"], page["text"]) for concept, page in french.items()],
+        "en2fr.rel": [(page["concept"], page["concept"], "2") for page in english],
+    }
+    for name, table in lsclir.items():
+        (tmp_path / name).write_text("".join("\t".join(row) + "\n" for row in table), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_examples_run_in_their_order(prepared):
+    for block in re.findall(r"```sh\n(.*?)```", COMMANDS, re.DOTALL):
+        for line in block.splitlines():
+            program, *arguments = shlex.split(line)
+            assert program == "paragloss"
+            paragloss_(*arguments, cwd=prepared)
+    assert (prepared / "lambda.svg").is_file()
+    assert "q1 0 volcano.zh" in (prepared / "sogou" / "qrels").read_text()

@@ -1,6 +1,7 @@
 """The command line: a thin layer over what is below; one file per family of commands."""
 
 from paragloss.cli import (  # noqa: F401 (they add commands)
+    clicking,
     collecting,
     demonstrating,
     measuring,

@@ -41,6 +41,9 @@ def main() -> None:
     except KeyboardInterrupt:
         print("paragloss: stopped; what was reported as done is kept", file=sys.stderr)
         sys.exit(130)
+    except MemoryError as error:
+        print(f"paragloss: error: not enough memory ({error}); give less at once, or smaller settings", file=sys.stderr)
+        sys.exit(1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -1,82 +1,179 @@
-"""The settings of methods as flags: read off the signatures of their `fit`."""
+"""The settings of methods as flags: read off the signatures of their `fit`, `tune` and the like.
+
+A setting's line of help and its bounds stand in its annotation (`learning.settings`); its type says how what was typed
+is read. Files are read by `cli.data`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, get_args
 
+from paragloss.cli import data
 from paragloss.errors import InputError
+from paragloss.learning.settings import Option, alternatives, expected, options, refused, series_of
+
+#: What can't be typed, and why; everything else that a method takes is a flag.
+PYTHON_ONLY = {"progress": "a function; the command line shows its own progress"}
+_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 
-def methods() -> list[str]:
-    names = []
+@cache
+def methods(function: str = "fit") -> dict[str, str]:
+    """Names of methods that have a function, and where they are."""
+    found = {}
     for folder in ("models", "translation"):
         package = importlib.import_module(f"paragloss.{folder}")
-        for found in pkgutil.iter_modules(package.__path__):
-            source = Path(package.__path__[0], f"{found.name}.py")
-            if found.ispkg or found.name.startswith("_"):
+        for one in pkgutil.iter_modules(package.__path__):
+            source = Path(package.__path__[0], f"{one.name}.py")
+            if one.ispkg or one.name.startswith("_"):
                 continue
-            if "\ndef fit(" in source.read_text(encoding="utf-8"):
-                names.append(f"{folder}.{found.name}")
-    return names
+            if f"\ndef {function}(" in source.read_text(encoding="utf-8"):
+                found[one.name] = f"paragloss.{folder}.{one.name}"
+    return found
 
 
-def fit_of(method: str) -> Any:
-    for name in methods():
-        if name.split(".")[1] == method.replace("-", "_"):
-            return importlib.import_module(f"paragloss.{name}").fit
-    have = ", ".join(sorted(name.split(".")[1] for name in methods()))
-    raise InputError(f"no method {method!r}; there are {have}")
+def module_of(method: str, function: str = "fit") -> ModuleType:
+    """The file of a method that has a function."""
+    have = methods(function)
+    if (name := method.replace("-", "_")) not in have:
+        raise InputError(f"no method {method!r}; there are {', '.join(sorted(have))}")
+    return importlib.import_module(have[name])
 
 
-#: Settings that may be left out, or be a word or a path.
-_WORDS = ("str | None", "str | Path | None", "Path | None")
+def flags(function: Callable[..., Any]) -> dict[str, Option]:
+    """A function's settings by the flags that set them."""
+    return {flag_of(name): option for name, option in options(function).items() if name not in PYTHON_ONLY}
 
 
-def flags(fit: Any) -> dict[str, inspect.Parameter]:
-    """A fit function's settings that can be said in one word."""
-    return {
-        f"--{name.replace('_', '-').strip('-')}": parameter
-        for name, parameter in inspect.signature(fit).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
-        and (isinstance(parameter.default, int | float | str) or parameter.annotation in _WORDS)
-    }
+def flag_of(name: str) -> str:
+    return f"--{name.strip('_').replace('_', '-')}"
 
 
-def wants_value(fit: Any, word: str) -> bool:
-    parameter = flags(fit).get(word)
-    return parameter is not None and not isinstance(parameter.default, bool)
+def separated(words: Sequence[str], functions: Sequence[Callable[..., Any]]) -> tuple[list[str], dict[str, list[str]]]:
+    """What is no flag, and the flags with what was typed behind each; a flag of any of the functions is known."""
+    known = {flag: option for function in functions for flag, option in flags(function).items()}
+    paths: list[str] = []
+    given: dict[str, list[str]] = {}
+    taken = list(words)
+    while taken:
+        word = taken.pop(0)
+        if not word.startswith("--"):
+            paths.append(word)
+            continue
+        flag, equals, text = word.partition("=")
+        if flag.startswith("--no-") and f"--{flag[5:]}" in known and not equals:
+            flag, text = f"--{flag[5:]}", "no"
+        elif not equals and flag in known:
+            text = "yes" if is_switch(known[flag]) else _next(flag, taken)
+        given.setdefault(flag, []).append(text)
+    return paths, given
 
 
-def setting(fit: Any, method: str, word: str, value: str | None) -> tuple[str, Any]:
-    known = flags(fit)
-    if "=" in word:
-        word, value = word.split("=", 1)
-    negated = word.startswith("--no-") and f"--{word[5:]}" in known
-    parameter = known.get(f"--{word[5:]}" if negated else word)
-    if parameter is None:
-        raise InputError(f"{method} has no setting {word}; it has {', '.join(sorted(known))}")
-    if isinstance(parameter.default, bool):
-        return parameter.name, not negated
-    if parameter.default is None and value is not None:
-        return parameter.name, value
+def values(method: str, function: Callable[..., Any], given: dict[str, list[str]]) -> dict[str, Any]:
+    """The keyword arguments that flags say; an error names the flag, what was typed and what was expected."""
+    known = flags(function)
+    found = {}
+    for flag, texts in given.items():
+        if flag not in known:
+            raise InputError(f"{method} has no setting {flag}; it has {', '.join(sorted(known))}")
+        option = known[flag]
+        found[option.name] = value = _read(flag, option, texts)
+        if reason := refused(option, value):
+            raise InputError(f"{flag} {','.join(texts)}: {reason}")
+    return found
+
+
+def _read(flag: str, option: Option, texts: list[str]) -> Any:
+    """What was typed, as the setting's type. A flag that is given again adds to a list, else the last one counts."""
+    if (reader := data.reader(option.type)) is not None:
+        return reader(flag, texts)
+    series, kinds = series_of(option.type), alternatives(option.type)
     try:
-        return parameter.name, type(parameter.default)(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{word} needs a {type(parameter.default).__name__}, got {value!r}") from None
+        if series is not None:
+            return tuple(series.kind(part) for text in texts for part in text.split(",") if part.strip())
+        if _is_grid(option.type):
+            return tuple(tuple(float(part) for part in row.split(",")) for text in texts for row in text.split("/"))
+        if is_switch(option):
+            return _switched(texts[-1])
+        kind = next((one for one in kinds if one in (int, float)), str)
+        return kind(texts[-1])
+    except (ValueError, OverflowError):
+        raise InputError(f"{flag} {texts[-1]!r}: expected {expected(option)}") from None
 
 
-def settings_help(method: str) -> str:
-    fit = fit_of(method)
-    lines = [
-        f"Usage: paragloss train {method} FILE... --out MODEL [settings]",
-        "",
-        inspect.getdoc(fit) or "",
-        "",
-        "Settings:",
-    ]
-    lines += [f"  {flag} {parameter.default!r}" for flag, parameter in flags(fit).items()]
+def is_switch(option: Option) -> bool:
+    return option.type is bool
+
+
+def _is_grid(hint: Any) -> bool:
+    """Several series of numbers, to be tried one after the other."""
+    return any(series_of(inner) is not None for inner in get_args(hint))
+
+
+def _switched(text: str) -> bool:
+    if text.lower() not in (*_YES, *_NO):
+        raise ValueError(text)
+    return text.lower() in _YES
+
+
+def _next(flag: str, taken: list[str]) -> str:
+    if not taken:
+        raise InputError(f"{flag} is the last word: say its value behind it")
+    return taken.pop(0)
+
+
+def summary(name: str, function: str = "fit") -> str:
+    """What a method is, in a line: how its file begins, up to the first full stop."""
+    about = inspect.getdoc(importlib.import_module(methods(function)[name])) or ""
+    return " ".join(about.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+
+
+def settings_help(usage: str, functions: Iterable[tuple[str, Callable[..., Any]]]) -> str:
+    """How a command is used, what it does, and a line for each setting, under a heading for each function."""
+    lines = [f"Usage: paragloss {usage}"]
+    told: set[str] = set()
+    for heading, function in functions:
+        found = {flag: option for flag, option in flags(function).items() if flag not in told}
+        again = [flag for flag in flags(function) if flag in told]
+        told |= found.keys()
+        lines += ["", inspect.getdoc(function) or "", ""] if heading == "Settings" else [""]
+        lines.append(f"{heading}:")
+        width = max((len(_shown(flag, option)) for flag, option in found.items()), default=0)
+        lines += [f"  {_shown(flag, option):<{width}}  {explained(option)}" for flag, option in found.items()]
+        lines += [f"  and of those above: {', '.join(again)}"] if again else []
     return "\n".join(lines)
+
+
+def explained(option: Option) -> str:
+    """A setting in a line: what it is for, what it takes, what it is by default."""
+    default = option.default
+    usual = "" if default in (None, "", ()) or default is inspect.Parameter.empty else f" [{_written(default)}]"
+    choice = f" ({', '.join(option.setting.words)})" if option.setting.words else ""
+    return f"{option.setting.help}{choice}{usual}".strip()
+
+
+def _shown(flag: str, option: Option) -> str:
+    if is_switch(option):
+        return f"{flag}, --no-{flag[2:]}"
+    series = series_of(option.type)
+    if series is not None:
+        what = ",".join(["N"] * (series.length or 2)) + ("" if series.length else ",...")
+    elif data.reader(option.type) is not None:
+        what = "FILE"
+    else:
+        kind = next((one for one in alternatives(option.type) if one in (int, float)), None)
+        what = "N" if kind is int else "X" if kind is float else "PATH" if Path in alternatives(option.type) else "WORD"
+    return f"{flag} {what}"
+
+
+def _written(default: Any) -> str:
+    if isinstance(default, tuple):
+        return ("/" if isinstance(default[0], tuple) else ",").join(map(_written, default))
+    return str(default) if not isinstance(default, bool) else "yes" if default else "no"

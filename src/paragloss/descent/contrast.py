@@ -21,10 +21,9 @@ from paragloss.descent.batches import shuffled
 from paragloss.descent.conjugate import stepping
 from paragloss.descent.loop import History, Progress, descend
 from paragloss.errors import ModelError
+from paragloss.learning.settings import LOSSES, OPTIMIZERS
 from paragloss.types import Floats
 
-LOSSES = ("difference", "logistic")
-OPTIMIZERS = ("adam", "cg")
 #: Pairs kept apart for early stopping: this share of them, never more than so many; none if they'd be too few to tell.
 _HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.05, 2000, 20
 #: A small corpus is cut into smaller batches, so that an epoch has about this many steps.

@@ -1,7 +1,7 @@
 """The collection that the command line and the server hold, and the models it is searched with."""
 
 from paragloss.engine.collection import Answer, Engine, describe
-from paragloss.engine.loading import load, train, translator
+from paragloss.engine.loading import add_language, load, train, translator
 from paragloss.engine.showing import Result
 
-__all__ = ["Answer", "Engine", "Result", "describe", "load", "train", "translator"]
+__all__ = ["Answer", "Engine", "Result", "add_language", "describe", "load", "train", "translator"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paragloss import artefacts
+from paragloss.engine import vectors
 from paragloss.errors import ModelError
 from paragloss.formats.dictionaries import read_entries
 from paragloss.serving import hubness, pretrained
@@ -30,11 +31,28 @@ def train(fit: Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
     return model
 
 
+def add_language(
+    add: Callable[..., BagEncoder], path: str | Path, aligned: Aligned, lang: str, **settings: Any
+) -> BagEncoder:
+    """A saved encoder with one more language, learned from concepts that have it and one the encoder knows."""
+    before = load(path)
+    if not isinstance(before, BagEncoder):
+        raise ModelError(f"{path} holds a {type(before).__name__}: a language can be added to a linear encoder only")
+    after = add(before, aligned, lang, **settings)
+    known = [concept for concept in aligned if lang in concept.texts]
+    alone = BagEncoder({lang: after.towers[lang]}, weighting=after.weighting, epsilon=after.epsilon)
+    after.reference = {**before.reference, **hubness.reference(alone, known)}
+    return after
+
+
 def load(path: str | Path) -> Any:
     """A trained model: what kind it is stands in its folder, and a file of that name knows how to load it.
 
-    Or a model of somebody else's: `e5`, `use`, a folder as others publish them, the address of an endpoint.
+    Or a model of somebody else's: `e5`, `use`, a folder as others publish them, the address of an endpoint; or word
+    vectors, files parted by commas or a folder of them.
     """
+    if files := vectors.files(path):
+        return vectors.encoder(files)
     if foreign(path):
         return pretrained.build(pretrained.settings_for(str(path)))
     kind = artefacts.kind_of(path)
@@ -76,12 +94,16 @@ def foreign(path: str | Path) -> bool:
 
 
 def name_of(path: str | Path) -> str:
+    """What a collection calls a model: its folder's name, or what somebody else's is called."""
+    if called := vectors.name(path):
+        return called
     return pretrained.short_name(str(path)) if foreign(path) else Path(path).resolve().name
 
 
 def keep(store: Any, path: str | Path, model: Any) -> None:
-    """Put a model with the collection: a copy of its folder, or where somebody else's is to be found."""
-    if not foreign(path):
+    """Put a model with the collection: a copy of its folder, where somebody else's is to be found, or the encoder that
+    word vectors make."""
+    if not foreign(path) and not vectors.files(path):
         shelf.keep(store, name_of(path), path)
         return
     with tempfile.TemporaryDirectory() as place:

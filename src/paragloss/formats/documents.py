@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from paragloss.errors import InputError
-from paragloss.formats import apart, csv, folder, irds, jsonl, markdown, trec, wikipedia
+from paragloss.formats import apart, csv, folder, irds, jsonl, lsclir, markdown, trec, wikipedia
 from paragloss.formats.foreign import READERS as FOREIGN
 from paragloss.formats.text import BROKEN, OnError, PathLike, broken, open_bytes, suffix
 from paragloss.types import Document
 
 SUPPORTED = (
-    f".jsonl, .csv, .tsv, .txt, .md, {', '.join(FOREIGN)}, TREC <DOC> files, MediaWiki .xml dumps, "
+    f".jsonl, .csv, .tsv, LS-CLIR .documents, .txt, .md, {', '.join(FOREIGN)}, TREC <DOC> files, MediaWiki .xml dumps, "
     "folders of them, and irds:DATASET; files may be packed with gzip, bzip2 or xz"
 )
 _TABLES: dict[str, Callable[..., Iterator[Document]]] = {
@@ -28,6 +28,7 @@ _DUMPS: dict[str, Callable[..., Iterator[Document]]] = {
     ".trec": trec.read_documents,
     ".sgml": trec.read_documents,
     ".xml": wikipedia.read_documents,
+    ".documents": lsclir.read_documents,
 }
 _PAGES: dict[str, Callable[..., Document]] = {
     ".txt": markdown.read_plain,

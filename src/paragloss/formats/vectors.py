@@ -22,10 +22,13 @@ from paragloss.formats.text import (
     OnError,
     PathLike,
     broken,
+    checked_lang,
     lines,
+    looks_like_lang,
     open_binary_output,
     open_bytes,
     report,
+    stem,
     suffix,
 )
 from paragloss.types import Floats
@@ -53,6 +56,31 @@ def read_vectors(path: PathLike, *, limit: int | None = None, on_error: OnError 
     else:
         words, matrix = _read_text(path, header is not None, limit, on_error)
     return _unique(words, matrix)
+
+
+def read_languages(paths: Sequence[str]) -> dict[str, tuple[list[str], Floats]]:
+    """Vectors of several languages, from a file for each: `joint_28_fr.txt.gz`, `wiki.multi.fr.vec`, or fr=FILE."""
+    found: dict[str, tuple[list[str], Floats]] = {}
+    for given in paths:
+        lang, path = language_of(given)
+        if lang in found:
+            raise InputError(f"{path}: vectors for {lang} were given before; give one file for each language")
+        found[lang] = read_vectors(path)
+    widths = {lang: matrix.shape[1] for lang, (_, matrix) in found.items()}
+    if len(set(widths.values())) > 1:
+        raise InputError(f"the vectors have different widths ({widths}); give vectors of one width")
+    return found
+
+
+def language_of(given: str) -> tuple[str, str]:
+    """The language and the path of a file of vectors: said before it (fr=FILE), else the last code in its name."""
+    lang, equals, path = given.partition("=")
+    if equals and looks_like_lang(lang):
+        return checked_lang(lang), path
+    for part in reversed(re.split(r"[._-]", stem(given))):
+        if looks_like_lang(part):
+            return checked_lang(part), given
+    raise InputError(f"{given}: no language in the file's name; call it such as wiki.fr.vec, or write fr={given}")
 
 
 def write_vectors(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 from paragloss.errors import MissingExtraError, ModelError
 from paragloss.learning.counting import Counted, count, text_of
-from paragloss.learning.monolingual import Vectors, train
+from paragloss.learning.monolingual import TRAINERS, Vectors, train
+from paragloss.learning.settings import Dim, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.solving import maps
 from paragloss.types import Aligned, Floats
@@ -30,24 +31,29 @@ Dictionary = Mapping[tuple[str, str], Sequence[tuple[str, str]]]
 _ALARM = 0.25
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 300,
-    seed: int = 0,
-    method: str = "procrustes",
-    dictionary: Dictionary | None = None,
-    vectors: Mapping[str, Vectors] | None = None,
-    trainer: str = "ppmi",
-    window: int = 5,
-    rounds: int = 5,
-    keep: float = 1.0,
-    epochs: int = 5,
-    steps: int = 1000,
-    hidden: int = 512,
-    stem: bool = False,
-    max_terms: int = 200_000,
-    min_df: int = 3,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    method: Annotated[str, Setting("How the map between two languages is learned.", words=METHODS)] = "procrustes",
+    dictionary: Annotated[
+        Dictionary | None, Setting("Word pairs to learn the map from, as files such as en-fr.tsv.")
+    ] = None,
+    vectors: Annotated[
+        Mapping[str, Vectors] | None, Setting("Word vectors of each language, as files such as wiki.fr.vec.")
+    ] = None,
+    trainer: Annotated[str, Setting("What makes word vectors where none are given.", words=TRAINERS)] = "ppmi",
+    window: Annotated[int, Setting("How far apart two words count as near, for word vectors.", least=1, most=100)] = 5,
+    rounds: Annotated[int, Setting("How often procrustes and advrefine refine their map.", least=0, most=1000)] = 5,
+    keep: Annotated[float, Setting("The share of directions that svd and cca leave.", above=0, most=1)] = 1.0,
+    epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", least=1, most=100_000)] = 5,
+    steps: Annotated[int, Setting("Steps of an epoch (advrefine).", least=1, most=1_000_000)] = 1000,
+    hidden: Annotated[int, Setting("How wide the adversary is (advrefine).", least=1, most=100_000)] = 512,
+    stem: Stem = False,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 3,
 ) -> BagEncoder:
     """Map every language onto the one with most documents (ties: first in the alphabet).
 
@@ -99,7 +105,7 @@ def fit(
         warnings.warn(
             f"the {method} map from {', '.join(failed)} to {hub} has failed: the word pairs it finds agree with each "
             "other hardly more than those of unrelated spaces; give a (better) dictionary, or more text",
-            stacklevel=2,
+            stacklevel=3,
         )
     towers = {lang: Tower(vocabularies[lang], maps.unit(tables[lang])) for lang in counted}
     meta: dict[str, Any] = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}

@@ -8,11 +8,24 @@ Learning needs torch, serving does not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from paragloss.learning.counting import count
+from paragloss.learning.settings import (
+    Batch,
+    Dim,
+    Layers,
+    MaxTerms,
+    MinDf,
+    Patience,
+    Rate,
+    Seed,
+    Setting,
+    Stem,
+    checked,
+)
 from paragloss.serving.bag import BagEncoder, Layer, Tower
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
@@ -24,22 +37,27 @@ if TYPE_CHECKING:
 WEIGHTING = "idf-mean"
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 128,
-    seed: int = 0,
-    layers: int = 1,
-    hidden: int = 256,
-    words: int = 20,
-    pretraining_epochs: int = 5,
-    epochs: int = 50,
-    learning_rate: float = 0.003,
-    batch: int = 200,
-    patience: int = 3,
-    stem: bool = True,
-    max_terms: int = 10_000,
-    min_df: int = 2,
+    dim: Dim = 128,
+    seed: Seed = 0,
+    layers: Layers = 1,
+    hidden: Annotated[int, Setting("How wide every layer but the last is.", least=1, most=100_000)] = 256,
+    words: Annotated[int, Setting("A text is read as so many words, however long it is.", least=1, most=100_000)] = 20,
+    pretraining_epochs: Annotated[
+        int, Setting("Epochs of the Boltzmann machines; 0 starts from random numbers.", least=0, most=100_000)
+    ] = 5,
+    epochs: Annotated[
+        int, Setting("Epochs of the whole network; 0 keeps what the machines found.", least=0, most=100_000)
+    ] = 50,
+    learning_rate: Rate = 0.003,
+    batch: Batch = 200,
+    patience: Patience = 3,
+    stem: Stem = True,
+    max_terms: MaxTerms = 10_000,
+    min_df: MinDf = 2,
     progress: Callable[[Progress], None] | None = None,
 ) -> BagEncoder:
     """Learn from concepts in any number of languages: `layers` sigmoid layers, `hidden` wide but for the last.

@@ -8,29 +8,36 @@ The CCA of word vectors (Faruqui and Dyer) is a map between word spaces: see `al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
 from paragloss.learning.counting import count
+from paragloss.learning.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.solving.spectral import Product, singular
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import weigh
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 300,
-    seed: int = 0,
-    reduced: int = 600,
-    ridge: float = 0.1,
-    stem: bool = True,
-    max_terms: int = 200_000,
-    min_df: int = 3,
-    lengths: tuple[int, int] = (50, 1000),
+    dim: Dim = 300,
+    seed: Seed = 0,
+    reduced: Annotated[
+        int, Setting("Each language is first cut down to so many singular vectors.", least=1, most=10_000)
+    ] = 600,
+    ridge: Annotated[
+        float, Setting("Keeps rare directions down, in units of the mean variance.", above=0, most=1e6)
+    ] = 0.1,
+    stem: Stem = True,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 3,
+    lengths: Lengths = (50, 1000),
 ) -> BagEncoder:
     """Learn from concepts in any number of languages. Each language's rows are first projected on their `reduced`
     largest singular vectors; `ridge` is in units of the mean variance that is left."""

@@ -6,63 +6,70 @@ WSDM 2019. Which concepts and languages are given decides whether training is jo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from paragloss.errors import ModelError
 from paragloss.learning.counting import Counted, count, text_of
+from paragloss.learning.settings import Checkpoint, Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.ranking import nearest
 from paragloss.serving.bag import BagEncoder, Tower
-from paragloss.solving.arrays import Arrays
+from paragloss.solving.arrays import Arrays, unreachable
 from paragloss.solving.ridge import Block, Regression
-from paragloss.solving.spectrum import SOLVERS, Progress, Solution, closed_form, leading, reduced_rank, small
+from paragloss.solving.spectrum import SOLVERS, Progress, Solution, chosen, closed_form, leading, reduced_rank
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
+LAMBDAS = (0.25, 0.5, 1.0, 2.0, 4.0)
+Lambda: TypeAlias = Annotated[
+    float, Setting("How much large word weights cost; the paper tries 0.5 to 6.", above=0, most=1e9)
+]
+Place: TypeAlias = Annotated[
+    str | None, Setting("Where to compute: cpu, cuda (both by torch) or numpy.", refuse=unreachable)
+]
 
+
+class _Posed(NamedTuple):
+    """The regression to be solved: counted texts, and by which way to how many directions."""
+
+    counted: Mapping[str, Counted]
+    blocks: list[Block]
+    concepts: int
+    rank: int
+    seed: int
+    solver: str
+    device: str | None
+
+
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 300,
-    seed: int = 0,
-    lambda_: float = 1.0,
-    stem: bool = True,
-    max_terms: int = 200_000,
-    min_df: int = 2,
-    lengths: tuple[int, int] | None = None,
-    solver: str = "early",
-    device: str | None = None,
-    checkpoint: str | Path | None = None,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    lambda_: Lambda = 1.0,
+    checkpoint: Checkpoint = None,
     progress: Progress | None = None,
+    **settings: Annotated[Any, _pose],
 ) -> BagEncoder:
     """Learn an encoder from concepts in two or more languages.
 
-    `dim` is at most the number of concepts less one; the encoder says what it got. `lengths` bounds the distinct
-    terms of a training document and `min_df` the documents of a term, both with regard to what there is (see
-    `learning.counting`). `solver` is "early", which finds best what it was not trained on; "one-pass", as far as the
-    authors' went; or "converged", which solves the stated problem. The paper: stem=False, min_df=3,
-    lengths=(50, 1000), solver="one-pass". `device` is where torch computes ("cpu", "cuda"), or "numpy". A fit that
-    was killed goes on from its `checkpoint` file.
+    `dim` is at most the number of concepts less one; the encoder says what it got. The paper: stem=False, min_df=3,
+    lengths=(50, 1000), solver="one-pass". A fit that was killed goes on from its `checkpoint` file. `settings` are
+    those of `_pose`: stem, max_terms, min_df, lengths, solver, device.
     """
-    if solver not in SOLVERS:
-        raise ModelError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
-    if lambda_ <= 0:
-        raise ModelError(f"lambda_ {lambda_}: expected more than 0 (the paper's grid is 0.5 to 6)")
-    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    blocks = [_block(part) for part in counted.values()]
-    rank = min(dim, concepts - 1)
-    documents = sum(block.rows.shape[0] for block in blocks)
+    posed = _pose(aligned, dim=dim, seed=seed, **settings)
     solution = reduced_rank(
-        blocks,
-        concepts,
-        rank=rank,
+        posed.blocks,
+        posed.concepts,
+        rank=posed.rank,
         lambda_=lambda_,
-        solver=solver,
+        solver=posed.solver,
         seed=seed,
-        device=device,
+        device=posed.device,
         checkpoint=None if checkpoint is None else Path(checkpoint),
         progress=progress,
     )
@@ -70,12 +77,40 @@ def fit(
         "method": "cr5",
         "lambda_": lambda_,
         "dim_asked": dim,
-        "concepts": concepts,
-        "documents": documents,
-        "nonzeros": sum(int(block.rows.nnz) for block in blocks),
+        "concepts": posed.concepts,
+        "documents": sum(block.rows.shape[0] for block in posed.blocks),
+        "nonzeros": sum(int(block.rows.nnz) for block in posed.blocks),
         **solution.report,
     }
-    return _encoder(counted, solution, about)
+    return _encoder(posed.counted, solution, about)
+
+
+def _pose(
+    aligned: Aligned,
+    *,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    stem: Stem = True,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 2,
+    lengths: Lengths = None,
+    solver: Annotated[
+        str,
+        Setting("How directions are found: early finds best, converged solves the stated problem.", words=SOLVERS),
+    ] = "auto",
+    device: Place = None,
+) -> _Posed:
+    """Count the texts and weigh them.
+
+    `lengths` bounds the distinct terms of a training document and `min_df` the documents of a term, both with regard
+    to what there is (see `learning.counting`). `solver` is "early", which finds best what it was not trained on;
+    "one-pass", as far as the authors' went; "converged", which solves the stated problem; "closed-form", which does so
+    by dense algebra; or "auto": the closed form for few documents, early for many. `device` is where torch computes
+    ("cpu", "cuda"), or "numpy".
+    """
+    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
+    blocks = [_block(part) for part in counted.values()]
+    return _Posed(counted, blocks, concepts, min(dim, concepts - 1), seed, chosen(solver, blocks, device), device)
 
 
 class Tuning(NamedTuple):
@@ -86,44 +121,54 @@ class Tuning(NamedTuple):
     queries: int
 
 
+@checked
 def tune(
     aligned: Aligned,
     *,
-    lambdas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0),
-    dim: int = 300,
-    seed: int = 0,
-    held_out: int = 1000,
-    stem: bool = True,
-    max_terms: int = 200_000,
-    min_df: int = 2,
-    lengths: tuple[int, int] | None = None,
-    solver: str = "early",
-    device: str | None = None,
+    lambdas: Annotated[Sequence[float], Setting("The values of lambda to try.", above=0, most=1e9)] = LAMBDAS,
+    held_out: Annotated[int, Setting("How many concepts to keep apart, a fifth of them at most.", least=1)] = 1000,
+    seed: Seed = 0,
+    **settings: Annotated[Any, _pose],
 ) -> Tuning:
     """Try each λ on concepts kept apart: `held_out` of them, a fifth at most, drawn by `seed`.
 
-    Texts are cut and counted once; each λ starts from the directions found for the one before it.
+    Texts are cut and counted once; each λ starts from the directions found for the one before it. `settings` are
+    those of `_pose`: dim, stem, max_terms, min_df, lengths, solver, device.
     """
+    if not lambdas:
+        raise ModelError("lambdas (): expected at least one value to try")
     order = np.random.default_rng(seed).permutation(len(aligned)).tolist()
     aside = min(held_out, len(aligned) // 5)
     if not aside:
         raise ModelError(f"{len(aligned)} concepts are too few to keep some apart: give at least 5")
     apart, kept = [aligned[i] for i in order[:aside]], [aligned[i] for i in order[aside:]]
-    counted, concepts = count(kept, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    blocks = [_block(part) for part in counted.values()]
-    rank = min(dim, concepts - 1)
-    regression = None if small(blocks) else Regression.of(blocks, concepts, Arrays(device), lambda_=lambdas[0])
+    posed = _pose(kept, seed=seed, **settings)
     scores: dict[float, float] = {}
-    start, queries = None, 0
-    for lambda_ in lambdas:
-        if regression is None:
-            solution = closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
-        else:
-            regression = regression.at(lambda_)
-            solution = leading(regression, rank=rank, solver=solver, seed=seed, start=start)
-            start = solution.vectors if solver == "converged" else None
-        scores[lambda_], queries = _precision(_encoder(counted, solution, {}), apart)
+    queries = 0
+    for lambda_, solution in _along(posed, lambdas):
+        scores[lambda_], queries = _precision(_encoder(posed.counted, solution, {}), apart)
     return Tuning(scores, max(scores, key=lambda value: scores[value]), queries)
+
+
+def _along(posed: _Posed, lambdas: Sequence[float]) -> Iterator[tuple[float, Solution]]:
+    """The solution for each λ in turn."""
+    if posed.solver == "closed-form":
+        for lambda_ in lambdas:
+            yield lambda_, closed_form(posed.blocks, posed.concepts, rank=posed.rank, lambda_=lambda_)
+        return
+    regression = Regression.of(posed.blocks, posed.concepts, Arrays(posed.device), lambda_=lambdas[0])
+    start = None
+    for lambda_ in lambdas:
+        regression = regression.at(lambda_)
+        solution = leading(regression, rank=posed.rank, solver=posed.solver, seed=posed.seed, start=start)
+        start = solution.vectors if posed.solver == "converged" else None
+        yield lambda_, solution
+
+
+def table(tuning: Tuning) -> tuple[Sequence[str], list[Sequence[Any]]]:
+    """What was tried, best first: a header and its rows."""
+    ranked = sorted(tuning.scores.items(), key=lambda item: -item[1])
+    return ("lambda", "P@1"), [(f"{lambda_:g}", score) for lambda_, score in ranked]
 
 
 def plot(tuning: Tuning, path: str | Path) -> None:
@@ -138,16 +183,17 @@ def plot(tuning: Tuning, path: str | Path) -> None:
     figure.savefig(str(path))
 
 
+@checked
 def add_language(
     encoder: BagEncoder,
     aligned: Aligned,
     lang: str,
     *,
-    lambda_: float = 1.0,
-    max_terms: int = 200_000,
-    min_df: int = 2,
-    lengths: tuple[int, int] | None = None,
-    device: str | None = None,
+    lambda_: Lambda = 1.0,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 2,
+    lengths: Lengths = None,
+    device: Place = None,
 ) -> BagEncoder:
     """The encoder with one more language; the languages it knows stay as they are.
 

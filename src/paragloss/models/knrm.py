@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,24 @@ import scipy.sparse as sp
 from paragloss import judgments
 from paragloss.errors import InputError, ModelError
 from paragloss.learning import pairs, sampling
+from paragloss.learning.settings import (
+    Batch,
+    Checkpoint,
+    Device,
+    Dim,
+    Epochs,
+    MaxTerms,
+    MinDf,
+    Rate,
+    Seed,
+    Setting,
+    WordVectors,
+    checked,
+)
 from paragloss.serving import kernels
 from paragloss.serving.bag import BagEncoder
 from paragloss.serving.knrm import Knrm
-from paragloss.types import Aligned, Floats, Judged
+from paragloss.types import Aligned, Judged
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -30,18 +44,21 @@ if TYPE_CHECKING:
 NEGATIVES = ("random", "hard")
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 300,
-    seed: int = 0,
-    query: str = "title",
-    negatives: str = "random",
-    epochs: int = 20,
-    batch: int = 64,
-    learning_rate: float = 1e-3,
-    start: str = "",
-    device: str = "cpu",
+    dim: Dim = 300,
+    seed: Seed = 0,
+    query: Annotated[str, Setting("What a concept asks with.", words=judgments.QUERIES)] = "title",
+    negatives: Annotated[
+        str, Setting("Which documents the right one is set against: any, or those most like it.", words=NEGATIVES)
+    ] = "random",
+    epochs: Epochs = 20,
+    batch: Batch = 64,
+    learning_rate: Rate = 1e-3,
+    start: Annotated[str, Setting("A saved encoder, or word vectors, whose word vectors to start from.")] = "",
+    device: Device = "cpu",
     progress: Callable[[Progress], None] | None = None,
 ) -> Knrm:
     """Learn to rerank from aligned documents: English (or the language that most concepts have) asks with titles,
@@ -76,23 +93,30 @@ def fit(
     )
 
 
+@checked
 def fit_judged(
     *judged: Judged,
-    dim: int = 300,
-    seed: int = 0,
-    negatives: str = "random",
-    per_positive: int = 4,
-    off: Sequence[int] = (),
-    shared: bool = False,
-    epochs: int = 20,
-    batch: int = 64,
-    learning_rate: float = 1e-3,
-    epsilon: float = 1e-5,
-    max_terms: int = 200_000,
-    min_df: int = 1,
-    vectors: Mapping[str, Mapping[str, Floats]] | None = None,
-    device: str = "cpu",
-    checkpoint: str | Path | None = None,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    negatives: Annotated[
+        str, Setting("Which documents the right one is set against: any, or those most like it.", words=NEGATIVES)
+    ] = "random",
+    per_positive: Annotated[
+        int, Setting("How many others each relevant document meets in an epoch.", least=1, most=100_000)
+    ] = 4,
+    off: Annotated[
+        Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", least=0, most=10)
+    ] = (),
+    shared: Annotated[bool, Setting("One vector for a word that two languages spell alike.")] = False,
+    epochs: Epochs = 20,
+    batch: Batch = 64,
+    learning_rate: Rate = 1e-3,
+    epsilon: Annotated[float, Setting("What keeps Adam from dividing by nothing.", above=0, most=1)] = 1e-5,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 1,
+    vectors: WordVectors = None,
+    device: Device = "cpu",
+    checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Knrm:
     """Learn from judgments, one set per pair of languages; the two may be the same.
@@ -187,19 +211,22 @@ def read_triples(path: str | Path) -> Triples:
     return found
 
 
+@checked
 def fit_triples(
     triples: Triples,
     vocabulary: Vocabulary,
     *,
-    dim: int = 300,
-    seed: int = 0,
-    off: Sequence[int] = (),
-    epochs: int = 20,
-    batch: int = 64,
-    learning_rate: float = 1e-3,
-    epsilon: float = 1e-5,
-    device: str = "cpu",
-    checkpoint: str | Path | None = None,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    off: Annotated[
+        Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", least=0, most=10)
+    ] = (),
+    epochs: Epochs = 20,
+    batch: Batch = 64,
+    learning_rate: Rate = 1e-3,
+    epsilon: Annotated[float, Setting("What keeps Adam from dividing by nothing.", above=0, most=1)] = 1e-5,
+    device: Device = "cpu",
+    checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Knrm:
     """Learn from triples whose ids are those of one vocabulary, in the order they are given; margins are not used."""

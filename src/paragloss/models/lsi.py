@@ -6,26 +6,35 @@ Spring Symposium 1997; the eigenproblem C v = lambda v that Platt, Toutanova and
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 import scipy.sparse as sp
 
 from paragloss.learning.counting import count
+from paragloss.learning.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.serving.bag import BagEncoder
 from paragloss.solving.spectral import Product, singular
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 300,
-    seed: int = 0,
-    power: float = 0.0,
-    stem: bool = True,
-    max_terms: int = 200_000,
-    min_df: int = 3,
-    lengths: tuple[int, int] = (50, 1000),
+    dim: Dim = 300,
+    seed: Seed = 0,
+    power: Annotated[
+        float,
+        Setting(
+            "How far directions are evened out: 0 projects, 1 is the fold-in of Deerwester et al.", least=0, most=10
+        ),
+    ] = 0.0,
+    stem: Stem = True,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 3,
+    lengths: Lengths = (50, 1000),
 ) -> BagEncoder:
     """Learn from concepts in any number of languages; a language that a concept lacks is a block of zeros.
 

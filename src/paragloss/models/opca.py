@@ -7,23 +7,27 @@ their concept (`solving.oriented`).
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from paragloss.learning.counting import count
+from paragloss.learning.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.serving.bag import BagEncoder
 from paragloss.solving.oriented import oriented
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 300,
-    seed: int = 0,
-    gamma: float = 0.3,
-    stem: bool = True,
-    max_terms: int = 200_000,
-    min_df: int = 3,
-    lengths: tuple[int, int] = (50, 1000),
+    dim: Dim = 300,
+    seed: Seed = 0,
+    gamma: Annotated[float, Setting("What is added to the noise along every direction.", above=0, most=1e6)] = 0.3,
+    stem: Stem = True,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 3,
+    lengths: Lengths = (50, 1000),
 ) -> BagEncoder:
     """Learn from concepts in any number of languages.
 

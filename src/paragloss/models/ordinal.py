@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,20 @@ import scipy.sparse as sp
 from paragloss import judgments
 from paragloss.errors import InputError, ModelError
 from paragloss.learning import pairs
+from paragloss.learning.settings import (
+    Batch,
+    Checkpoint,
+    Device,
+    Dim,
+    Epochs,
+    MaxTerms,
+    MinDf,
+    Patience,
+    Seed,
+    Setting,
+    WordVectors,
+    checked,
+)
 from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.types import Aligned, Encoder, Floats, Judged
 from paragloss.vocabulary import Vocabulary, weigh
@@ -29,23 +43,31 @@ if TYPE_CHECKING:
     from paragloss.descent.towers import TowerEncoder
 
 ENCODERS = ("average", "cnn", "lstm")
+Unjudged: TypeAlias = Annotated[
+    int, Setting("Documents that nobody judged, for every query and epoch.", least=0, most=100_000)
+]
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 64,
-    seed: int = 0,
-    encoder: str = "average",
-    loss: str = "sosl",
-    thresholds: Sequence[float] = (),
-    epsilon: float = 1.0,
-    links: str = "",
-    negatives: int = 40,
-    batch: int = 32,
-    epochs: int = 30,
-    patience: int = 5,
-    device: str = "cpu",
+    dim: Dim = 64,
+    seed: Seed = 0,
+    encoder: Annotated[
+        str, Setting("What reads a text: the mean of its words, or a network over their order.", words=ENCODERS)
+    ] = "average",
+    loss: Annotated[str, Setting("What is minimised.", words=tuple(LOSSES))] = "sosl",
+    thresholds: Annotated[
+        Sequence[float], Setting("Where a score becomes one grade more, as 0.2,0.7.", above=-1, below=1, ascending=True)
+    ] = (),
+    epsilon: Annotated[float, Setting("How smooth the cosine is.", above=0, most=1e6)] = 1.0,
+    links: Annotated[str, Setting("A file of linked concepts, which count as partly relevant.")] = "",
+    negatives: Unjudged = 40,
+    batch: Batch = 32,
+    epochs: Epochs = 30,
+    patience: Patience = 5,
+    device: Device = "cpu",
     progress: Callable[[Progress], None] | None = None,
 ) -> Encoder:
     """Learn one tower per language from aligned documents.
@@ -101,27 +123,32 @@ def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgment
     return Judged(queries, documents, qrels)
 
 
+@checked
 def fit_judged(
     *judged: Judged,
-    validation: Sequence[Judged] = (),
-    dim: int = 64,
-    seed: int = 0,
-    encoder: str = "average",
-    loss: str = "sosl",
-    thresholds: Sequence[float] = (),
-    epsilon: float = 1.0,
-    negatives: int = 40,
-    batch: int = 32,
-    epochs: int = 30,
-    learning_rate: float | None = None,
-    decay: float | None = None,
-    clip: float | None = None,
-    patience: int | None = None,
-    max_terms: int = 100_000,
-    min_df: int = 1,
-    vectors: Mapping[str, Mapping[str, Floats]] | None = None,
-    device: str = "cpu",
-    checkpoint: str | Path | None = None,
+    validation: Annotated[Sequence[Judged], Setting("Judgments that choose the best epoch.")] = (),
+    dim: Dim = 64,
+    seed: Seed = 0,
+    encoder: Annotated[
+        str, Setting("What reads a text: the mean of its words, or a network over their order.", words=ENCODERS)
+    ] = "average",
+    loss: Annotated[str, Setting("What is minimised.", words=tuple(LOSSES))] = "sosl",
+    thresholds: Annotated[
+        Sequence[float], Setting("Where a score becomes one grade more, as 0.2,0.7.", above=-1, below=1, ascending=True)
+    ] = (),
+    epsilon: Annotated[float, Setting("How smooth the cosine is.", above=0, most=1e6)] = 1.0,
+    negatives: Unjudged = 40,
+    batch: Batch = 32,
+    epochs: Epochs = 30,
+    learning_rate: Annotated[float | None, Setting("How long a step is.", above=0, most=1000)] = None,
+    decay: Annotated[float | None, Setting("What each epoch multiplies the step by.", above=0, most=1)] = None,
+    clip: Annotated[float | None, Setting("The longest a gradient may be.", above=0, most=1e9)] = None,
+    patience: Annotated[int | None, Setting("Stop after so many epochs that were no better.", least=0)] = None,
+    max_terms: MaxTerms = 100_000,
+    min_df: MinDf = 1,
+    vectors: WordVectors = None,
+    device: Device = "cpu",
+    checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BagEncoder | TowerEncoder:
     """Learn from judgments, one set per pair of languages; a language has one tower however many sets it is in.
@@ -195,15 +222,18 @@ class Trial(NamedTuple):
     measure: float
 
 
+@checked
 def tune(
     judged: Judged,
     *,
-    thresholds: Iterable[Sequence[float]] = ((0.0, 0.5), (0.1, 0.6), (0.2, 0.7)),
-    epsilons: Iterable[float] = (0.25, 0.5, 1.0),
-    folds: int = 3,
-    seed: int = 0,
-    negatives: int = 40,
-    **settings: Any,
+    thresholds: Annotated[
+        Iterable[Sequence[float]], Setting("Thresholds to try, as 0,0.5/0.2,0.7.", above=-1, below=1, ascending=True)
+    ] = ((0.0, 0.5), (0.1, 0.6), (0.2, 0.7)),
+    epsilons: Annotated[Sequence[float], Setting("Values of epsilon to try.", above=0, most=1e6)] = (0.25, 0.5, 1.0),
+    folds: Annotated[int, Setting("How many parts the queries are dealt into.", least=2, most=1000)] = 3,
+    seed: Seed = 0,
+    negatives: Unjudged = 40,
+    **settings: Annotated[Any, fit_judged],
 ) -> list[Trial]:
     """Every combination of thresholds and epsilon by cross-validation over the queries, best first.
 
@@ -222,6 +252,25 @@ def tune(
             measures.append(model.meta["ndcg@5"])
         trials.append(Trial(edges, epsilon, float(np.mean(measures))))
     return sorted(trials, key=lambda trial: -trial.measure)
+
+
+def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
+    """What was tried, best first: a header and its rows."""
+    return ("thresholds", "epsilon", "nDCG@5"), [(t.thresholds, f"{t.epsilon:g}", t.measure) for t in trials]
+
+
+def plot(trials: Sequence[Trial], path: str | Path) -> None:
+    """Draw nDCG@5 against epsilon, a line for each choice of thresholds, into an image file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for edges in sorted({trial.thresholds for trial in trials}):
+        along = sorted((trial.epsilon, trial.measure) for trial in trials if trial.thresholds == edges)
+        axes.plot(*zip(*along, strict=True), marker="o", label=", ".join(f"{edge:g}" for edge in edges))
+    axes.set(xscale="log", xlabel="epsilon", ylabel="nDCG@5 over the folds", title="thresholds")
+    axes.legend(frameon=False)
+    figure.savefig(str(path))
 
 
 # Losses: (scores, grades from 0, thresholds) -> one value per pair. Classes are grades + 1 in the paper.

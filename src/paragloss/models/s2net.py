@@ -8,8 +8,7 @@ maximises the difference itself, `loss="difference"`. Learning needs torch, serv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,22 @@ import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.learning.counting import Counted, count, text_of
+from paragloss.learning.settings import (
+    Batch,
+    Checkpoint,
+    Dim,
+    Loss,
+    MaxTerms,
+    MinDf,
+    Negatives,
+    Optimizer,
+    Patience,
+    Rate,
+    Seed,
+    Setting,
+    Stem,
+    checked,
+)
 from paragloss.serving.bag import BagEncoder
 from paragloss.solving.oriented import oriented
 from paragloss.types import Aligned
@@ -30,24 +45,27 @@ STARTS = ("random", "opca")
 SPREAD = 0.1
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 128,
-    seed: int = 0,
-    start: str | BagEncoder = "random",
-    loss: str = "logistic",
-    scale: float = 10.0,
-    negatives: int = 10,
-    optimizer: str = "adam",
-    learning_rate: float = 0.01,
-    batch: int = 100,
-    epochs: int = 30,
-    patience: int = 3,
-    stem: bool = True,
-    max_terms: int = 50_000,
-    min_df: int = 2,
-    checkpoint: str | Path | None = None,
+    dim: Dim = 128,
+    seed: Seed = 0,
+    start: Annotated[str | BagEncoder, Setting("Where to start: random, opca, or a saved linear model.")] = "random",
+    loss: Loss = "logistic",
+    scale: Annotated[
+        float, Setting("How sharply a difference of cosines counts (logistic).", above=0, most=1e6)
+    ] = 10.0,
+    negatives: Negatives = 10,
+    optimizer: Optimizer = "adam",
+    learning_rate: Rate = 0.01,
+    batch: Batch = 100,
+    epochs: Annotated[int, Setting("Epochs of learning; 0 keeps the start.", least=0, most=100_000)] = 30,
+    patience: Patience = 3,
+    stem: Stem = True,
+    max_terms: MaxTerms = 50_000,
+    min_df: MinDf = 2,
+    checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BagEncoder:
     """Learn from concepts in any number of languages.

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from paragloss.errors import ModelError
 from paragloss.learning.counting import count
+from paragloss.learning.settings import Dim, Seed, Setting, checked
 from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.serving.subwords import Grams, SubwordEncoder, bags, grams_of
 from paragloss.solving.arrays import Arrays
@@ -22,11 +24,18 @@ from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import weigh
 
 
-def fit(aligned: Aligned, *, dim: int = 300, seed: int = 0, max_grams: int = 200_000) -> SubwordEncoder:
+@checked
+def fit(
+    aligned: Aligned,
+    *,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    max_grams: Annotated[int, Setting("The most word parts a language may have.", least=1)] = 200_000,
+) -> SubwordEncoder:
     """Cr5 with its defaults, and vectors for the words it has not seen."""
     counted, concepts = count(aligned, stem=True, max_terms=200_000, min_df=2, lengths=None)
     blocks = [Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts) for part in counted.values()]
-    solved = reduced_rank(blocks, concepts, rank=min(dim, concepts - 1), lambda_=1.0, solver="early", seed=seed)
+    solved = reduced_rank(blocks, concepts, rank=min(dim, concepts - 1), lambda_=1.0, solver="auto", seed=seed)
     towers = {lang: Tower(part.vocabulary, t) for (lang, part), t in zip(counted.items(), solved.tables, strict=True)}
     about = {"method": "subwords", "concepts": concepts, **solved.report}
     return extend(BagEncoder(towers, meta=about), max_grams=max_grams)

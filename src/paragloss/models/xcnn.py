@@ -11,14 +11,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.learning.counting import text_of
-from paragloss.learning.relevance import best_matches
+from paragloss.learning.relevance import RELEVANCE, best_matches
+from paragloss.learning.settings import (
+    Batch,
+    Checkpoint,
+    Dim,
+    Layers,
+    Loss,
+    MaxTerms,
+    MinDf,
+    Negatives,
+    Optimizer,
+    Patience,
+    Rate,
+    Seed,
+    Setting,
+    Stem,
+    checked,
+)
 from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import Vocabulary
@@ -33,31 +50,36 @@ if TYPE_CHECKING:
 SPREAD = 0.1
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    dim: int = 128,
-    seed: int = 0,
-    hub: str = "",
-    layers: int = 1,
-    hub_bias: float = 0.0,
-    bias: float = 0.0,
-    relevance: str = "bm25",
-    hub_loss: str = "logistic",
-    loss: str = "difference",
-    negatives: int = 10,
-    optimizer: str = "adam",
-    learning_rate: float = 0.01,
-    batch: int = 100,
-    hub_epochs: int = 5,
-    epochs: int = 50,
-    patience: int = 3,
-    stem: bool = True,
-    max_terms: int = 50_000,
-    min_df: int = 2,
-    monolingual: Sequence[str] = (),
-    clicks: Sequence[tuple[str, str]] = (),
-    checkpoint: str | Path | None = None,
+    dim: Dim = 128,
+    seed: Seed = 0,
+    hub: Annotated[str, Setting("The language the others learn from; the one with most texts if not said.")] = "",
+    layers: Layers = 1,
+    hub_bias: Annotated[float, Setting("Where the biases of the hub start.", least=-1000, most=1000)] = 0.0,
+    bias: Annotated[float, Setting("Where the biases of the other languages start.", least=-1000, most=1000)] = 0.0,
+    relevance: Annotated[str, Setting("What says which texts belong together.", words=RELEVANCE)] = "bm25",
+    hub_loss: Loss = "logistic",
+    loss: Loss = "difference",
+    negatives: Negatives = 10,
+    optimizer: Optimizer = "adam",
+    learning_rate: Rate = 0.01,
+    batch: Batch = 100,
+    hub_epochs: Annotated[int, Setting("Epochs of the hub; 0 leaves it random.", least=0, most=100_000)] = 5,
+    epochs: Annotated[int, Setting("Epochs of each other language; 0 leaves it random.", least=0, most=100_000)] = 50,
+    patience: Patience = 3,
+    stem: Stem = True,
+    max_terms: MaxTerms = 50_000,
+    min_df: MinDf = 2,
+    monolingual: Annotated[
+        Sequence[str], Setting("More texts of the hub language, a file with one on each line.")
+    ] = (),
+    clicks: Annotated[
+        Sequence[tuple[str, str]], Setting("Queries and the texts clicked: pairs.tsv, or LOG,DOCUMENTS.")
+    ] = (),
+    checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BagEncoder:
     """Learn the `hub` language alone, then each other language against it with the hub's vectors held still.

@@ -14,11 +14,29 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from paragloss.errors import ModelError
+
 #: A dense float32 array of either library; they have no common type.
 Dense: TypeAlias = Any
 
 #: Columns multiplied at once: the gathered rows of the dense side (4 bytes x 64) are four cache lines.
 PANEL = 64
+
+
+def unreachable(device: str | None, *, numpy: bool = True) -> str:
+    """Why nothing can be computed on a device, or "" where it can."""
+    if device is None or (numpy and device == "numpy"):
+        return ""
+    have = "cpu, cuda or numpy" if numpy else "cpu or cuda"
+    try:
+        import torch
+    except ImportError:
+        return f"expected {have}; all but numpy needs torch, which is not installed: pip install 'paragloss[train]'"
+    try:
+        torch.zeros(1, device=device).cpu()
+    except Exception as error:  # torch raises half a dozen kinds here
+        return f"expected {have}, and torch can't use this one here ({str(error).splitlines()[0][:80]})"
+    return ""
 
 
 class Arrays:
@@ -28,6 +46,8 @@ class Arrays:
     def __init__(self, device: str | None = None) -> None:
         if device is None:
             device = "cpu" if importlib.util.find_spec("torch") else "numpy"
+        if why := unreachable(device):
+            raise ModelError(f"device {device!r}: {why}")
         self.device = device
         self.torch: Any = None
         if device != "numpy":

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
+from paragloss.errors import ModelError
 from paragloss.solving.arrays import PANEL, Arrays, Dense, orthonormal
 from paragloss.solving.checkpoint import Checkpoint
 from paragloss.solving.ridge import Block, Regression
@@ -28,7 +29,9 @@ from paragloss.types import Floats
 
 #: How large a Krylov basis one pass makes, in multiples of the rank; "converged" goes on until little is gained.
 _BASIS = {"early": 1.5, "one-pass": 2.0}
-SOLVERS = (*_BASIS, "converged")
+_ITERATIVE = (*_BASIS, "converged")
+#: "auto" is the closed form for few documents, "early" for many; any other is obeyed whatever the size.
+SOLVERS = ("auto", "closed-form", *_ITERATIVE)
 #: Called with the share of the work done (0 to 1) and the seconds that are probably left.
 Progress = Callable[[float, float], None]
 
@@ -40,6 +43,8 @@ _MOST_EXPANSIONS = 20
 
 #: Up to this many documents dense algebra is quicker than iterating.
 SMALL = 1500
+#: Beyond this many, their square matrix does not fit a laptop.
+MOST_DENSE = 20_000
 
 
 class Solution(NamedTuple):
@@ -51,9 +56,18 @@ class Solution(NamedTuple):
     report: dict[str, Any]
 
 
-def small(blocks: Sequence[Block]) -> bool:
-    """Whether dense algebra is the quicker way."""
-    return bool(sum(block.rows.shape[0] for block in blocks) <= SMALL)
+def chosen(solver: str, blocks: Sequence[Block], device: str | None) -> str:
+    """The solver that was asked for; for "auto" the quicker one, on the device that was asked for."""
+    if solver not in SOLVERS:
+        raise ModelError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
+    documents = sum(block.rows.shape[0] for block in blocks)
+    if solver == "closed-form" and documents > MOST_DENSE:
+        raise ModelError(f"solver 'closed-form': {documents:,} documents are too many for it, {MOST_DENSE:,} at most")
+    if solver == "closed-form" and device not in (None, "cpu", "numpy"):
+        raise ModelError(f"device {device!r}: the closed form is computed on the processor; choose another solver")
+    if solver == "auto":
+        return "closed-form" if documents <= SMALL and device is None else "early"
+    return solver
 
 
 def reduced_rank(
@@ -68,8 +82,9 @@ def reduced_rank(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """The rank-limited regression of concepts on rows, by whatever is quicker at this size."""
-    if small(blocks):
+    """The rank-limited regression of concepts on rows, by the solver asked for ("auto": the quicker one)."""
+    solver = chosen(solver, blocks, device)
+    if solver == "closed-form":
         return closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
     return leading(
         Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_),
@@ -100,7 +115,7 @@ def closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: f
     widths = [block.rows.shape[1] for block in blocks]
     phi = np.split(np.asarray(X.T @ (Z @ P)), np.cumsum(widths)[:-1])
     tables = _maps(Arrays("numpy"), phi, tolerance=1e-12)
-    report = {"solver": "closed form", "captured": float(values.sum())}
+    report = {"solver": "closed-form", "captured": float(values.sum())}
     return Solution([table.astype(np.float32) for table in tables], values, P.astype(np.float32), report)
 
 
@@ -125,8 +140,8 @@ def leading(
     either of which loses nothing. `start` (concepts, some columns) replaces the CL-LSI start. A `checkpoint` is
     written at most every so many seconds and picked up if its `key` is this one's.
     """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
+    if solver not in _ITERATIVE:
+        raise ValueError(f"solver {solver!r}: expected one of {', '.join(_ITERATIVE)}")
     begun = time.monotonic()
     converging = solver == "converged"
     search = _Search(regression, rank, solve_tolerance or (0.03 if converging else 0.1))

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ import scipy.sparse as sp
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
+from paragloss.learning.settings import Seed, Setting, checked
 from paragloss.translation._bitext import Texts, Words, places, read, shared, with_words
 from paragloss.translation._model1 import learn
 from paragloss.types import Aligned, Alternative, Query, Span, Translation
@@ -106,22 +108,27 @@ class Table:
         return cls(words, probabilities, most=saved.meta["most"])
 
 
+@checked
 def fit(
     aligned: Aligned,
     *,
-    source: str = "",
-    target: str = "",
-    iterations: int = 5,
-    diagonal: float = 4.0,
-    symmetric: bool = True,
-    candidates: int = 100,
-    max_terms: int = 150,
-    phrases: bool = True,
-    min_probability: float = 0.01,
-    max_alternatives: int = 20,
-    start: str = "",
-    start_weight: float = 5.0,
-    seed: int = 0,
+    source: Annotated[str, Setting("Only tables from this language.")] = "",
+    target: Annotated[str, Setting("Only tables into this language.")] = "",
+    iterations: Annotated[int, Setting("Rounds of expectation maximisation.", least=1, most=1000)] = 5,
+    diagonal: Annotated[
+        float, Setting("How much words at like places belong together; 0 is not at all.", least=0, most=1000)
+    ] = 4.0,
+    symmetric: Annotated[
+        bool, Setting("Take both directions together; drops what a rare word only stood beside.")
+    ] = True,
+    candidates: Annotated[int, Setting("How many translations of a word are weighed.", least=1, most=1_000_000)] = 100,
+    max_terms: Annotated[int, Setting("Long documents are cut to so many terms.", least=1)] = 150,
+    phrases: Annotated[bool, Setting("Learn neighbours that belong together as one term.")] = True,
+    min_probability: Annotated[float, Setting("Less likely translations are dropped.", least=0, most=1)] = 0.01,
+    max_alternatives: Annotated[int, Setting("The most translations kept of a word.", least=1)] = 20,
+    start: Annotated[str, Setting('What to learn on from: "default", the model of the package, or a saved table.')] = "",
+    start_weight: Annotated[float, Setting("How many times what the start says has been met.", least=0, most=1e6)] = 5.0,
+    seed: Seed = 0,
 ) -> Table:
     """Learn a table for every two languages that share texts, in both directions.
 
