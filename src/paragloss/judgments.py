@@ -6,7 +6,6 @@ language is fully relevant, concepts linked with it both ways are partly relevan
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.errors import InputError
+from paragloss.formats.text import rows
 from paragloss.types import Aligned, Concept, Document, Judged, Qrels, Query
 
 #: Grades: the same concept, a linked one, anything else.
@@ -69,18 +69,18 @@ def _ask(concept: Concept, lang: str, query: str) -> str:
 
 def read_links(path: str | Path) -> dict[str, set[str]]:
     """Pairs of linked concepts, `one<TAB>other` per line (gzipped if the name ends in .gz); both ways."""
-    path = Path(path)
     links: dict[str, set[str]] = {}
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            pair = line.rstrip("\n").split("\t")
-            if len(pair) != 2 or not all(pair):
-                raise InputError(f"{path}:{number}: {line.strip()!r} is not two concepts with a tab between them")
-            one, other = pair
-            links.setdefault(one, set()).add(other)
-            links.setdefault(other, set()).add(one)
+    for one, other in rows(path, _linked):
+        links.setdefault(one, set()).add(other)
+        links.setdefault(other, set()).add(one)
     return links
+
+
+def _linked(_: int, line: str) -> tuple[str, str]:
+    one, tab, other = line.partition("\t")
+    if not (one and tab and other) or "\t" in other:
+        raise InputError(f"{line.strip()!r} is not two concepts with a tab between them")
+    return one, other
 
 
 def split(judged: Judged, parts: Sequence[int] = (3, 1, 1), *, seed: int = 0) -> list[Judged]:

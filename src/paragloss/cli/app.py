@@ -47,6 +47,11 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:
+        if debug:
+            raise
+        print(f"paragloss: error: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
+        sys.exit(1)
     except Exception as error:
         if debug:
             raise
