@@ -120,7 +120,7 @@ def test_info_and_delete(place):
         (["train", "cr5", "--out", "m"], "no FILE given"),
         (["train", "cr5", "x.jsonl"], "no --out given"),
         (["train", "cr5", "x.jsonl", "--out", "m", "--speed", "9"], "cr5 has no setting --speed"),
-        (["train", "cr5", "x.jsonl", "--out", "m", "--dim", "big"], "--dim needs a int"),
+        (["train", "cr5", "x.jsonl", "--out", "m", "--dim", "big"], "--dim 'big': expected a whole number"),
         (["eval", "missing.trec", "qrels"], "missing.trec"),
         (["info", "missing"], "missing"),
     ],

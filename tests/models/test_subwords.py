@@ -50,7 +50,7 @@ def test_n_gram_vectors_are_the_ridge_solution():
     bag, _ = encoder()
     tower = bag.towers["it"]
     grams = subwords.extend(bag, lambda_=0.5, device="numpy").grams["it"]
-    S = subwords._bags(tower.vocabulary.terms, grams.places).toarray().astype(np.float64)
+    S = subwords.bags(tower.vocabulary.terms, grams.places).toarray().astype(np.float64)
     exact = np.linalg.solve(S.T @ S + 0.5 * np.eye(S.shape[1]), S.T @ tower.table)
     np.testing.assert_allclose(grams.table, exact, atol=0.02)
 
