@@ -126,8 +126,12 @@ def fit(
     phrases: Annotated[bool, Setting("Learn neighbours that belong together as one term.")] = True,
     min_probability: Annotated[float, Setting("Less likely translations are dropped.", least=0, most=1)] = 0.01,
     max_alternatives: Annotated[int, Setting("The most translations kept of a word.", least=1)] = 20,
-    start: Annotated[str, Setting('What to learn on from: "default", the model of the package, or a saved table.')] = "",
-    start_weight: Annotated[float, Setting("How many times what the start says has been met.", least=0, most=1e6)] = 5.0,
+    start: Annotated[
+        str, Setting('What to learn on from: "default", the model of the package, or a saved table.')
+    ] = "",
+    start_weight: Annotated[
+        float, Setting("How many times what the start says has been met.", least=0, most=1e6)
+    ] = 5.0,
     seed: Seed = 0,
 ) -> Table:
     """Learn a table for every two languages that share texts, in both directions.
