@@ -214,3 +214,27 @@ def test_fit_is_a_share_of_the_best_there_could_be(engine):
     # By meaning alone the best is a cosine of 1; the score is the share.
     (first,) = engine.search("volcano and lava", lang="en", to=["zh"], k=1, pipeline="cr5").results
     assert first.fit == pytest.approx(first.score)
+
+
+def test_words_are_glossed_by_what_the_collection_knows(engine):
+    said = engine.gloss("L'abeille vit dans la ruche.", lang="fr", to="en")
+    by_word = {word["text"]: word for word in said["words"]}
+    assert by_word["dans"]["kind"] == "stop"
+    meanings = [meaning["text"] for word in said["words"] for meaning in word["meanings"]]
+    assert {"bee", "hive"} & set(meanings)
+    for word in said["words"]:
+        assert "L'abeille vit dans la ruche."[word["start"] : word["end"]] == word["text"]
+        assert 0 <= word["confidence"] <= 1
+
+
+def test_the_parts_of_an_explanation_sum_to_the_score(engine):
+    for text, lang in (("volcano and lava", "en"), ("abeilles et miel", "fr"), ("penicillina", "it")):
+        for found in engine.search(text, lang=lang, k=5).results:
+            why = engine.why(Query("", text, lang), found.id)
+            assert why["score"] == pytest.approx(found.score)
+            assert sum(part["score"] for part in why["parts"]) == pytest.approx(found.score)
+            for part in why["parts"]:
+                if part["pairs"]:
+                    assert sum(pair["score"] for pair in part["pairs"]) == pytest.approx(part["score"])
+    with pytest.raises(InputError):
+        engine.why(Query("", "volcano", "en"), "nobody")

@@ -29,14 +29,14 @@ class Process:
         )
 
     def wait(self) -> Process:
-        for _ in range(600):
+        for _ in range(3600):
             assert self.process.poll() is None, self.process.communicate()
             try:
                 with urllib.request.urlopen(f"{self.address}/api/health", timeout=1):
                     return self
             except OSError:
                 time.sleep(0.05)
-        raise AssertionError("the server did not start in half a minute")
+        raise AssertionError("the server did not start in three minutes")
 
     def stop(self) -> tuple[str, str]:
         self.process.terminate()

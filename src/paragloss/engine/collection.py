@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paragloss import artefacts, languages
-from paragloss.engine import keeping
+from paragloss.engine import keeping, meanings
 from paragloss.engine.catching_up import best_passages, catch_up, kept, slow
 from paragloss.engine.encoding import encoded, storing
 from paragloss.engine.loading import about, load, name_of
@@ -17,9 +17,13 @@ from paragloss.engine.understanding import understood, with_languages
 from paragloss.errors import InputError, StoreError
 from paragloss.search import explaining
 from paragloss.search import pipeline as pipelines
+from paragloss.search.parts import DEPTH
 from paragloss.search.terms import NAME, TermIndex
+from paragloss.serving.bag import BagEncoder
 from paragloss.statistics import DRIFT
 from paragloss.stores import create_store, exists, open_store, shelf
+from paragloss.translation import default
+from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pair, Pairs, corrected
 from paragloss.types import Document, Encoder, Query, Ranking, Record, Searcher, Translator, Where
 
@@ -59,6 +63,7 @@ class Engine:
         self._store = store
         self._index = index
         self._models = {name: load(shelf.kept(store, name)) for name, k in keeping.kept(store).items() if k.ready}
+        self._nearest: dict[str, tuple[BagEncoder, Embedding]] = {}  # encoders as translators, made when needed
         self._glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
         self._memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
 
@@ -239,8 +244,8 @@ class Engine:
         ranking = self.rank([query], k=k, to=to, pipeline=pipeline, where=where)[0]
         documents = self._documents([hit.id for hit in ranking])
         parts = self._parts()
-        found = list(dict.fromkeys(document.lang for document in documents))
-        best = pipelines.attainable(parts, pipeline, source=query.lang, targets=found)
+        targets = [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
+        best = pipelines.attainable(parts, pipeline, source=query.lang, targets=targets)
         models = {**self._models, **parts.translators}
         passages = best_passages(self._store, self._models, query, documents)
         results = []
@@ -271,6 +276,29 @@ class Engine:
             for i, ranking in zip(which, searcher.search([queries[i] for i in which], k, where), strict=True):
                 rankings[i] = ranking
         return rankings
+
+    def gloss(self, text: str, *, lang: str | None = None, to: str) -> dict[str, Any]:
+        """What the words of a text mean, by everything here that translates or has words of both languages near."""
+        target = languages.normalise(to)
+        source = self._understood(Query("", text, lang or "")).lang
+        return meanings.gloss(text, source, target, self._explaining() if source != target else {})
+
+    def why(self, query: Query, id: str) -> dict[str, Any]:
+        """Which words of a query met which of a document, through what, and how much of the score that carried."""
+        query = self._understood(query)
+        document = self.get([id])[0]
+        if document is None:
+            raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
+        parts, scores = self._parts(), {}
+        for name, weight in pipelines.weights(parts, source=query.lang, targets=self.langs).items():
+            ranking = self.rank([query], k=DEPTH, pipeline=name)[0]
+            scores[name] = weight * next((hit.score for hit in ranking if hit.id == id), 0.0)
+        return {
+            "query": {"text": query.text, "lang": query.lang},
+            "id": id,
+            "score": sum(scores.values()),
+            "parts": meanings.why(query, document, scores, parts),
+        }
 
     def info(self) -> dict[str, Any]:
         """What the collection holds, for people."""
@@ -330,6 +358,14 @@ class Engine:
             self._documents,
             memory=self._memory,
         )
+
+    def _explaining(self) -> dict[str, Translator]:
+        """What says what words mean, the most trusted first."""
+        for name, model in self._models.items():
+            if isinstance(model, BagEncoder) and self._nearest.get(name, (None,))[0] is not model:
+                self._nearest[name] = (model, Embedding(model))
+        near = {name: made for name, (model, made) in self._nearest.items() if self._models.get(name) is model}
+        return {**self._parts().translators, "default": default.open(), **near}
 
 
 def describe(what: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.types import Aligned, Encoder, Translator
 
 #: Where a kind of artefact may have its file.
+_ROOT = Path(__file__).parents[1]
 _FOLDERS = ("serving", "descent", "models", "translation")
 
 
@@ -57,7 +57,10 @@ def load(path: str | Path) -> Any:
         return pretrained.build(pretrained.settings_for(str(path)))
     kind = artefacts.kind_of(path)
     for folder in _FOLDERS:
-        if kind.isidentifier() and importlib.util.find_spec(f"paragloss.{folder}.{kind}"):
+        # Looked for, not imported: what needs torch is loaded only for what needs it.
+        if kind.isidentifier() and any(
+            (_ROOT / folder / name).is_file() for name in (f"{kind}.py", f"{kind}/__init__.py")
+        ):
             return importlib.import_module(f"paragloss.{folder}.{kind}").load(path)
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
 

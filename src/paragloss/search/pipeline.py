@@ -19,7 +19,7 @@ from paragloss.search.translated import Reworded, Translated
 from paragloss.search.wording import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
 from paragloss.types import Query, Searcher, Translator
 
-__all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]
+__all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable", "weights"]
 
 #: How far each kind of part is trusted when their scores are added; measured on held-out collections, docs/log.md.
 AS_THEY_STAND, ENCODED, TRANSLATED = 3.0, 1.0, 8.0
@@ -92,6 +92,15 @@ def attainable(parts: Parts, name: str | None, *, source: str, targets: Sequence
         bridges = [(t, w) for t, w in spoken if t.search != Part("bm25") or source == target] or spoken
         best[target] = sum(weight for _, weight in bridges)
     return best
+
+
+def weights(parts: Parts, *, source: str, targets: Sequence[str]) -> dict[str, float]:
+    """The parts of the pipeline that is used when none is said, each with what its scores are multiplied with."""
+    asked = Asked(parts, source, targets)
+    node = everything(asked)
+    weighed = _weights(Place("", asked), node) if isinstance(node, Fused) else [1.0]
+    named = zip(terms(node), weighed, strict=True)
+    return {term.search.name: weight for term, weight in named if isinstance(term.search, Part)}
 
 
 def _speaks(asked: Asked, node: Node, target: str) -> bool:

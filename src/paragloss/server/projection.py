@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import scipy.sparse.linalg
 
 from paragloss.types import Document, Floats, Record, SparseVector
 
@@ -56,7 +55,8 @@ def _by_terms(vectors: Sequence[SparseVector]) -> Floats:
     ids, columns = np.unique(np.concatenate([v.indices for v in vectors]), return_inverse=True)
     values = np.abs(np.concatenate([v.values for v in vectors]))
     rows: Any = sp.csr_matrix((values, (owners, columns)), shape=(len(vectors), len(ids)), dtype=np.float32)
-    rows = sp.diags(1 / np.maximum(scipy.sparse.linalg.norm(rows, axis=1), 1e-9)) @ rows
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))[:, 0])
+    rows = sp.diags(1 / np.maximum(lengths, 1e-9)) @ rows
     mean = np.asarray(rows.mean(axis=0))  # (1, terms); rows are centred without being filled
     basis = np.random.default_rng(0).standard_normal((len(ids), 2 + _SPARE))
     for _ in range(_STEPS):

@@ -1,0 +1,74 @@
+// Why a document is here: which words met, and what each way of searching gave.
+import { ask } from "./api.js";
+import { h } from "./dom.js";
+
+const NAMES = { bm25: "words as they stand" };
+const MOST = 8, ROW = 30;
+
+export async function explain(panel, state, result) {
+  panel.replaceChildren(h("p", { class: "soft" }, "Looking …"));
+  try {
+    const why = await ask("why", { q: state.q, id: result.id, lang: state.lang, collection: state.collection });
+    panel.replaceChildren(...draw(why, result));
+  } catch (error) {
+    panel.replaceChildren(h("p", {}, error.message));
+  }
+}
+
+function draw(why, result) {
+  const pairs = why.parts.flatMap((part) => part.pairs).filter((pair) => pair.score > 0);
+  const best = strongest(pairs);
+  const total = Math.max(1e-9, ...why.parts.map((part) => Math.abs(part.score)));
+  const rows = why.parts.filter((part) => part.score).sort((a, b) => b.score - a.score).flatMap((part) => [
+    h("dt", {}, NAMES[part.part] || part.part),
+    h("dd", {}, h("div", { class: "bar" }, h("i", { width: `${(100 * Math.max(0, part.score)) / total}%` }))),
+    h("dd", { class: "points" }, part.score.toFixed(2)),
+  ]);
+  return [
+    h("h3", {}, best.length ? "Words that met" : "No pair of words stands out; the whole text is close"),
+    best.length ? alignment(best, result.lang) : null,
+    h("dl", { class: "parts", "aria-label": "What each way of searching gave" }, rows),
+    h("p", { class: "soft sum" }, `${why.score.toFixed(2)} in all`,
+      why.parts.some((part) => part.approximate) ? "; how words share it is approximate" : ""),
+  ].filter(Boolean);
+}
+
+// One line per pair of words, however many sources know it.
+function strongest(pairs) {
+  const sums = new Map();
+  for (const pair of pairs) {
+    const key = `${pair.query}\t${pair.document}`;
+    const known = sums.get(key) || { ...pair, score: 0, sources: new Set() };
+    known.score += pair.score;
+    known.sources.add(pair.source);
+    sums.set(key, known);
+  }
+  return [...sums.values()].sort((a, b) => b.score - a.score).slice(0, MOST);
+}
+
+function alignment(pairs, lang) {
+  const left = [...new Set(pairs.map((pair) => pair.query))];
+  const right = [...new Set(pairs.map((pair) => pair.document))];
+  const high = Math.max(left.length, right.length) * ROW;
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.style.height = `${high}px`;
+  svg.setAttribute("viewBox", `0 0 100 ${high}`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", pairs.map((pair) => `${pair.query}: ${pair.document}`).join("; "));
+  for (const pair of pairs) {
+    const from = (left.indexOf(pair.query) + 0.5) * ROW, to = (right.indexOf(pair.document) + 0.5) * ROW;
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    line.setAttribute("d", `M6 ${from} C 50 ${from}, 50 ${to}, 94 ${to}`);
+    line.setAttribute("stroke-width", 1 + 4 * (pair.score / pairs[0].score));
+    line.setAttribute("stroke-opacity", 0.35 + 0.65 * (pair.score / pairs[0].score));
+    line.setAttribute("vector-effect", "non-scaling-stroke");
+    const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
+    title.textContent = `${pair.query} – ${pair.document}: ${pair.score.toFixed(3)} (${[...pair.sources].join(", ")})`;
+    line.append(title);
+    svg.append(line);
+  }
+  return h("div", { class: "align" },
+    h("ul", {}, left.map((word) => h("li", { dir: "auto" }, word))), svg,
+    h("ul", { lang }, right.map((word) => h("li", { dir: "auto" }, word))));
+}

@@ -1,0 +1,85 @@
+"""A headless Chromium for tests of the page, that notes every request and every complaint."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+#: Where screenshots go when PARAGLOSS_SCREENSHOTS is set; tests leave the tree alone otherwise.
+SCREENSHOTS = Path(__file__).parents[2] / "docs" / "images" if os.environ.get("PARAGLOSS_SCREENSHOTS") else None
+
+
+@contextmanager
+def chromium() -> Iterator:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser: paragloss[dev]")
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page whose requests and complaints are remembered."""
+
+    def __init__(self, context, address: str) -> None:
+        self.address = address
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page = context.new_page()
+        self.page.set_default_timeout(60_000)  # machines that build many things at once are slow
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._heard)
+
+    def open(self, path: str = "/"):
+        self.page.goto(self.address + path)
+        self.until("document.querySelector('#holds').textContent")
+        return self.page
+
+    def search(self, text: str) -> None:
+        self.page.fill("#q", text)
+        self.page.keyboard.press("Enter")
+        self.settled()
+
+    def settled(self) -> None:
+        """Until results, counts and glosses are there."""
+        self.until("document.querySelector('#results').ariaBusy === 'false' && document.querySelector('.result')")
+
+    def until(self, expression: str) -> None:
+        """Wait until something is so. The page's policy forbids the evaluating that the library's own waiting does."""
+        deadline = time.monotonic() + 60
+        while not self.page.evaluate(f"Boolean({expression})"):
+            assert time.monotonic() < deadline, f"never came true: {expression}"
+            self.page.wait_for_timeout(50)
+
+    def snap(self, name: str) -> None:
+        if SCREENSHOTS:
+            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+    def fine(self) -> None:
+        """Nothing left this machine, and nobody complained."""
+        assert not self.complaints
+        assert all(url.startswith((self.address, "data:", "blob:")) for url in self.requests)
+
+    def _heard(self, message) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)

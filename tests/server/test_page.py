@@ -1,0 +1,310 @@
+"""The page in a real browser: what a person does with it, and that nothing leaves the machine meanwhile."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from browser import Watched, chromium
+from serving_process import Process
+
+from paragloss import demo
+from paragloss.engine import Engine
+from paragloss.types import Document
+
+ARABIC = [
+    Document("bee.ar", "النحلة حشرة تعيش في خلية وتصنع العسل من رحيق الأزهار.", "ar", "النحلة"),
+    Document("sea.ar", "البحر واسع وعميق وتسبح فيه الأسماك.", "ar", "البحر"),
+]
+
+
+@pytest.fixture(scope="module")
+def address(models, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("page") / "library")
+    with Engine.create(path, models=models) as engine:
+        engine.index([*demo.documents(), *ARABIC])
+    running = Process(path).wait()
+    yield running.address
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def watched(browser, address):
+    contexts = []
+
+    def open_(**options):
+        contexts.append(browser.new_context(**{"viewport": {"width": 1100, "height": 860}, **options}))
+        return Watched(contexts[-1], address)
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def test_a_question_finds_documents_in_many_languages_and_says_what_they_mean(watched):
+    seen = watched()
+    page = seen.open()
+    assert "languages" in page.locator("#welcome h2").inner_text()
+    seen.snap("welcome")
+    seen.search("how do bees make honey")
+    assert page.locator("#lang option:checked").inner_text() == "English (found out)"
+    hindi = page.locator(".result[data-id='honey-bee.hi']")
+    assert hindi.locator("h2").inner_text() == "मधुमक्खी"
+    assert "bee" in hindi.locator(".rendering").first.inner_text()
+    assert hindi.locator("mark").count() > 0
+    fit = float(hindi.locator("[role=meter]").get_attribute("aria-valuenow"))
+    assert 0 < fit <= 1
+    assert "in 7 languages" in page.locator("#status").inner_text()
+    seen.snap("search")
+    seen.fine()
+
+
+def test_every_word_has_a_gloss_by_mouse_and_by_keyboard(watched):
+    seen = watched()
+    page = seen.open("/?q=how+do+bees+make+honey")
+    seen.settled()
+    french = page.locator(".result[data-id='honey-bee.fr']")
+    french.locator(".snippet .w", has_text="abeille").first.hover()
+    assert "bee" in page.locator("#gloss").inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator("#gloss").is_hidden()
+    french.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#gloss").is_visible()
+    assert page.locator(".w.on").count() == 1
+    seen.fine()
+
+
+def test_why_shows_which_words_met_and_sums_to_the_score(watched):
+    seen = watched()
+    page = seen.open("/?q=how+do+bees+make+honey")
+    seen.settled()
+    french = page.locator(".result[data-id='honey-bee.fr']")
+    french.get_by_text("Why this?").click()
+    page.wait_for_selector(".align")
+    pairs = french.locator(".align svg").get_attribute("aria-label")
+    assert "bees: Abeille" in pairs
+    parts = [float(text) for text in french.locator(".parts .points").all_inner_texts()]
+    total = float(french.locator(".sum").inner_text().split()[0])
+    assert sum(parts) == pytest.approx(total, abs=0.02)
+    french.scroll_into_view_if_needed()
+    seen.snap("why")
+    french.focus()
+    page.keyboard.press("Escape")
+    assert french.locator(".why").is_hidden()
+    seen.fine()
+
+
+def test_languages_filter_and_the_address_carries_it_all(watched):
+    seen = watched()
+    page = seen.open("/?q=how+do+bees+make+honey")
+    seen.settled()
+    page.click(".chip[data-lang=hi]")
+    seen.until("location.search.includes('to=hi')")
+    seen.settled()
+    assert {text[:5] for text in page.locator(".result .lang").all_inner_texts()} == {"Hindi"}
+    assert "to=hi" in page.url
+    page.go_back()
+    seen.until("new Set([...document.querySelectorAll('.result .lang')].map(e => e.textContent)).size > 2")
+    page.check("#each")
+    seen.until("location.search.includes('each=1')")
+    seen.settled()
+    shared = page.url
+    again = watched()
+    again.page.goto(shared)
+    again.settled()
+    assert again.page.input_value("#q") == "how do bees make honey"
+    langs = set(again.page.locator(".result .lang").all_inner_texts())
+    assert len(langs) == 7  # nothing here knows Arabic
+    seen.fine()
+    again.fine()
+
+
+def test_the_language_of_the_question_can_be_corrected(watched):
+    seen = watched()
+    page = seen.open("/?q=ape")
+    seen.settled()
+    page.select_option("#lang", "it")
+    seen.until("location.search.includes('lang=it')")
+    seen.until("document.querySelector('.result')?.dataset.id === 'honey-bee.it'")
+    seen.fine()
+
+
+def test_keys_go_through_results_and_open_one(watched):
+    seen = watched()
+    page = seen.open("/?q=lava+and+ash")
+    seen.settled()
+    page.locator("body").press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    focused = page.evaluate("document.activeElement.dataset.id")
+    assert focused == page.locator(".result").nth(1).get_attribute("data-id")
+    page.keyboard.press("Enter")
+    seen.until("document.querySelector('#document[open] .text')?.textContent.length > 100")
+    page.keyboard.press("Escape")
+    assert page.locator("#document").is_hidden()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "q"
+    seen.fine()
+
+
+def test_a_file_is_indexed_and_found(watched, tmp_path):
+    seen = watched()
+    page = seen.open("/?view=files")
+    (tmp_path / "quokka.txt").write_text("The quokka is a small wallaby that seems to smile at everybody who visits.")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    page.set_input_files("#file", [tmp_path / "quokka.txt", tmp_path / "broken.pdf"])
+    seen.until("document.querySelectorAll('#uploads progress').length === 1")
+    seen.until("document.querySelector('#uploads li').textContent.includes('1 document added')")
+    assert "broken.pdf" in page.locator("#uploads .bad").inner_text()
+    page.click("[data-view=search]")
+    seen.search("quokka")
+    assert page.locator(".result").first.get_attribute("data-id") == "quokka.txt"
+    seen.fine()
+
+
+def test_the_glossary_is_edited_in_place_and_counts_at_once(watched):
+    seen = watched()
+    page = seen.open("/?view=glossary")
+    row = page.locator(".pair").first
+    row.locator("[name=to]").select_option("da")
+    row.locator("[name=word]").fill("zorb")
+    row.locator("[name=meaning]").fill("vulkan")
+    row.locator("[name=meaning]").press("Tab")
+    seen.until("document.querySelector('#saved').textContent.includes('1 pair kept')")
+    seen.snap("glossary")
+    page.click("[data-view=search]")
+    page.fill("#q", "zorb")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".result, .ghost p")
+    page.select_option("#lang", "en")
+    seen.until("document.querySelector('.result')?.dataset.id === 'volcano.da'")
+    page.click("[data-view=glossary]")
+    page.locator("[aria-label='Remove this pair']").first.click()
+    seen.until("document.querySelector('#saved').textContent.includes('0 pairs')")
+    seen.fine()
+
+
+def test_arabic_runs_from_right_to_left(watched):
+    seen = watched()
+    page = seen.open("/?q=النحلة+والعسل")
+    seen.settled()
+    assert page.evaluate("getComputedStyle(document.querySelector('#q')).direction") == "rtl"
+    bee = page.locator(".result[data-id='bee.ar']")
+    for part in ("h2", ".snippet"):
+        assert bee.locator(part).evaluate("e => getComputedStyle(e).direction") == "rtl"
+    english = page.locator(".result[data-id='honey-bee.en'] .snippet")
+    if english.count():
+        assert english.evaluate("e => getComputedStyle(e).direction") == "ltr"
+    seen.snap("arabic")
+    seen.fine()
+
+
+def test_a_phone_in_the_dark(watched):
+    seen = watched(viewport={"width": 390, "height": 800}, color_scheme="dark", has_touch=True, device_scale_factor=1)
+    page = seen.open("/?q=how+do+bees+make+honey")
+    seen.settled()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(".result[data-id='honey-bee.fr'] .snippet .w", has_text="abeille").first.tap()
+    assert "bee" in page.locator("#gloss").inner_text()
+    for view in ("map", "glossary", "files"):
+        page.click(f"[data-view={view}]")
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+    page.click("[data-view=search]")
+    seen.settled()
+    seen.snap("phone")
+    seen.fine()
+
+
+def test_the_map_shows_titles_and_searches_near_a_point(watched):
+    seen = watched()
+    page = seen.open("/?view=map")
+    seen.until("document.querySelector('#map-about').textContent.includes('near each other')")
+    points = json.loads(page.evaluate("fetch('api/map').then(a => a.text())"))["points"]
+    aim = next(point for point in points if point["id"] == "volcano.en")
+    box = page.locator("#map").bounding_box()
+    pad = 22
+    x = box["x"] + pad + aim["x"] * (box["width"] - 2 * pad)
+    y = box["y"] + pad + (1 - aim["y"]) * (box["height"] - 2 * pad)
+    page.mouse.move(x, y)
+    page.wait_for_selector("#gloss b")
+    seen.snap("map")
+    near = page.locator("#gloss b").inner_text()
+    page.mouse.click(x, y)
+    seen.settled()
+    assert page.input_value("#q") == near
+    assert "volcano" in page.locator(".result").first.get_attribute("data-id")
+    seen.fine()
+
+
+def test_nothing_found_slow_and_broken_are_designed(watched):
+    seen = watched()
+    page = seen.open()
+    page.fill("#q", "xyzzyplugh")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Nothing found")
+    held = []
+    page.route("**/api/search*", lambda route: held.append(route))
+    page.fill("#q", "volcano")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".ghost i")
+    seen.until("document.querySelector('#status').textContent.includes('earching')")
+    held[0].fulfill(status=503, content_type="application/json", body='{"error": "too many are waiting"}')
+    page.wait_for_selector("#trouble:has-text('too many are waiting')")
+    page.unroute("**/api/search*")
+    page.click("text=Try again")
+    seen.settled()
+    assert [said for said in seen.complaints if "503" not in said] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_complain_about(watched, scheme, tmp_path_factory):
+    source = _axe(tmp_path_factory)
+    seen = watched(color_scheme=scheme, bypass_csp=True)
+    page = seen.open("/?q=how+do+bees+make+honey")
+    seen.settled()
+    page.locator(".result[data-id='honey-bee.fr']").get_by_text("Why this?").click()
+    page.wait_for_selector(".align")
+    for view in ("search", "map", "glossary", "files"):
+        page.click(f"[data-view={view}]")
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(400)  # what arrives fades in
+        page.add_script_tag(content=source)
+        found = page.evaluate(
+            "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
+        )
+        problems = [
+            f"{view}: {rule['id']}: {node['html'][:120]} {node['failureSummary'][:200]}"
+            for rule in found["violations"]
+            for node in rule["nodes"]
+        ]
+        assert not problems
+
+
+def _axe(tmp_path_factory) -> str:
+    """axe-core from the npm registry, for these tests only."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed: it fetches axe-core for this test")
+    folder = tmp_path_factory.mktemp("axe")
+    done = subprocess.run(
+        ["npm", "pack", "axe-core@4.10.3", "--silent"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"axe-core can't be had from npm: {done.stderr.strip()[-200:]}")
+    with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
+        member = archive.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode()

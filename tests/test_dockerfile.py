@@ -1,0 +1,42 @@
+"""Where there is no Docker: the Dockerfile is read, and what it names is there."""
+
+import json
+import re
+from pathlib import Path
+
+import typer.main
+
+from paragloss.cli import app
+
+ROOT = Path(__file__).parents[1]
+
+
+def instructions():
+    text = re.sub(r"\\\n\s*", " ", (ROOT / "Dockerfile").read_text(encoding="utf-8"))
+    return [line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def test_it_begins_from_a_named_version_and_ends_as_an_ordinary_user():
+    lines = instructions()
+    known = {"FROM", "COPY", "RUN", "USER", "WORKDIR", "VOLUME", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD"}
+    assert {name for name, _ in lines} <= known
+    assert lines[0][0] == "FROM"
+    assert re.fullmatch(r"python:3\.\d+-slim", lines[0][1])
+    assert [rest for name, rest in lines if name == "USER"] == ["paragloss"]
+
+
+def test_its_command_is_one_of_ours_and_others_need_keys():
+    said = {name: rest for name, rest in instructions() if name in ("ENTRYPOINT", "CMD")}
+    assert json.loads(said["ENTRYPOINT"]) == ["paragloss"]
+    command, *arguments = json.loads(said["CMD"])
+    known = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
+    assert {word for word in arguments if word.startswith("--")} <= known
+    assert "--keys" in arguments
+
+
+def test_the_extras_it_installs_exist():
+    import tomllib
+
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (wanted,) = re.findall(r"\[([a-z,]+)\]\"", (ROOT / "Dockerfile").read_text())
+    assert set(wanted.split(",")) <= set(extras)
