@@ -71,7 +71,7 @@ def test_search_speaks_json(place):
         "search", "--in", "library", "the lava of a volcano", "--to", "fr", "--k", "1", "--json", cwd=place
     ).stdout
     answer = json.loads(out)
-    assert answer["query"] == {"text": "the lava of a volcano", "lang": "en"}
+    assert answer["query"] == {"text": "the lava of a volcano", "lang": "en", "others": []}
     assert answer["results"][0]["id"] == "volcano.fr"
     assert set(answer["results"][0]) == {"id", "lang", "title", "score", "snippet", "marks", "meta", "fit"}
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from paragloss.cli.app import AsJson, app
-from paragloss.cli.output import Progress, Skipped, print_json, print_table
+from paragloss.cli.app import AsJson, In, app
+from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
+from paragloss.cli.safely import plain_lines
+from paragloss.cli.searching import conditions
+from paragloss.errors import InputError
 
 
 @app.command()
@@ -23,27 +30,85 @@ def index(
         str, typer.Option(help="How finely a pretrained model's are kept: float32, float16, int8 or binary.")
     ] = "float32",
     lang: Annotated[str, typer.Option(help="The language of documents that don't say theirs.")] = "",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable documents.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip, count and list what can't be used.")] = False,
+    listed: Annotated[
+        str, typer.Option("--skipped", help="Where that list goes; COLLECTION/skipped.tsv when not said.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced."""
     from paragloss.engine import Engine
-    from paragloss.formats.documents import read
 
-    skipped = Skipped(skip_bad)
+    if listed:
+        writable(listed, "--skipped")
+    skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
     opened = Engine.open_or_create(into, models=model or [], precision=vectors)
     with opened as engine, Progress("indexing") as bar:
-        documents = (d for path in files for d in read(path, on_error=skipped.note))
         started = time.perf_counter()
-        count = engine.index(documents, lang=lang or None, progress=bar, encoding=bar.encoded)
+        with _keeping(bar, into):
+            documents = engine.read(files, on_error=skipped.note)
+            count = engine.index(documents, lang=lang or None, progress=bar, encoding=bar.encoded)
         seconds = time.perf_counter() - started
         total = engine.count()
     skipped.tell()
     if as_json:
-        print_json({"indexed": count, "skipped": skipped.count, "documents": total, "seconds": round(seconds, 3)})
+        left_out = {"skipped": skipped.count, "reasons": dict(skipped.reasons)}
+        print_json({"indexed": count, **left_out, "documents": total, "seconds": round(seconds, 3)})
     else:
         speed = f"{count / max(seconds, 1e-9):,.0f}/s"
         print(f"indexed {count} documents in {seconds:.1f} s ({speed}): {into} now holds {total}")
+
+
+@contextmanager
+def _keeping(bar: Progress, into: str) -> Iterator[None]:
+    """Whatever ends the work, say what was done by then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{bar.done:,.0f} documents are kept in {into}; run it again to go on") from None
+    except InputError as error:
+        remedy = f"{bar.done:,.0f} documents before it are kept in {into}; --skip-bad goes on past what is bad"
+        raise InputError(f"{error} ({remedy})") from error
+
+
+@app.command("list")
+def list_(
+    collection: In,
+    where: Annotated[list[str] | None, typer.Option(help="Only documents with FIELD=VALUE, as in search.")] = None,
+    k: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """List documents of a collection: id, language and title."""
+    from paragloss.engine import Engine
+
+    wanted = conditions(where or [])
+    with Engine.open(collection) as engine:
+        documents, total = list(engine.documents(where=wanted, k=k)), engine.count(wanted)
+    if as_json:
+        print_json([{"id": d.id, "lang": d.lang, "title": d.title, "meta": dict(d.meta)} for d in documents])
+        return
+    print_table(["id", "lang", "title"], [[d.id, d.lang, d.title or d.text[:60]] for d in documents])
+    if total > len(documents):
+        print(f"paragloss: {len(documents)} of {total}; --k shows more", file=sys.stderr)
+
+
+@app.command()
+def show(
+    id: Annotated[str, typer.Argument(help="The id of a document.")], collection: In, as_json: AsJson = False
+) -> None:
+    """Show a document as the collection has it."""
+    from paragloss.engine import Engine
+
+    with Engine.open(collection) as engine:
+        [document] = engine.get([id])
+    if document is None:
+        raise InputError(f"no document {id!r} in {collection}: `paragloss list --in {collection}` lists them")
+    if as_json:
+        print_json({**document._asdict(), "fields": dict(document.fields), "meta": dict(document.meta)})
+        return
+    about = {"id": document.id, "lang": document.lang, "title": document.title, **document.meta}
+    print_table(["", ""], [[name, _written(value)] for name, value in about.items()])
+    print("\n" + plain_lines(document.text))
 
 
 @app.command()
@@ -75,4 +140,8 @@ def _rows(key: str, value: Any) -> list[list[str]]:
     if key == "options":
         lines = [f"{part:16}{', '.join(said)}".rstrip() for part, said in value.items()]
         return [[key if not number else "", line] for number, line in enumerate(lines)]
-    return [[key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]]
+    return [[key, _written(value)]]
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from paragloss.cli.app import AsJson, app
-from paragloss.cli.output import print_json, print_table, write_report
+from paragloss.cli.output import print_json, print_table, writable, write_report
 from paragloss.errors import InputError
 
 
@@ -28,15 +29,22 @@ def evaluate_(
     from paragloss.formats.trec import read_run
 
     names = measures.replace(",", " ").split() or list(DEFAULT)
-    scores = evaluate(read_run(run), read_qrels(qrels), names)
+    if report:
+        writable(report, "--report")
+    found, judged = read_run(run), read_qrels(qrels)
+    scores = evaluate(found, judged, names)
+    answered = {"judged": len(judged), "answered": sum(bool(found.get(query)) for query in judged)}
     if report:
         write_report(report, {Path(run).stem: scores})
     if as_json:
-        print_json({"mean": mean(scores), **({"queries": scores} if per_query else {})})
+        print_json({"mean": mean(scores), **answered, **({"queries": scores} if per_query else {})})
         return
     if per_query:
         print_table(["query", *names], [[q, *(f"{scores[n][q]:.4f}" for n in names)] for q in sorted(scores[names[0]])])
     print_table(["measure", "mean"], [[name, f"{value:.4f}"] for name, value in mean(scores).items()])
+    print(
+        f"{answered['answered']} of {len(judged)} judged queries were answered; the others count as 0", file=sys.stderr
+    )
 
 
 @app.command()
@@ -54,6 +62,8 @@ def compare(
     from paragloss.formats.trec import read_run
 
     names = measures.replace(",", " ").split() or list(DEFAULT)
+    if report:
+        writable(report, "--report")
     judged = read_qrels(qrels)
     before, after = evaluate(read_run(first), judged, names), evaluate(read_run(second), judged, names)
     results = {name: compare(before[name], after[name]) for name in names}

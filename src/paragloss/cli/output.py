@@ -2,36 +2,80 @@
 
 from __future__ import annotations
 
-import json
+import os
+import re
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
+from paragloss.cli.safely import plain, plain_json
 from paragloss.errors import InputError
 
 T = TypeVar("T")
 
 
-class Skipped:
-    """Counts what --skip-bad left out; without it the first bad row ends the command."""
+#: Where a message says what it is about, `path:12: `, and what differs from one to the next of its kind.
+_PLACE = re.compile(r"^.*?(?::\d+)?: ")
+_DETAIL = re.compile(r"\([^()]*\)|'[^']*'|\"[^\"]*\"|\d[\d,.]*")
 
-    def __init__(self, active: bool) -> None:
-        self.count = 0
+
+class Skipped:
+    """Counts what --skip-bad left out, by reason, and lists it in a file; without it the first bad row ends the
+    command."""
+
+    def __init__(self, active: bool, file: str | Path = "") -> None:
+        self.reasons: Counter[str] = Counter()
         self.first: InputError | None = None
         self.note = self._note if active else None
+        self._path = Path(file) if file else None
+        self._file: IO[str] | None = None
+
+    @property
+    def count(self) -> int:
+        return self.reasons.total()
 
     def _note(self, error: InputError) -> None:
-        self.count += 1
+        said = str(error)
+        place = _PLACE.match(said)
+        why = said[place.end() :] if place else said
+        self.reasons[" ".join(_DETAIL.sub("…", why.split(";")[0]).split())] += 1
         self.first = self.first or error
+        if self._path is not None:
+            self._list(self._path, place[0].rstrip(": ") if place else "", why)
+
+    def _list(self, path: Path, place: str, why: str) -> None:
+        try:
+            if self._file is None:
+                self._file = path.open("w", encoding="utf-8")
+            self._file.write(f"{plain(place)}\t{plain(why)}\n")
+        except OSError as error:
+            print(
+                f"paragloss: {path} can't be written ({error.strerror}); skipped files are not listed", file=sys.stderr
+            )
+            self._path = None
 
     def tell(self) -> None:
+        """Say what was left out, most frequent reasons first, and where the list is."""
+        if self._file is not None:
+            self._file.close()
         if self.count:
-            print(f"paragloss: skipped {self.count} unusable rows; the first: {self.first}", file=sys.stderr)
+            unusable = f"skipped {self.count} unusable rows and files; the first: {plain(self.first)}"
+            print(f"paragloss: {unusable}", file=sys.stderr)
+            for reason, count in self.reasons.most_common(10):
+                print(f"paragloss: {count:7} {plain(reason)}", file=sys.stderr)
+        if self._file is not None:
+            print(f"paragloss: each of them: {self._path}", file=sys.stderr)
 
 
 class Progress:
-    """A progress line on the terminal, silent when nobody is looking; called with what is done and the total."""
+    """A progress line on the terminal, and on a pipe a line every few seconds; called with what is done and the
+    total."""
+
+    #: Seconds between two lines on a pipe.
+    EVERY = 5.0
 
     def __init__(self, what: str) -> None:
         from rich.console import Console
@@ -57,9 +101,16 @@ class Progress:
             transient=True,
         )
         self._task = self._bar.add_task(what, total=None)
+        self._piped, self._said = not console.is_terminal, time.monotonic()
+        self.done = 0.0
 
     def __call__(self, done: float, total: float | None = None) -> None:
+        self.done = done
         self._bar.update(self._task, completed=done, total=total)
+        if self._piped and time.monotonic() - self._said >= self.EVERY:
+            self._said = time.monotonic()
+            of = f" of {total:,.0f}" if total else ""
+            print(f"paragloss: {self._bar.tasks[0].description}: {done:,.0f}{of}", file=sys.stderr, flush=True)
 
     def encoded(self, done: int, total: int) -> None:
         """What a slow encoder says: how many of how many documents it has read."""
@@ -96,23 +147,50 @@ def show(answer: Any) -> None:
     from rich.text import Text
 
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"{answer.query.text}  [{answer.query.lang}]", style="bold", markup=False)
+    others = f", perhaps {', '.join(answer.others)}" if answer.others else ""
+    console.print(f"{plain(answer.query.text)}  [{answer.query.lang}{others}]", style="bold", markup=False)
     if not answer.results:
         console.print("  nothing found", style="dim")
     for place, result in enumerate(answer.results, start=1):
         line = Text(f"{place:3}. ")
         line.append(f"{result.lang:<3}", style="cyan")
-        line.append(f"{result.score:8.4f}  ", style="dim")
-        line.append(result.title or result.id, style="bold")
+        line.append(f"{result.fit:6.2f}  ", style="dim")
+        line.append(plain(result.title or result.id), style="bold")
         console.print(line)
+        console.print(Text(f"     {plain(result.meta.get('path') or result.id)}", style="dim"))
         snippet = Text("     ")
         at = 0
         for start, end in result.marks:
-            snippet.append(result.snippet[at:start])
-            snippet.append(result.snippet[start:end], style="bold underline")
+            snippet.append(plain(result.snippet[at:start]))
+            snippet.append(plain(result.snippet[start:end]), style="bold underline")
             at = end
-        snippet.append(result.snippet[at:])
+        snippet.append(plain(result.snippet[at:]))
         console.print(snippet)
+
+
+def writable(path: str, what: str) -> str:
+    """The path of an output, known to be writable before the work begins."""
+    folder = Path(path).absolute().parent
+    if Path(path).is_dir():
+        raise InputError(f"{what} {path} is a folder: name a file")
+    if not folder.is_dir():
+        raise InputError(f"{what} {path}: there is no folder {folder}: make it first")
+    if not os.access(path if Path(path).exists() else folder, os.W_OK):
+        raise InputError(f"{what} {path} can't be written: check its permissions, or choose another place")
+    return path
+
+
+def writable_model(path: str) -> str:
+    """The folder of a model to be made, known to be writable before the work begins."""
+    final = Path(path)
+    if final.exists() and not (final / "meta.json").is_file():
+        raise InputError(f"--out {path} exists and is not a saved model: choose another place or remove it")
+    above = final.absolute().parent
+    while not above.exists():
+        above = above.parent
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InputError(f"--out {path}: {above} can't be written: check its permissions, or choose another place")
+    return path
 
 
 def write_report(path: str, runs: dict[str, Any]) -> None:
@@ -124,10 +202,11 @@ def write_report(path: str, runs: dict[str, Any]) -> None:
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
     """Columns, aligned; plain text, so that it can be cut and pasted."""
+    rows = [[plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     for row in [header, *rows] if any(header) else rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=1))
+    print(plain_json(value))

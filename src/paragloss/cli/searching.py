@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 
 from paragloss.cli.app import AsJson, In, app
-from paragloss.cli.output import Progress, print_json, print_table, show
+from paragloss.cli.output import Progress, print_json, print_table, show, writable
 from paragloss.errors import InputError
 from paragloss.formats.numbers import number
 from paragloss.types import Range
@@ -132,9 +133,14 @@ def make_run(
 
     if not run:
         raise InputError("no --run given: say where the run goes, such as --run out.trec")
+    writable(run, "--run")
     asked = [q if q.lang else q._replace(lang=lang) for q in read_queries(queries)]
     if not asked:
         raise InputError(f"{queries} holds no queries")
+    if twice := [id for id, count in Counter(q.id for q in asked).items() if count > 1]:
+        raise InputError(
+            f"{queries} has {len(twice)} ids more than once, the first {twice[0]!r}: give each query its own"
+        )
     results = {}
     started = time.perf_counter()
     with Progress("searching") as bar:

@@ -14,7 +14,7 @@ import typer
 
 from paragloss.cli import data
 from paragloss.cli.app import AsJson, app
-from paragloss.cli.output import Progress, Skipped, print_json, print_table, tracked
+from paragloss.cli.output import Progress, Skipped, print_json, print_table, tracked, writable_model
 from paragloss.cli.settings import methods, module_of, separated, settings_help, summary, values
 from paragloss.errors import InputError
 from paragloss.learning.settings import options
@@ -58,6 +58,8 @@ def train(
         print(_help(method, context) if method else f"{context.get_help()}\n\n{_methods('fit')}")
         raise typer.Exit(0 if help else 2)
     module = module_of(method)
+    if out:
+        writable_model(out)
     fits = [module.fit, *(getattr(module, name) for name in ("fit_judged", "add_language") if hasattr(module, name))]
     paths, given = separated([*(files or []), *context.args], fits)
     if judged or _are_judgments(paths):
@@ -129,6 +131,7 @@ def dictionary(
     from paragloss.languages import normalise
     from paragloss.translation.dictionary import Dictionary
 
+    writable_model(out)
     source, target, skipped = normalise(lang), normalise(to), Skipped(skip_bad)
     made = Dictionary.build(read_entries(file, source, target, on_error=skipped.note), source, target)
     made.save(out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,10 +11,12 @@ from paragloss import artefacts, languages
 from paragloss.engine import keeping, meanings
 from paragloss.engine.catching_up import best_passages, catch_up, kept, slow
 from paragloss.engine.encoding import encoded, storing
+from paragloss.engine.files import documents_of
 from paragloss.engine.loading import about, load, name_of
 from paragloss.engine.showing import Result, result
-from paragloss.engine.understanding import understood, with_languages
-from paragloss.errors import InputError, StoreError
+from paragloss.engine.understanding import DOUBT, Guess, checked, expected, guesses, with_languages
+from paragloss.errors import InputError, ParaglossError, StoreError
+from paragloss.formats.text import OnError
 from paragloss.search import explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.parts import DEPTH
@@ -47,10 +49,12 @@ class Answer(NamedTuple):
 
     query: Query
     results: list[Result]
+    #: Other languages the query may have been in, likeliest first; they were searched as well.
+    others: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "query": {"text": self.query.text, "lang": self.query.lang},
+            "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others)},
             "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
         }
 
@@ -147,6 +151,8 @@ class Engine:
         come last, when all documents can be found by their words: `encoding` is told how many of how many they have
         read. Indexing the same documents again goes on where it was stopped.
         """
+        if isinstance(documents, Document | Mapping | str):
+            raise InputError(f"index takes several documents, got one {type(documents).__name__}: put it in a list")
         done = 0
         self._memory.clear()
         try:
@@ -213,6 +219,14 @@ class Engine:
 
     # Reading
 
+    def read(self, paths: Sequence[str], *, on_error: OnError = None) -> Iterator[Document]:
+        """Documents of files and folders, to be indexed: each file has the id it had the first time."""
+        return documents_of(self._store, paths, on_error)
+
+    def documents(self, *, where: Where | None = None, k: int | None = None) -> Iterator[Document]:
+        """Documents in no particular order, at most `k`."""
+        return islice((record.document for records in self._store.scroll(where) for record in records), k)
+
     @property
     def glossary(self) -> list[Pair]:
         """The reader's own words, as they were written."""
@@ -240,8 +254,8 @@ class Engine:
         where: Where | None = None,
     ) -> Answer:
         """Find documents for a query and show what matched."""
-        query = self._understood(Query("", text, lang or ""))
-        ranking = self.rank([query], k=k, to=to, pipeline=pipeline, where=where)[0]
+        query, shares = self._understood(Query("", text, lang or ""))
+        ranking = self._ranked([(query, shares)], k=k, to=to, pipeline=pipeline, where=where)[0]
         documents = self._documents([hit.id for hit in ranking])
         parts = self._parts()
         targets = [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
@@ -252,7 +266,11 @@ class Engine:
         for document, hit in zip(documents, ranking, strict=True):
             fit = hit.score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
             results.append(result(query, document, hit.score, models, fit, passage=passages.get(document.id)))
-        return Answer(query, results)
+        return Answer(query, results, tuple(guess.lang for guess in shares[1:]))
+
+    def guesses(self, text: str) -> list[Guess]:
+        """The languages a query may be in, likeliest first, with how likely each is."""
+        return guesses(text, self._index.statistics, self._models)
 
     def rank(
         self,
@@ -265,17 +283,30 @@ class Engine:
     ) -> list[Ranking]:
         """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
         self._index.catch_up()
-        queries = [self._understood(query) for query in queries]
+        return self._ranked([self._understood(query) for query in queries], k=k, to=to, pipeline=pipeline, where=where)
+
+    def _ranked(
+        self,
+        asked: Sequence[tuple[Query, Sequence[Guess]]],
+        *,
+        k: int,
+        to: Sequence[str] | None,
+        pipeline: str | None,
+        where: Where | None,
+    ) -> list[Ranking]:
+        """A query that may be in one of several languages is searched in each, and a document has the score it is to
+        be expected to have."""
         targets = self._targets(to)
         if to is not None:
             where = {**(where or {}), "lang": targets}
-        rankings: list[Ranking] = [[] for _ in queries]
-        for source in dict.fromkeys(query.lang for query in queries):
-            which = [i for i, query in enumerate(queries) if query.lang == source]
+        found: list[list[tuple[float, Ranking]]] = [[] for _ in asked]
+        for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
+            which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
             searcher = self._searcher(pipeline, source, targets)
-            for i, ranking in zip(which, searcher.search([queries[i] for i in which], k, where), strict=True):
-                rankings[i] = ranking
-        return rankings
+            queries = [asked[i][0]._replace(lang=source) for i, _ in which]
+            for (i, share), ranking in zip(which, searcher.search(queries, k, where), strict=True):
+                found[i].append((share, ranking))
+        return [rankings[0][1] if len(rankings) == 1 else expected(rankings, k) for rankings in found]
 
     def gloss(self, text: str, *, lang: str | None = None, to: str) -> dict[str, Any]:
         """What the words of a text mean, by everything here that translates or has words of both languages near."""
@@ -320,7 +351,7 @@ class Engine:
         self, text: str = "", *, lang: str | None = None, to: Sequence[str] | None = None, pipeline: str | None = None
     ) -> str:
         """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
-        query = self._understood(Query("", text, lang or "")) if text.strip() else None
+        query = self._understood(Query("", text, lang or ""))[0] if text.strip() else None
         source = query.lang if query else languages.normalise(lang) if lang else next(iter(self.langs), "en")
         searcher = self._searcher(pipeline, source, self._targets(to))
         lines = [explaining.tree(searcher)]
@@ -332,6 +363,8 @@ class Engine:
         return pipelines.build(self._parts(), pipeline, source=source, targets=targets)
 
     def _targets(self, to: Sequence[str] | None) -> list[str]:
+        if isinstance(to, str):
+            raise InputError(f"`to` takes a list of languages, got {to!r}: write to=[{to!r}]")
         return [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
 
     def _fields(self) -> dict[str, int]:
@@ -341,9 +374,13 @@ class Engine:
             field: sum(statistics.documents(field, lang) for lang in self.langs) for field in statistics.layout.fields
         }
 
-    def _understood(self, query: Query) -> Query:
-        known = [lang for model in self._models.values() if isinstance(model, Encoder) for lang in model.langs]
-        return understood(query, self._index.statistics, known)
+    def _understood(self, query: Query) -> tuple[Query, list[Guess]]:
+        """The query with its language, and which it may be in: as said, or found out, with doubt more than one."""
+        query = checked(query)
+        if query.lang:
+            return query, [Guess(query.lang, 1.0)]
+        likely = [guess for guess in self.guesses(query.text) if guess.share >= DOUBT][:2]
+        return query._replace(lang=likely[0].lang), likely
 
     def _documents(self, ids: Sequence[str]) -> list[Document]:
         return [record.document for record in self._store.get(ids) if record is not None]
@@ -377,6 +414,20 @@ def describe(what: str) -> dict[str, Any]:
 
 
 def _batches(items: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
+    """Batches of documents. When reading them fails, those that were read before come first."""
+    batch: list[Document] = []
+    try:
+        for item in items:
+            if not isinstance(item, Document):
+                kind = f"a {type(item).__name__}, not a Document: write Document(id, text, lang)"
+                raise InputError(f"document {len(batch) + 1} of the batch is {kind}")
+            batch.append(item)
+            if len(batch) == size:
+                yield batch
+                batch = []
+    except (ParaglossError, KeyboardInterrupt):
+        if batch:
+            yield batch
+        raise
+    if batch:
         yield batch

@@ -1,49 +1,102 @@
-"""Which language is this? Of a query, judged by the collection it is asked of; of documents that don't say."""
+"""Which language is this? Of a query, judged by its letters, by the collection and by the models it is asked of; of
+documents that don't say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from paragloss import languages
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
+from paragloss.ranking import rank
+from paragloss.search.fused import plain_sum
 from paragloss.statistics import Statistics
-from paragloss.types import Document, Query
+from paragloss.types import Document, Hit, Query, Ranking
 
-#: A query of at most so many words is told by the collection's documents first; and how much likelier, in the mean
-#: logarithm of its words' frequencies, one language has to be to stand alone.
-_SHORT, _MARGIN = 12, 1.0
+#: No query is longer; what is longer is a document.
+MOST_CHARACTERS, MOST_WORDS = 10_000, 1_000
+#: How a word's rate in the documents of a language speaks for it: the rate a word of a query has on average, how many
+#: documents' worth of that is added to what was counted (so that a language with few documents says little), and how
+#: much all of it counts beside the letters.
+RATE, SMOOTHING, COLLECTION = 0.01, 50.0, 0.5
+#: How much it counts whether the models know the words.
+COVERAGE = 1.0
+#: A language that no document is in is a little less likely.
+ABROAD = -0.5
+#: A language at least this likely beside the likeliest is searched as well.
+DOUBT = 0.15
+#: Only so many of the likeliest are looked up in the models.
+_LOOKED_UP = 4
 
 
-def understood(query: Query, statistics: Statistics, known: Iterable[str]) -> Query:
-    """The query with its language, found among the collection's and those `known` when it was not said."""
+class Guess(NamedTuple):
+    """A language a query may be in, and how likely."""
+
+    lang: str
+    share: float
+
+
+def checked(query: Query) -> Query:
+    """The query, with its language's base code where it says one; refused where it is empty or no query any more."""
     if not query.text.strip():
         raise InputError("the query is empty: say what you are looking for")
-    if query.lang:
-        return query._replace(lang=languages.normalise(query.lang))
-    among = _likely(query.text, statistics) or {*statistics.langs, *known} or None
-    lang = languages.identify_one(query.text, among=among)
-    if lang is None:
-        raise LanguageError(f"can't tell the language of {query.text!r}: say it with --lang")
-    return query._replace(lang=lang)
+    if len(query.text) > MOST_CHARACTERS:
+        raise InputError(
+            f"the query has {len(query.text):,} characters, at most {MOST_CHARACTERS:,} can be asked: shorten it"
+        )
+    if (words := len(query.text.split())) > MOST_WORDS:
+        raise InputError(f"the query has {words:,} words, at most {MOST_WORDS:,} can be asked: shorten it")
+    return query._replace(lang=languages.normalise(query.lang)) if query.lang else query
 
 
-def _likely(text: str, statistics: Statistics) -> list[str]:
-    """The languages a short text may well be in, by how common its words are in the collection's documents of
-    each: a few words are too little for an identifier, but the documents know their own language. Stop words
-    count as common to all documents."""
-    scores = {}
-    for lang in statistics.langs:
-        words = len(analyzer(lang, stem=False, stop=False).terms(text))
-        if words > _SHORT:
-            return []
-        terms = analyzer(lang).terms(text)
-        df = statistics.df("text", lang, terms)
-        rates = np.log((df + 0.5) / (statistics.documents("text", lang) + 1))
-        scores[lang] = float(rates.sum()) / max(words, 1)
-    return [lang for lang, score in scores.items() if score > max(scores.values()) - _MARGIN]
+def guesses(text: str, statistics: Statistics, models: Mapping[str, Any]) -> list[Guess]:
+    """The languages a query may be in, likeliest first: of those of the documents and of the models, all there are
+    where there are none."""
+    spoken = {lang for model in models.values() for lang in getattr(model, "langs", ())}
+    among = ({*statistics.langs, *spoken} - {"und"}) or languages.known()
+    scores = languages.likelihoods(text, among)
+    if not scores:
+        raise LanguageError(f"can't tell the language of {text!r}: say it with --lang")
+    for lang in scores:
+        scores[lang] += COLLECTION * _spoken_here(text, lang, statistics) + (
+            0.0 if lang in statistics.langs else ABROAD
+        )
+    for lang in sorted(scores, key=lambda lang: -scores[lang])[:_LOOKED_UP] if len(scores) > 1 else ():
+        scores[lang] += COVERAGE * _known_to(text, lang, models)
+    best = max(scores.values())
+    shares = {lang: float(np.exp(score - best)) for lang, score in scores.items()}
+    total = sum(shares.values())
+    return sorted((Guess(lang, share / total) for lang, share in shares.items()), key=lambda g: (-g.share, g.lang))
+
+
+def expected(rankings: Sequence[tuple[float, Ranking]], k: int) -> Ranking:
+    """Of rankings with how likely each is the right one: every document with the sum of its scores times that."""
+    scores = plain_sum([ranking for _, ranking in rankings], [share for share, _ in rankings])
+    return rank((Hit(id, score) for id, score in scores.items()), k)
+
+
+def _spoken_here(text: str, lang: str, statistics: Statistics) -> float:
+    """How much likelier the words are in the documents of a language than anywhere: the logarithm, over all words."""
+    documents = statistics.documents("text", lang)
+    if not documents:
+        return 0.0
+    terms = list(dict.fromkeys(analyzer(lang).terms(text)))
+    df = statistics.df("text", lang, terms).astype(np.float64)
+    rates = (df + SMOOTHING * RATE) / (documents + SMOOTHING)
+    return float(np.log(rates / RATE).sum()) if len(terms) else 0.0
+
+
+def _known_to(text: str, lang: str, models: Mapping[str, Any]) -> float:
+    """The logarithm of the share of the words that some model knows; 0 where no model speaks the language."""
+    terms = list(dict.fromkeys(analyzer(lang).terms(text)))
+    knowing = [model for model in models.values() if hasattr(model, "knows") and lang in model.langs]
+    if not knowing or not terms:
+        return 0.0
+    known = sum(any(model.knows(term, lang) for model in knowing) for term in terms)
+    return float(np.log((known + 0.5) / (len(terms) + 0.5)))
 
 
 def with_languages(documents: Sequence[Document], lang: str | None) -> list[Document]:

@@ -24,6 +24,9 @@ class Problem(BaseModel):
 class Asked(BaseModel):
     text: str = Field(examples=["how do bees make honey"])
     lang: str = Field(examples=["en"], description="As given, or as found out.")
+    others: list[str] = Field(
+        default=[], examples=[["nl"]], description="Languages it may have been as well, which were searched too."
+    )
 
 
 class Found(BaseModel):

@@ -96,6 +96,10 @@ class BagEncoder:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.towers)}")
         return self.towers[lang]
 
+    def knows(self, term: str, lang: str) -> bool:
+        """Whether an analysed term is in the vocabulary."""
+        return term in self.tower(lang).vocabulary.index
+
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
         vocabulary = self.tower(lang).vocabulary
         return self.encode_counts(vocabulary.counts(texts), lang)

@@ -112,6 +112,15 @@ class Dictionary:
     def __len__(self) -> int:
         return len(self.senses)
 
+    @property
+    def langs(self) -> tuple[str, ...]:
+        """The language it can be asked in."""
+        return (self.source,)
+
+    def knows(self, term: str, lang: str) -> bool:
+        """Whether an analysed term is a headword."""
+        return lang == self.source and ((term,) in self.senses or (term,) in self._stemmed)
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         if (query.lang, to) != (self.source, self.target):
             raise LanguageError(f"no dictionary for {query.lang}->{to}; this one is {self.source}->{self.target}")

@@ -51,6 +51,15 @@ class Table:
     def pairs(self) -> list[tuple[str, str]]:
         return sorted(self.probabilities)
 
+    @property
+    def langs(self) -> tuple[str, ...]:
+        """The languages it can be asked in."""
+        return tuple(sorted({source for source, _ in self.probabilities}))
+
+    def knows(self, term: str, lang: str) -> bool:
+        """Whether an analysed term has been seen."""
+        return term in self._index.get(lang, ())
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         if (query.lang, to) not in self.probabilities:
             have = ", ".join(f"{a}->{b}" for a, b in self.pairs)

@@ -1,0 +1,56 @@
+"""Files as documents of a collection: each is called what it was called the first time; what comes twice is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from paragloss.formats.documents import read
+from paragloss.formats.irds import PREFIX
+from paragloss.formats.roots import Roots
+from paragloss.formats.text import OnError
+from paragloss.types import Document
+
+_BLOB = "roots"
+#: Up to so many ids of one run are remembered to tell which come twice.
+_REMEMBERED = 1_000_000
+
+
+def documents_of(store: Any, paths: Sequence[str], on_error: OnError) -> Iterator[Document]:
+    """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.roots`)."""
+    known = json.loads(store.read_blob(_BLOB) or b"{}")
+    roots = Roots(known)
+    roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
+    if roots.known != known:
+        store.write_blob(_BLOB, json.dumps(roots.known).encode())
+    return _told(_read(paths, roots, on_error))
+
+
+def _read(paths: Sequence[str], roots: Roots, on_error: OnError) -> Iterator[Document]:
+    folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
+    for path in dict.fromkeys(paths):
+        if not any((os.path.realpath(path) + os.sep).startswith(other) for other in folders if not _is(path, other)):
+            yield from read(path, name=partial(roots.name, path), on_error=on_error)
+
+
+def _is(path: str, folder: str) -> bool:
+    return os.path.realpath(path) + os.sep == folder
+
+
+def _told(documents: Iterator[Document]) -> Iterator[Document]:
+    seen: set[int] = set()
+    repeated, example = 0, ""
+    for document in documents:
+        place = hash(document.id)
+        if place in seen:
+            repeated, example = repeated + 1, example or document.id
+        elif len(seen) < _REMEMBERED:
+            seen.add(place)
+        yield document
+    if repeated:
+        said = f"{repeated} documents had the id of an earlier one and took its place, the first being {example!r}"
+        warnings.warn(f"{said}: give each its own id", stacklevel=2)

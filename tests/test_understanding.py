@@ -1,0 +1,106 @@
+"""Which language is a query in? One of the documents' or of the models', whatever the collection happens to hold."""
+
+import gzip
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from paragloss import demo
+from paragloss.engine import Engine
+from paragloss.formats.dictionaries import read_entries
+from paragloss.models import cr5
+from paragloss.translation.dictionary import Dictionary
+from paragloss.types import Document
+
+QUESTIONS = ["old bridges", "the price of bread", "where do bees live", "coffee and tea", "rain in the mountains"]
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """A dictionary from English to French."""
+    place = tmp_path_factory.mktemp("words")
+    (place / "en-fr.tsv").write_text("bread\tpain\nrain\tpluie\nbridge\tpont\ncoffee\tcafé\nbee\tabeille\n")
+    Dictionary.build(read_entries(str(place / "en-fr.tsv"), "en", "fr"), "en", "fr").save(place / "dictionary")
+    return str(place / "dictionary")
+
+
+def test_a_language_that_only_a_model_speaks_is_a_candidate(words, tmp_path):
+    with Engine.create(str(tmp_path / "c"), models=[words]) as engine:
+        engine.index(document for document in demo.documents() if document.lang == "fr")
+        assert [engine.guesses(text)[0].lang for text in QUESTIONS] == ["en"] * 5
+        assert engine.guesses("le prix du pain")[0].lang == "fr"
+
+
+def test_one_stray_sentence_does_not_make_a_language_likely(tmp_path):
+    with Engine.create(str(tmp_path / "c")) as engine:
+        engine.index(demo.documents())
+        questions = [(text, lang) for lang, texts in demo_questions().items() for text in texts]
+        before = [engine.guesses(text)[0].lang == lang for text, lang in questions]
+        engine.index([Document("stray", "El gat de la casa dorm sobre la taula de pedra.", "ca")])
+        after = [engine.guesses(text)[0].lang == lang for text, lang in questions]
+    assert sum(after) >= sum(before) - 1
+    assert sum(after) >= 0.85 * len(questions)
+
+
+def demo_questions():
+    titles = {}
+    for document in demo.documents():
+        titles.setdefault(document.lang, []).append(document.text.split(".")[0].split("。")[0][:40])
+    return {lang: some[::6] for lang, some in titles.items()}
+
+
+def test_doubt_is_said_and_both_languages_are_searched(words, tmp_path):
+    with Engine.create(str(tmp_path / "c"), models=[words]) as engine:
+        engine.index([Document("a", "une note sur le pain", "fr"), Document("b", "a note on the rain", "en")])
+        answer = engine.search("note")
+        assert {answer.query.lang, *answer.others} == {"en", "fr"}
+        assert {result.id for result in answer.results} == {"a", "b"}
+        assert answer.as_json()["query"]["others"] == list(answer.others)
+        assert engine.search("where is the bread").others == ()
+        assert engine.search("note", lang="fr").others == ()
+
+
+LANGS = ("en", "da", "de", "es", "fr", "it", "nl", "pl", "pt", "ru", "ja", "zh")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("here", [LANGS, ("fr",), ("sv",), (*LANGS, "ca")], ids=["all", "one", "a thirteenth", "stray"])
+def test_few_words_of_twelve_languages(here, tmp_path):
+    path = Path(os.environ.get("PARAGLOSS_DATA", "~/.cache/paragloss")).expanduser() / "flores" / "dev.jsonl.gz"
+    if not path.exists():
+        pytest.skip(f"FLORES is not at {path}; set PARAGLOSS_DATA")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line)["texts"] for line in lines][:300]
+    cr5.fit(demo.concepts(), dim=10).save(tmp_path / "cr5")
+    rng = random.Random(0)
+    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
+        engine._models["everything"] = Everything()
+        engine.index(
+            Document(f"{n}.{lang}", row[lang], lang)
+            for n, row in enumerate(rows[40:])
+            for lang in here
+            if lang != "ca" or not n
+        )
+        for sizes, least in (((2, 3), 0.88), ((4, 8, 12), 0.96)):
+            right = [
+                engine.guesses(taken(row[lang], lang, rng.choice(sizes), rng))[0].lang == lang
+                for row in rows[:40]
+                for lang in LANGS
+            ]
+            assert sum(right) / len(right) >= least
+
+
+class Everything:
+    """A model that speaks the twelve languages and says nothing."""
+
+    langs = LANGS
+
+
+def taken(text, lang, size, rng):
+    words = [word for word in (text if lang in ("ja", "zh") else text.split()) if any(map(str.isalpha, word))]
+    size = min(len(words), 2 * size if lang in ("ja", "zh") else size)
+    start = rng.randrange(len(words) - size + 1)
+    return ("" if lang in ("ja", "zh") else " ").join(words[start : start + size])
