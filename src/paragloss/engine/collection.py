@@ -44,6 +44,10 @@ _MANY = 50_000
 _FEW = 20_000
 
 
+#: So many characters of a text tell its language.
+_TELLING = 1500
+
+
 class Answer(NamedTuple):
     """What was understood and what was found."""
 
@@ -311,12 +315,12 @@ class Engine:
     def gloss(self, text: str, *, lang: str | None = None, to: str) -> dict[str, Any]:
         """What the words of a text mean, by everything here that translates or has words of both languages near."""
         target = languages.normalise(to)
-        source = self._understood(Query("", text, lang or "")).lang
+        source = languages.normalise(lang) if lang else self.guesses(text[:_TELLING])[0].lang
         return meanings.gloss(text, source, target, self._explaining() if source != target else {})
 
     def why(self, query: Query, id: str) -> dict[str, Any]:
         """Which words of a query met which of a document, through what, and how much of the score that carried."""
-        query = self._understood(query)
+        query, _ = self._understood(query)
         document = self.get([id])[0]
         if document is None:
             raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
