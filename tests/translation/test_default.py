@@ -12,7 +12,7 @@ from paragloss.translation import default, table
 from paragloss.translation.default import _rows, _words
 from paragloss.translation.default._compounds import parts
 from paragloss.translation.default.packing import Tables, pack
-from paragloss.types import Concept, Query
+from paragloss.types import Alternative, Concept, Query
 
 
 def matrix(rows, columns, cells):
@@ -26,13 +26,13 @@ def matrix(rows, columns, cells):
 def model():
     """English with German and French: house, train, delay, prime minister."""
     english = ["hous", "train", "delay", "prime", "minist", "prime minist"]
-    german = ["haus", "zug", "verspat", "prim", "minist", "premierminist"]
+    german = ["haus", "zug", "verspat", "prim", "minist", "premierminist", "hauszug"]
     french = ["maison", "train", "retard", "premi", "ministr"]
     de = Tables(
         english, ["house", "train", "delay", "prime", "minister", "prime minister"],
-        german, ["Haus", "Zug", "Verspätung", "Prime", "Minister", "Premierminister"],
-        matrix(6, 6, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (4, 4, 1.0), (5, 5, 1.0)]),
-        matrix(6, 6, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (5, 3, 0.5), (5, 4, 0.5)]),
+        german, ["Haus", "Zug", "Verspätung", "Prime", "Minister", "Premierminister", "Hauszug"],
+        matrix(6, 7, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0), (4, 4, 1.0), (5, 5, 1.0)]),
+        matrix(7, 6, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (5, 3, 0.5), (5, 4, 0.5), (6, 1, 1.0)]),
     )  # fmt: skip
     fr = Tables(
         english[:5], ["house", "train", "delay", "prime", "minister"],
@@ -49,7 +49,10 @@ def said(translations):
 
 def test_a_query_is_translated_from_and_to_english_and_through_it(model):
     assert model.langs == ("en", "de", "fr")
-    assert said(model.translate(Query("q", "houses and trains", "en"), "de")) == [("houses", "Haus"), ("trains", "Zug")]
+    assert said(model.translate(Query("q", "houses, delayed", "en"), "de")) == [
+        ("houses", "Haus"),
+        ("delayed", "Verspätung"),
+    ]
     assert said(model.translate(Query("q", "Häuser", "de"), "en")) == [("Häuser", "house")]
     assert said(model.translate(Query("q", "die Verspätung", "de"), "fr")) == [("Verspätung", "retard")]
 
@@ -86,6 +89,12 @@ def test_an_unknown_compound_is_taken_apart_and_other_words_and_numbers_stay(mod
     assert said(model.translate(Query("q", "Zaphod 42", "de"), "fr")) == [("Zaphod", "Zaphod"), ("42", "42")]
 
 
+def test_neighbours_are_also_the_known_word_they_make_together(model):
+    found = model.translate(Query("q", "house trains delay", "en"), "de")
+    assert said(found) == [("house", "Haus"), ("trains", "Zug"), ("house trains", "Hauszug"), ("delay", "Verspätung")]
+    assert found[2].alternatives == (Alternative("Hauszug", 1.0, ("hauszug",)),)
+
+
 def test_an_english_word_in_a_foreign_query_is_read_as_english(model):
     assert said(model.translate(Query("q", "delay", "de"), "fr")) == [("delay", "retard")]
 
@@ -108,7 +117,7 @@ def test_saved_and_loaded_it_says_the_same(model, tmp_path):
     again = default.load(tmp_path / "m")
     query = Query("q", "prime minister of the house", "en")
     assert again.translate_many(query, ["de", "fr"]) == model.translate_many(query, ["de", "fr"])
-    assert again.meta == model.meta == {"words": {"en": 6, "de": 6, "fr": 5}, "licence": "CC BY-SA 4.0"}
+    assert again.meta == model.meta == {"words": {"en": 6, "de": 7, "fr": 5}, "licence": "CC BY-SA 4.0"}
 
 
 def test_a_missing_model_says_what_to_do(monkeypatch, tmp_path):

@@ -1,10 +1,10 @@
-"""Words written together, taken apart into words that are known: Zugverspätung into Zug and Verspätung."""
+"""Words written together: taken apart into words that are known (Zugverspätung into Zug and Verspätung), and made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-#: What may stand between the parts of a compound.
+#: What may stand between the parts of a compound, the most frequent first.
 COMPOUNDING = {
     "de": ("", "s", "n", "en", "es", "er", "e"),
     "nl": ("", "s", "en", "e", "n"),
@@ -33,6 +33,12 @@ def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
             if rest:
                 return [_ends(term[:cut], lang, known), *rest[0]]
     return []
+
+
+def joined(firsts: Sequence[str], seconds: Sequence[str], lang: str) -> list[str]:
+    """Words that one of the first and one of the second might make, known or not."""
+    joints = COMPOUNDING[lang][:3]
+    return list(dict.fromkeys(first + joint + second for first in firsts for second in seconds for joint in joints))
 
 
 def _heads(term: str, lang: str, known: Callable[[str], bool]) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
 from paragloss.languages import normalise, scripts
-from paragloss.translation.default._compounds import COMPOUNDING, parts
+from paragloss.translation.default._compounds import COMPOUNDING, joined, parts
 from paragloss.translation.default._rows import Rows
 from paragloss.translation.default._words import Words
 from paragloss.translation.table import Table
@@ -32,6 +33,8 @@ _MOST, _VIA = 12, 6
 #: How much of a word's clause its phrase decides: "prime" in "prime minister".
 _PHRASE = 0.3
 _LONGEST_PHRASE = 3
+#: Translations of a word that are tried as a part of a compound.
+_JOINED = 2
 #: What a word as it stands has of its clause: names and terms of art are often the same, known or not.
 _ITSELF = 0.1
 
@@ -66,6 +69,7 @@ class Default:
         self._open = lru_cache(maxsize=None)(self._opened)
         self._term = lru_cache(maxsize=20_000)(self._english_of)
         self._entry = lru_cache(maxsize=50_000)(self._entry_of)
+        self._number = lru_cache(maxsize=20_000)(self._number_of)
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -81,7 +85,7 @@ class Default:
         lang = self._code(query.lang)
         codes = {target: self._code(target) for target in targets}
         pieces = self.pieces(query.text, lang)
-        return {target: [self._translation(piece, lang, code) for piece in pieces] for target, code in codes.items()}
+        return {target: self._clauses(pieces, lang, code) for target, code in codes.items()}
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it is not known."""
@@ -124,6 +128,23 @@ class Default:
                     place += length - 1
                     break
             place += 1
+        return found
+
+    def _clauses(self, pieces: Sequence[Piece], lang: str, to: str) -> list[Translation]:
+        """A clause for each word, and in languages that write words together one for each known word that two
+        neighbours make: train delay, Zugverspätung."""
+        clauses = [self._translation(piece, lang, to) for piece in pieces]
+        if to not in COMPOUNDING or lang == to:
+            return clauses
+        found = clauses[:1]
+        for first, second in pairwise(clauses):
+            found.append(second)
+            parts_of = [[a.terms[0] for a in one.alternatives if a.terms][:_JOINED] for one in (first, second)]
+            words = joined(parts_of[0], parts_of[1], to)
+            entries = [self._entry(to, number) for word in words if (number := self._number(to, word)) >= 0]
+            if entries:
+                made = tuple(Alternative(text, 1 / len(entries), (term,)) for term, text in entries)
+                found.append(Translation(f"{first.source} {second.source}", made))
         return found
 
     def _translation(self, piece: Piece, lang: str, to: str) -> Translation:
@@ -180,6 +201,9 @@ class Default:
 
     def _entry_of(self, lang: str, number: int) -> tuple[str, str]:
         return self._open(lang).words.entry(number)
+
+    def _number_of(self, lang: str, term: str) -> int:
+        return self._open(lang).words.find(term)
 
     def _code(self, lang: str) -> str:
         code = lang if lang in self._meta["langs"] else normalise(lang)
