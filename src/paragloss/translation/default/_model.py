@@ -6,7 +6,6 @@ Knows nothing of how it was learned (recipes/default_model.py) or of searching.
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -30,6 +29,8 @@ KIND = "default"
 HUB = "en"
 #: Alternatives of one word; English words that a word of another language goes through.
 _MOST, _VIA = 12, 6
+#: What is less likely than this among a word's translations is left out.
+_LEAST = 0.015
 #: How much of a word's clause its phrase decides: "prime" in "prime minister".
 _PHRASE = 0.3
 _LONGEST_PHRASE = 3
@@ -90,7 +91,7 @@ class Default:
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it is not known."""
         source, target = self._code(source), self._code(target)
-        return self._said(*self._term(source, term), target)
+        return self._said(Piece(term, term, *self._term(source, term)), target)
 
     def knows(self, term: str, lang: str) -> bool:
         """Whether an analysed term, or phrase, has a translation."""
@@ -149,28 +150,23 @@ class Default:
 
     def _translation(self, piece: Piece, lang: str, to: str) -> Translation:
         """Its alternatives, best first, the word itself among them where both languages might write it."""
-        said = () if lang == to or piece.term.isdigit() else self._said(piece.english, piece.shares, to)
+        itself = piece.term.isascii() or _alike(lang, to)
+        said = () if lang == to or piece.term.isdigit() else self._said(piece, to, 1 - _ITSELF if itself else 1.0)
         if not said:
             return Translation(piece.written, (Alternative(piece.written, 1.0),))
-        if not piece.term.isascii() and not _alike(lang, to):
-            return Translation(piece.written, said)
-        scaled = [a._replace(weight=(1 - _ITSELF) * a.weight) for a in said]
-        place = bisect(scaled, -_ITSELF, key=lambda a: -a.weight)
-        scaled.insert(place, Alternative(piece.written, _ITSELF))
-        return Translation(piece.written, tuple(scaled))
+        if itself:
+            place = sum(a.weight >= _ITSELF for a in said)
+            said = (*said[:place], Alternative(piece.written, _ITSELF), *said[place:])
+        return Translation(piece.written, said)
 
-    def _said(self, english: Ids, shares: Shares, to: str) -> tuple[Alternative, ...]:
-        """English words in another language, best first."""
-        found, weights = self._into(english, shares, to)
-        total = weights.sum()
-        if not total:
-            return ()
-        best = np.argsort(-weights, kind="stable")[:_MOST]
-        entries = (self._entry(to, int(number)) for number in found[best])
-        return tuple(
-            Alternative(spelling, float(weight / total), (term,))
-            for (term, spelling), weight in zip(entries, weights[best], strict=True)
-        )
+    def _said(self, piece: Piece, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
+        """A word in another language, best first, with weights that sum to `mass`."""
+        found, weights = self._into(piece.english, piece.shares, to)
+        ranked = sorted(zip(weights.tolist(), found.tolist(), strict=True), key=lambda one: -one[0])[:_MOST]
+        least = _LEAST * sum(weight for weight, _ in ranked)
+        kept = [(weight, self._entry(to, number)) for weight, number in ranked if weight >= least]
+        scale = mass / sum(weight for weight, _ in kept) if kept else 0.0
+        return tuple([Alternative(spelling, scale * weight, (term,)) for weight, (term, spelling) in kept])
 
     def _into(self, english: Ids, shares: Shares, to: str) -> tuple[Ids, Shares]:
         language = self._open(to)

@@ -6,7 +6,8 @@ when a list is opened: a look-up is a binary search over the first words of grou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,8 @@ class Words:
 
     def __init__(self, data: npt.NDArray[np.uint8], starts: npt.NDArray[np.uint32], size: int) -> None:
         self._data: memoryview = data.data
-        self._starts, self._size = starts, size
+        self._starts = [*starts.tolist(), len(data)]  # Python's numbers: a look at an array costs ten times as much
+        self._size = size
 
     def __len__(self) -> int:
         return self._size
@@ -32,43 +34,42 @@ class Words:
     def find(self, term: str) -> int:
         """Its number, or -1."""
         wanted = term.encode()
-        low, high = 0, len(self._starts)  # the last group whose first word is not beyond
+        low, high = 0, len(self._starts) - 1  # the last group whose first word is not beyond
         while high - low > 1:
             middle = (low + high) // 2
             if self._first(middle) <= wanted:
                 low = middle
             else:
                 high = middle
-        for place in range(min(GROUP, self._size - low * GROUP)):
-            if self._word(low, place)[0] == wanted:
-                return low * GROUP + place
+        for place, (word, _, _) in enumerate(self._group(low) if self._size else ()):
+            if word >= wanted:
+                return low * GROUP + place if word == wanted else -1
         return -1
 
     def entry(self, number: int) -> tuple[str, str]:
         """A word as term and as spelled."""
-        term, code, added = self._word(*divmod(number, GROUP))
+        group, place = divmod(number, GROUP)
+        term, code, added = next(islice(self._group(group), place, None))
         return term.decode(), _spelled(term, code, added)
 
     def _first(self, group: int) -> bytes:
-        start = int(self._starts[group])
-        return bytes(self._data[start + 2 : start + 2 + self._data[start + 1]])
+        start = self._starts[group]
+        return self._data[start + 2 : start + 2 + self._data[start + 1]].tobytes()
 
-    def _word(self, group: int, place: int) -> tuple[bytes, int, bytes]:
-        """A word of a group: its term, and the byte and letters that say how it is spelled."""
-        ends = self._starts[group + 1 : group + 2].tolist()
-        data = bytes(self._data[int(self._starts[group]) : ends[0] if ends else None])
-        term, here = b"", 0
-        for _ in range(place + 1):
-            size = data[here + 1]
-            term = term[: data[here]] + data[here + 2 : here + 2 + size]
-            here += 2 + size
-            code = data[here]
+    def _group(self, group: int) -> Iterator[tuple[bytes, int, bytes]]:
+        """Its words: the term, and the byte and letters that say how it is spelled."""
+        data = self._data[self._starts[group] : self._starts[group + 1]].tobytes()
+        term, here, end = b"", 0, len(data)
+        while here < end:
+            stop = here + 2 + data[here + 1]
+            term = term[: data[here]] + data[here + 2 : stop]
+            code = data[stop]
             added = code & 15
             if added == _WHOLE:
-                here += 1
-                added = data[here]
-            here += 1 + added
-        return term, code, data[here - added : here]
+                stop += 1
+                added = data[stop]
+            here = stop + 1 + added
+            yield term, code, data[stop + 1 : here]
 
 
 def _spelled(term: bytes, code: int, added: bytes) -> str:
