@@ -238,3 +238,13 @@ def test_the_parts_of_an_explanation_sum_to_the_score(engine):
                     assert sum(pair["score"] for pair in part["pairs"]) == pytest.approx(part["score"])
     with pytest.raises(InputError):
         engine.why(Query("", "volcano", "en"), "nobody")
+
+
+def test_a_document_whose_language_can_not_be_told_is_kept_found_and_changed_like_any_other(tmp_path):
+    with Engine.create(str(tmp_path / "c")) as engine:
+        engine.index([Document("a", "some words in English", "en"), Document("n", "12345 678", "")])
+        assert engine.get(["n"])[0].lang == "und"
+        engine.add([engine.get(["n"])[0]._replace(title="numbers")])
+        assert engine.search("words").query.lang == "en"
+        assert engine.search("12345", lang="en").results[0].id == "n"
+        assert engine.search("12345", lang="en", to=["und"]).results[0].title == "numbers"

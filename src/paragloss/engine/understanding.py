@@ -56,7 +56,7 @@ def guesses(text: str, statistics: Statistics, models: Mapping[str, Any]) -> lis
     """The languages a query may be in, likeliest first: of those of the documents and of the models, all there are
     where there are none."""
     spoken = {lang for model in models.values() for lang in getattr(model, "langs", ())}
-    among = ({*statistics.langs, *spoken} - {"und"}) or languages.known()
+    among = ({*statistics.langs, *spoken} - {languages.UNKNOWN}) or languages.known()
     scores = languages.likelihoods(text, among)
     if not scores:
         raise LanguageError(f"can't tell the language of {text!r}: say it with --lang")
@@ -111,8 +111,7 @@ def with_languages(documents: Sequence[Document], lang: str | None) -> list[Docu
             strict=True,
         )
     )
-    # "und" is ISO 639's word for a language that can't be told.
     return [
-        d._replace(lang=languages.normalise(said) if (said := d.lang or found.get(i)) else "und")
+        d._replace(lang=languages.normalise(said) if (said := d.lang or found.get(i)) else languages.UNKNOWN)
         for i, d in enumerate(documents)
     ]

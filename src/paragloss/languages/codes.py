@@ -48,10 +48,14 @@ quy=qu gug=gn nno=nn ydd=yi pnb=pa
 """
 
 
+#: ISO 639's word for a language that can't be told: what documents have whose text says nothing about it.
+UNKNOWN = "und"
+
+
 def normalise(code: str) -> str:
     """The base code of a language: `pt-br` -> `pt`, `eng` -> `en`, `zh_Hant` -> `zh`."""
     base = re.split(r"[-_.@]", code.strip().lower(), maxsplit=1)[0]
-    known = bases().get(base)
+    known = UNKNOWN if base == UNKNOWN else bases().get(base)
     if known is None:
         raise LanguageError(
             f"unknown language code {code!r}; expected an ISO 639 code such as 'en', 'pt-br' or 'swa' "
@@ -62,7 +66,7 @@ def normalise(code: str) -> str:
 
 def name(code: str) -> str:
     """The English name of a language."""
-    return _names()[normalise(code)]
+    return _names().get(normalise(code), "unknown")
 
 
 def known() -> tuple[str, ...]:
