@@ -1,0 +1,59 @@
+"""The server's description of itself, held against what it does: schemathesis asks what the description allows."""
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from serving_process import Process
+
+from paragloss import demo
+from paragloss.engine import Engine
+
+schemathesis = pytest.importorskip("schemathesis", reason="schemathesis reads the description: paragloss[dev]")
+checks = pytest.importorskip("schemathesis.specs.openapi.checks")
+#: On loopback without keys everybody may ask; and a text may be refused for what it says, such as an unknown language.
+EXCLUDED = [checks.ignored_auth, checks.positive_data_acceptance]
+
+OPERATIONS = [
+    ("GET", "/api/search"), ("GET", "/api/counts"), ("GET", "/api/why"), ("GET", "/api/gloss"), ("POST", "/api/gloss"),
+    ("GET", "/api/documents/{id}"), ("PUT", "/api/documents/{id}"), ("PATCH", "/api/documents/{id}"),
+    ("DELETE", "/api/documents/{id}"), ("POST", "/api/documents"), ("POST", "/api/bulk"), ("POST", "/api/files"),
+    ("GET", "/api/health"), ("GET", "/api/ready"), ("GET", "/metrics"), ("GET", "/api/collections"),
+    ("GET", "/api/models"), ("GET", "/api/glossary"), ("PUT", "/api/glossary"), ("GET", "/api/map"),
+]  # fmt: skip
+SETTINGS = settings(
+    max_examples=10,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def schema(models, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("described") / "library")
+    with Engine.create(path, models=models) as engine:
+        engine.index(demo.documents())
+    running = Process(path).wait()
+    yield schemathesis.openapi.from_url(f"{running.address}/api/openapi.json")
+    running.stop()
+
+
+def test_every_route_is_described_with_examples_and_errors(schema):
+    paths = schema.raw_schema["paths"]
+    assert {(method.upper(), path) for path, some in paths.items() for method in some} == set(OPERATIONS)
+    search = paths["/api/search"]["get"]
+    assert {"200", "400", "401", "404", "422", "503", "504"} <= set(search["responses"])
+    assert next(p for p in search["parameters"] if p["name"] == "q")["schema"]["examples"]
+
+
+@pytest.mark.slow
+# A stream of lines is no type that schemathesis can make: test_api asks for it.
+@pytest.mark.parametrize(("method", "path"), [some for some in OPERATIONS if some != ("POST", "/api/bulk")])
+def test_what_the_description_allows_is_answered_as_described(schema, method, path):
+    @SETTINGS
+    @given(case=schema[path][method].as_strategy())
+    def holds(case):
+        case.call_and_validate(timeout=60, excluded_checks=EXCLUDED)
+
+    holds()
