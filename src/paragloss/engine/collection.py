@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paragloss import artefacts, languages
-from paragloss.engine import keeping, meanings
+from paragloss.engine import keeping, reasons
 from paragloss.engine.catching_up import best_passages, catch_up, kept, slow
 from paragloss.engine.encoding import encoded, storing
 from paragloss.engine.files import documents_of
@@ -17,6 +17,7 @@ from paragloss.engine.showing import Result, result
 from paragloss.engine.understanding import DOUBT, Guess, checked, expected, guesses, with_languages
 from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.formats.text import OnError
+from paragloss.gloss import gloss
 from paragloss.search import explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.parts import DEPTH
@@ -312,11 +313,13 @@ class Engine:
                 found[i].append((share, ranking))
         return [rankings[0][1] if len(rankings) == 1 else expected(rankings, k) for rankings in found]
 
-    def gloss(self, text: str, *, lang: str | None = None, to: str) -> dict[str, Any]:
-        """What the words of a text mean, by everything here that translates or has words of both languages near."""
+    def gloss(self, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
+        """What the words of a text mean, by everything here that translates or has words of both languages near;
+        `asked` is what the reader was looking for."""
         target = languages.normalise(to)
         source = languages.normalise(lang) if lang else self.guesses(text[:_TELLING])[0].lang
-        return meanings.gloss(text, source, target, self._explaining() if source != target else {})
+        sources = self._explaining() if source != target else {}
+        return gloss(text, source, target, sources, asked=asked).as_json()
 
     def why(self, query: Query, id: str) -> dict[str, Any]:
         """Which words of a query met which of a document, through what, and how much of the score that carried."""
@@ -332,7 +335,7 @@ class Engine:
             "query": {"text": query.text, "lang": query.lang},
             "id": id,
             "score": sum(scores.values()),
-            "parts": meanings.why(query, document, scores, parts),
+            "parts": reasons.why(query, document, scores, parts),
         }
 
     def info(self) -> dict[str, Any]:

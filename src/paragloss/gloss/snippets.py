@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import scipy.sparse as sp
 
+from paragloss.analysis.sentences import sentences
 from paragloss.serving.bag import BagEncoder
 from paragloss.types import Analyzer, Floats, Span
 
@@ -29,11 +30,11 @@ def snippet(text: str, analyzer: Analyzer, weights: Mapping[str, float], *, widt
     text = text[:REACH]
     spans = [span for span in analyzer.spans(text) if weights.get(span.term, 0.0) > 0]
     start, end = _best_window(spans, weights, width)
-    start, end = _widen(text, start, end, width)
+    start, end = _widen(text, start, end, width, analyzer.lang)
     passage = " ".join(text[start:end].split())
     # White space was folded, so the places are found again in the passage itself.
     marks = tuple((s.start, s.end) for s in analyzer.spans(passage) if weights.get(s.term, 0.0) > 0)
-    before, after = "… " if start > 0 else "", " …" if end < len(text) else ""
+    before, after = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
     return Snippet(before + passage + after, tuple((a + len(before), b + len(before)) for a, b in marks))
 
 
@@ -71,18 +72,24 @@ def _best_window(spans: Sequence[Span], weights: Mapping[str, float], width: int
     return best
 
 
-def _widen(text: str, start: int, end: int, width: int) -> tuple[int, int]:
-    """Grow a stretch to about `width`, starting at the sentence or word it stands in."""
+def _widen(text: str, start: int, end: int, width: int, lang: str) -> tuple[int, int]:
+    """Grow a stretch to about `width`: from the sentence it begins in, if that is near, to the end of a sentence, if
+    one is; otherwise between words."""
     spare = max(0, width - (end - start))
     low = max(0, start - spare // 2)
-    sentence = max(text.rfind(mark, low, start) for mark in (". ", "。", "।", "! ", "? ", "\n"))
-    if sentence >= 0:
-        low = sentence + 1
+    before, after = max(0, low - width), min(len(text), end + 2 * width)
+    edges = [before + place for place, _ in sentences(text[before:after], lang)]
+    begun = [edge for edge in edges if low <= edge <= start]
+    if begun:
+        low = begun[0]
     elif low > 0 and (space := text.find(" ", low, start)) >= 0:
         low = space
     while low < start and text[low].isspace():
         low += 1
     high = min(len(text), max(end, low + width))
-    if high < len(text) and (space := text.rfind(" ", end, high)) >= end:
+    ended = [edge for edge in edges if max(end, low + width // 2) <= edge <= low + width * 5 // 4]
+    if ended:
+        high = ended[-1]
+    elif high < len(text) and (space := text.rfind(" ", end, high)) >= end:
         high = space
     return low, high

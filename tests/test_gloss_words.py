@@ -1,0 +1,106 @@
+"""What the words of a foreign text mean."""
+
+import pytest
+
+from paragloss.analysis.sentences import sentences
+from paragloss.errors import LanguageError
+from paragloss.gloss import gloss
+from paragloss.types import Alternative, Translation
+
+
+class Says:
+    """A translator with a few words, and perhaps parts of words."""
+
+    def __init__(self, words, parts=None):
+        self.words, self.parts = words, parts or {}
+
+    def translate(self, query, to):
+        if to != "en":
+            raise LanguageError(f"no {to}")
+        from paragloss.analysis import analyzer
+
+        clauses = []
+        for span in analyzer(query.lang).spans(query.text):
+            written = query.text[span.start : span.end]
+            for part in self.parts.get(written.lower(), [written]):
+                said = self.words.get(part.lower(), {part: 1.0})
+                clauses.append(Translation(part, tuple(Alternative(t, w) for t, w in said.items())))
+        return clauses
+
+
+GERMAN = Says(
+    {"bank": {"bank": 0.6, "bench": 0.4}, "park": {"park": 1.0}, "zug": {"train": 0.9}, "verspätung": {"delay": 0.8}},
+    parts={"zugverspätung": ["zug", "verspätung"]},
+)
+
+
+def best(found):
+    return {word.text: word.meanings[0].text for word in found.words if word.meanings}
+
+
+def test_content_words_get_meanings_with_places_and_shares():
+    text = "Die Bank steht im Park."
+    found = gloss(text, "de", "en", {"table": GERMAN})
+    word = next(word for word in found.words if word.text == "Bank")
+    assert text[word.start : word.end] == "Bank"
+    assert [(m.text, round(m.weight, 2), m.source) for m in word.meanings] == [
+        ("bank", 0.6, "table"),
+        ("bench", 0.4, "table"),
+    ]
+    assert {w.text: w.kind for w in found.words}["Die"] == "stop"
+
+
+def test_what_the_reader_asked_for_decides_between_senses():
+    spanish = Says({"banco": {"bank": 0.6, "bench": 0.4}})
+    assert best(gloss("un banco", "es", "en", {"t": spanish})) == {"banco": "bank"}
+    assert best(gloss("un banco", "es", "en", {"t": spanish}, asked="wooden bench")) == {"banco": "bench"}
+
+
+def test_a_glossary_outweighs_other_sources():
+    other = Says({"banco": {"shoal": 1.0}})
+    found = gloss("un banco", "es", "en", {"table": Says({"banco": {"bank": 1.0}}), "glossary": other})
+    assert best(found) == {"banco": "shoal"}
+    assert found.words[-1].meanings[0].source == "glossary"
+
+
+def test_parts_of_a_compound_are_said_together():
+    found = gloss("Wegen der Zugverspätung kam niemand.", "de", "en", {"default": GERMAN})
+    assert best(found)["Zugverspätung"] == "train delay"
+
+
+def test_names_and_unknown_words_are_romanised_and_not_translated():
+    found = gloss("Вчера Чайковский пришёл", "ru", "en", {"t": Says({"вчера": {"yesterday": 1.0}})})
+    name = next(word for word in found.words if word.text == "Чайковский")
+    assert (name.kind, name.romanised, name.meanings) == ("name", "Chaykovskiy", ())
+
+
+def test_the_rendering_follows_the_text():
+    spanish = Says({"perro": {"dog": 1.0}, "duerme": {"sleeps": 1.0}, "gato": {"cat": 1.0}, "come": {"eats": 1.0}})
+    assert gloss("El perro duerme. El gato come.", "es", "en", {"t": spanish}).rendering == "dog sleeps. cat eats."
+
+
+def test_a_source_without_the_languages_is_passed_over():
+    found = gloss("El perro", "es", "fr", {"t": GERMAN})
+    assert all(not word.meanings for word in found.words)
+
+
+def test_what_is_said_can_be_written_as_json():
+    import json
+
+    told = gloss("Вчера 12 котов", "ru", "en", {"t": Says({"котов": {"cats": 1.0}})}).as_json()
+    assert [word["kind"] for word in json.loads(json.dumps(told))["words"]] == ["word", "other", "word"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "count"),
+    [
+        ("en", "One. Two? Three!", 3),
+        ("zh", "第一句。第二句！", 2),
+        ("hi", "पहला वाक्य। दूसरा वाक्य।", 2),
+        ("ar", "هل هذا؟ نعم.", 2),
+    ],
+)
+def test_sentences_end_in_every_script(lang, text, count):
+    found = sentences(text, lang)
+    assert len(found) == count
+    assert "".join(text[start:end] for start, end in found) == text
