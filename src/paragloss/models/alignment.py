@@ -62,22 +62,10 @@ def fit(
     in the same concepts (`seed_dictionary`), except for advrefine, which uses no pairs. `rounds` of refinement
     follow procrustes and advrefine; `keep` is the share of directions that svd and cca leave (two languages only).
     """
-    if method not in METHODS:
-        raise ModelError(f"method {method!r}: expected one of {', '.join(METHODS)}")
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=(1, 10**9))
     hub = min(counted, key=lambda lang: (-len(counted[lang].concepts), lang))
-    vocabularies, spaces = {}, {}
-    for lang, part in counted.items():
-        if vectors is None:
-            texts = (text_of(concept, lang) for concept in aligned if lang in concept.texts)
-            given = train(texts, part.vocabulary, dim=dim, seed=seed, window=window, trainer=trainer)
-            vocabularies[lang] = part.vocabulary
-        elif lang in vectors:
-            given = vectors[lang]
-            vocabularies[lang] = _of_words(given.words, part.vocabulary)
-        else:
-            raise ModelError(f"no vectors for {lang}; have {', '.join(vectors)} (give them, or leave vectors out)")
-        spaces[lang] = given.rows
+    making = {"dim": dim, "seed": seed, "window": window, "trainer": trainer}
+    vocabularies, spaces = _spaces(aligned, counted, vectors, making)
     spaces = {lang: _prepared(rows, method) for lang, rows in _same_width(spaces, trained=vectors is None).items()}
     learn = partial(
         _learn, method=method, rounds=rounds, keep=keep, seed=seed, epochs=epochs, steps=steps, hidden=hidden
@@ -94,22 +82,49 @@ def fit(
         else:  # the hub must stay where it is for the others: Ammar et al. 2016, section 3.3
             tables[lang] = spaces[lang] @ (P @ np.linalg.pinv(Q))
         about[lang] = {"pairs": len(pairs), **health(spaces[lang] @ P, spaces[hub] @ Q, seed=seed)}
-    # Fewer words than directions can't tell a good map from a bad one; a map learned from nothing is suspect then.
+    failed = _failed(about, method, hub, spaces[hub].shape[1])
+    towers = {lang: Tower(vocabularies[lang], maps.unit(tables[lang])) for lang in counted}
+    meta: dict[str, Any] = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
+    return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": about, "failed": failed})
+
+
+def _spaces(
+    aligned: Aligned,
+    counted: Mapping[str, Counted],
+    vectors: Mapping[str, Vectors] | None,
+    making: Mapping[str, Any],
+) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
+    """Each language's words and their vectors: those that are given, or made of its own texts."""
+    vocabularies, spaces = {}, {}
+    for lang, part in counted.items():
+        if vectors is None:
+            texts = (text_of(concept, lang) for concept in aligned if lang in concept.texts)
+            spaces[lang] = train(texts, part.vocabulary, **making).rows
+            vocabularies[lang] = part.vocabulary
+        elif lang in vectors:
+            spaces[lang] = vectors[lang].rows
+            vocabularies[lang] = _of_words(vectors[lang].words, part.vocabulary)
+        else:
+            raise ModelError(f"no vectors for {lang}; have {', '.join(vectors)} (give them, or leave vectors out)")
+    return vocabularies, spaces
+
+
+def _failed(about: Mapping[str, Mapping[str, float]], method: str, hub: str, width: int) -> list[str]:
+    """The languages whose map is hardly better than chance, with a warning. Fewer words than directions can't tell a
+    good map from a bad one; a map learned from nothing is suspect then."""
     failed = [
         lang
         for lang, map_ in about.items()
         if map_["agreement"] < map_["chance"] + _ALARM * (1 - map_["chance"])
-        and (method == "advrefine" or map_["mutual"] > spaces[hub].shape[1])
+        and (method == "advrefine" or map_["mutual"] > width)
     ]
     if failed:
         warnings.warn(
             f"the {method} map from {', '.join(failed)} to {hub} has failed: the word pairs it finds agree with each "
             "other hardly more than those of unrelated spaces; give a (better) dictionary, or more text",
-            stacklevel=3,
+            stacklevel=4,
         )
-    towers = {lang: Tower(vocabularies[lang], maps.unit(tables[lang])) for lang in counted}
-    meta: dict[str, Any] = {"method": f"alignment {method}", "hub": hub, "concepts": concepts, "seed": seed}
-    return BagEncoder(towers, weighting="idf-mean", meta={**meta, "maps": about, "failed": failed})
+    return failed
 
 
 def seed_dictionary(source: Counted, target: Counted, *, words: int = 10_000, fewest: int = 2) -> npt.NDArray[np.int64]:

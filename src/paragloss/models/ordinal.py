@@ -54,32 +54,21 @@ def fit(
     *,
     dim: Dim = 64,
     seed: Seed = 0,
-    encoder: Annotated[
-        str, Setting("What reads a text: the mean of its words, or a network over their order.", words=ENCODERS)
-    ] = "average",
-    loss: Annotated[str, Setting("What is minimised.", words=tuple(LOSSES))] = "sosl",
-    thresholds: Annotated[
-        Sequence[float], Setting("Where a score becomes one grade more, as 0.2,0.7.", above=-1, below=1, ascending=True)
-    ] = (),
-    epsilon: Annotated[float, Setting("How smooth the cosine is.", above=0, most=1e6)] = 1.0,
     links: Annotated[str, Setting("A file of linked concepts, which count as partly relevant.")] = "",
     negatives: Unjudged = 40,
-    batch: Batch = 32,
-    epochs: Epochs = 30,
     patience: Patience = 5,
-    device: Device = "cpu",
-    progress: Callable[[Progress], None] | None = None,
+    **settings: Annotated[Any, fit_judged],
 ) -> Encoder:
     """Learn one tower per language from aligned documents.
 
     English (or the language that most concepts have) asks, every other language answers; a concept asks with its
     title, its first sentence and its whole text, so that its tower can read documents as well. `links` names a file
     of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the queries is
-    held out to choose the best epoch, unless `patience` is 0.
+    held out to choose the best epoch, unless `patience` is 0. `settings` are those of `fit_judged`.
     """
     asking, answering = pairs.pivot(aligned)
     linked = judgments.read_links(links) if links else None
-    training, validation = [], []
+    training, validation = [], list(settings.pop("validation", ()))
     for lang in answering:
         judged = _asked_every_way(aligned, asking, lang, linked)
         if patience:
@@ -88,22 +77,8 @@ def fit(
             if held.queries and free > 0:
                 validation.append(judgments.sample_irrelevant(held, min(negatives, free), seed=seed))
         training.append(judged)
-    return fit_judged(
-        *training,
-        validation=validation,
-        dim=dim,
-        seed=seed,
-        encoder=encoder,
-        loss=loss,
-        thresholds=thresholds,
-        epsilon=epsilon,
-        negatives=negatives,
-        batch=batch,
-        epochs=epochs,
-        patience=patience or None,
-        device=device,
-        progress=progress,
-    )
+    given: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
+    return fit_judged(*training, validation=validation, **given, **settings)
 
 
 def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> Judged:

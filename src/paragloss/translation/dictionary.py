@@ -10,7 +10,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -87,15 +87,10 @@ class Dictionary:
         entries: Iterable[EntryLike],
         source: str,
         target: str,
-        *,
-        choose: str = "every",
-        stem: bool = True,
-        carry: Callable[[str, str], str] | None = None,
-        tag: Tagger | None = None,
-        most: int = 20,
-        seed: int = 0,
+        **settings: Any,
     ) -> Dictionary:
-        """Gather entries under their headwords, cut and lower-cased as queries are; equal entries add up."""
+        """Gather entries under their headwords, cut and lower-cased as queries are; equal entries add up. `settings`
+        are those of a Dictionary."""
         cut = analyzer(source, stem=False, stop=False).terms
         gathered: dict[tuple[str, ...], dict[tuple[str, str], float]] = {}
         for entry in entries:
@@ -107,7 +102,7 @@ class Dictionary:
             key: [Sense(text, pos, weight) for (text, pos), weight in found.items()]
             for key, found in gathered.items()
         }  # fmt: skip
-        return cls(senses, source, target, choose=choose, stem=stem, carry=carry, tag=tag, most=most, seed=seed)
+        return cls(senses, source, target, **settings)
 
     def __len__(self) -> int:
         return len(self.senses)
