@@ -1,9 +1,11 @@
 import json
+import os
 
 import numpy as np
 import pytest
 
 from paragloss import artefacts
+from paragloss.artefacts import load, save
 from paragloss.errors import ModelError
 
 
@@ -48,7 +50,11 @@ def test_a_name_that_leaves_the_folder_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "damaged"), ("[]", "damaged"), ('{"format": 99, "kind": "x", "arrays": [], "words": []}', "format 99")],
+    [
+        ("{", "damaged"),
+        ("[]", "damaged"),
+        ('{"format": 99, "kind": "x", "arrays": [], "words": [], "meta": {}}', "format 99"),
+    ],
 )
 def test_damaged_meta_is_said(tmp_path, text, message):
     (tmp_path / "meta.json").write_text(text)
@@ -62,3 +68,39 @@ def test_the_wrong_kind_and_no_model_at_all_are_said(tmp_path):
         artefacts.load(tmp_path / "model", kind="bag")
     with pytest.raises(ModelError, match=r"no meta\.json"):
         artefacts.load(tmp_path / "nowhere")
+
+
+def test_a_link_in_a_model_is_not_followed(tmp_path):
+    save(tmp_path / "m", "thing", meta={}, arrays={"a": np.arange(3)}, words={"w": ["x"]})
+    (tmp_path / "secret.txt").write_text("secret\n")
+    (tmp_path / "m" / "w.txt").unlink()
+    (tmp_path / "m" / "w.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.raises(ModelError, match="is a link, which may lead anywhere"):
+        load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_modes_follow_the_umask(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        save(tmp_path / "m", "thing", meta={}, arrays={"a": np.arange(3)}, words={"w": ["x"]})
+    finally:
+        os.umask(before)
+    assert (tmp_path / "m").stat().st_mode & 0o777 == 0o777 & ~mask
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "m").iterdir()} == {0o666 & ~mask}
+
+
+@pytest.mark.parametrize(
+    "meta",
+    ["null", "[]", '"x"', "{}", "1e9999", "[" * 100_000, '{"format":1,"kind":null,"arrays":[],"words":[],"meta":{}}']
+    + [f'{{"format":1,"kind":"thing","arrays":{a},"words":{w},"meta":{m}}}' for a, w, m in [
+        ("null", "[]", "{}"), ("[null]", "[]", "{}"), ('"a"', "[]", "{}"), ("[]", "{}", "{}"), ("[]", "[]", "null"),
+        ('["../a"]', "[]", "{}"), ('["nothing"]', "[]", "{}"),
+    ]],
+)  # fmt: skip
+def test_a_damaged_meta_json_gets_one_line(tmp_path, meta):
+    save(tmp_path / "m", "thing", meta={}, arrays={"a": np.arange(3)})
+    (tmp_path / "m" / "meta.json").write_text(meta)
+    with pytest.raises(ModelError) as caught:
+        load(tmp_path / "m")
+    assert "\n" not in str(caught.value)

@@ -6,10 +6,9 @@ Knows nothing of what is saved. Nothing is ever pickled or unpickled; a folder a
 from __future__ import annotations
 
 import json
-import os
 import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,7 +49,8 @@ def save(
     recover(path)
     if path.exists() and not (path / "meta.json").is_file():
         raise ModelError(f"{path} exists and is not a saved model: choose another place or remove it")
-    fresh = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    fresh = path.with_name(f".{path.name}-{secrets.token_hex(6)}")
+    fresh.mkdir()  # with the mode the umask gives, as all files in it
     try:
         for name, array in arrays.items():
             np.save(fresh / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
@@ -64,7 +64,6 @@ def save(
             "meta": dict(meta),
         }
         (fresh / "meta.json").write_text(json.dumps(contents, ensure_ascii=False, indent=1), encoding="utf-8")
-        os.chmod(fresh, 0o755)
         swap(fresh, path)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -94,12 +93,16 @@ def load(path: str | Path, *, kind: str | None = None) -> Artefact:
     path = Path(path)
     recover(path)
     try:
-        contents = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+        contents = json.loads(_own(path / "meta.json").read_text(encoding="utf-8"))
         found, version = contents["kind"], contents["format"]
         names, lists = contents["arrays"], contents["words"]
+        if not isinstance(found, str) or not isinstance(contents["meta"], dict):
+            raise TypeError("its kind is no word, or its settings are no object")
+        if not all(isinstance(some, list) and all(isinstance(name, str) for name in some) for some in (names, lists)):
+            raise TypeError("its arrays and word lists are no lists of names")
     except FileNotFoundError:
         raise ModelError(f"{path} is not a saved model: it has no meta.json") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path / 'meta.json'} is damaged ({error}): train or copy the model again") from None
     if version != FORMAT:
         raise ModelError(f"{path} was saved in format {version}, this version reads {FORMAT}: train it again")
@@ -109,11 +112,22 @@ def load(path: str | Path, *, kind: str | None = None) -> Artefact:
         if not _NAME.fullmatch(name):
             raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")
     try:
-        arrays = {name: np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names}
-        words = {name: (path / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1] for name in lists}
-    except (OSError, ValueError) as error:
+        arrays = {name: np.load(_own(path / f"{name}.npy"), mmap_mode="r", allow_pickle=False) for name in names}
+        words = {name: _own(path / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1] for name in lists}
+    except ModelError:
+        raise
+    except Exception as error:  # numpy raises what its parts raise, a tokenizer's errors among them
         raise ModelError(f"{path} is damaged ({error}): train or copy the model again") from None
     return Artefact(found, contents["meta"], arrays, words)
+
+
+def _own(file: Path) -> Path:
+    """A file of a model; a link may lead to any other, so it is refused."""
+    if file.is_symlink():
+        raise ModelError(
+            f"{file} is a link, which may lead anywhere: put the file itself there, or don't trust this model"
+        )
+    return file
 
 
 def kind_of(path: str | Path) -> str:

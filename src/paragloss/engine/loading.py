@@ -10,7 +10,7 @@ from typing import Any
 
 from paragloss import artefacts
 from paragloss.engine import vectors
-from paragloss.errors import ModelError
+from paragloss.errors import ModelError, ParaglossError
 from paragloss.formats.dictionaries import read_entries
 from paragloss.serving import hubness, pretrained
 from paragloss.serving.bag import BagEncoder
@@ -61,8 +61,19 @@ def load(path: str | Path) -> Any:
         if kind.isidentifier() and any(
             (_ROOT / folder / name).is_file() for name in (f"{kind}.py", f"{kind}/__init__.py")
         ):
-            return importlib.import_module(f"paragloss.{folder}.{kind}").load(path)
+            return _loaded(f"paragloss.{folder}.{kind}", path)
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
+
+
+def _loaded(module: str, path: str | Path) -> Any:
+    """What a module makes of a folder. What its files hold is anybody's, so whatever goes wrong is their fault."""
+    try:
+        return importlib.import_module(module).load(path)
+    except ParaglossError:
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise ModelError(f"{path} is damaged ({reason}): train or copy the model again") from error
 
 
 def translator(what: str, source: str, target: str) -> Translator:

@@ -7,6 +7,7 @@ with different weights; each has a file with a `fit` that returns one of these.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
@@ -73,7 +74,7 @@ class BagEncoder:
         self.reference = dict(reference or {})
         self.dim = _width(next(iter(self.towers.values())))
         for lang, tower in self.towers.items():
-            if len(tower.table) != len(tower.vocabulary) or _width(tower) != self.dim:
+            if not _fits(tower) or len(tower.table) != len(tower.vocabulary) or _width(tower) != self.dim:
                 raise ModelError(
                     f"{lang}: table {tower.table.shape} for {len(tower.vocabulary)} terms and {self.dim} dimensions"
                 )
@@ -180,6 +181,20 @@ class BagEncoder:
             meta=saved.meta["about"],
             reference={lang: rows for lang in towers if (rows := saved.arrays.get(f"{lang}.reference")) is not None},
         )
+
+
+def _fits(tower: Tower) -> bool:
+    """Whether the arrays of a tower are numbers and follow on one another."""
+    arrays = [tower.table, *(layer.weight for layer in tower.layers)]
+    biases = [tower.bias, *(layer.bias for layer in tower.layers)]
+    if any(array.ndim != 2 or array.dtype.kind != "f" for array in arrays):
+        return False
+    if any(after.shape[0] != before.shape[1] for before, after in pairwise(arrays)):
+        return False
+    return all(
+        bias is None or (bias.dtype.kind == "f" and bias.shape == (array.shape[1],))
+        for bias, array in zip(biases, arrays, strict=True)
+    )
 
 
 def _width(tower: Tower) -> int:

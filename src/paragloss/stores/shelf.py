@@ -21,6 +21,8 @@ from paragloss.errors import StoreError
 def keep(store: Any, name: str, folder: str | Path) -> None:
     """Put a copy of a model's folder with the collection; it is there whole or not at all."""
     folder = Path(folder)
+    if linked := next((path for path in folder.rglob("*") if path.is_symlink()), None):
+        raise StoreError(f"{linked} is a link, which may lead anywhere: put the file itself there")
     if (home := getattr(store, "path", None)) is not None:
         _copy(folder, Path(home) / "models" / name)
         return
@@ -79,5 +81,8 @@ def _copy(folder: Path, to: Path) -> None:
     to.parent.mkdir(parents=True, exist_ok=True)
     fresh = to.with_name(f".{to.name}.copying")
     shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(folder, fresh)
+    fresh.mkdir()
+    for path in sorted(folder.rglob("*")):  # modes follow the umask, whatever they were
+        place = fresh / path.relative_to(folder)
+        place.mkdir() if path.is_dir() else shutil.copyfile(path, place)
     artefacts.swap(fresh, to)

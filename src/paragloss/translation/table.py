@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
-from paragloss.errors import InputError, LanguageError
+from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.learning.settings import Seed, Setting, checked
 from paragloss.translation._bitext import Texts, Words, places, read, shared, with_words
 from paragloss.translation._model1 import learn
@@ -113,7 +113,10 @@ class Table:
         for source, target in saved.meta["pairs"]:
             parts = [saved.arrays[f"{source}.{target}.{part}"] for part in ("probability", "target", "start")]
             shape = (len(words[source].terms), len(words[target].terms))
-            probabilities[source, target] = sp.csr_matrix(tuple(parts), shape=shape, copy=False)
+            probabilities[source, target] = matrix = sp.csr_matrix(tuple(parts), shape=shape, copy=False)
+            matrix.check_format(full_check=True)  # a number too large would be read from anywhere
+        if wrong := [lang for lang, known in words.items() if len(known.terms) != len(known.surfaces)]:
+            raise ModelError(f"{path}: the word lists of {wrong[0]} differ in length: train or copy the model again")
         return cls(words, probabilities, most=saved.meta["most"])
 
 
