@@ -147,6 +147,33 @@ def test_a_bad_row_stops_or_is_skipped_and_counted(place):
     assert json.loads(paragloss_("info", "library", "--json", cwd=place).stdout)["documents"] == 421
 
 
+def test_an_index_that_fails_at_once_leaves_no_collection(place):
+    (place / "broken.jsonl").write_text('{"id": "x1", "lang"\n')
+    paragloss_("index", "broken.jsonl", "--into", "half", cwd=place, code=1)
+    assert not (place / "half").exists()
+    paragloss_("index", "nowhere.jsonl", "--into", "half", cwd=place, code=1)
+    assert not (place / "half").exists()
+    (place / "late.jsonl").write_text('{"id": "x1", "lang": "en", "text": "good"}\n{"id"\n')
+    paragloss_("index", "late.jsonl", "--into", "half", cwd=place, code=1)  # what was good is kept
+    paragloss_("index", "broken.jsonl", "--into", "half", cwd=place, code=1)  # and stays
+    assert json.loads(paragloss_("info", "half", "--json", cwd=place).stdout)["documents"] == 1
+
+
+def test_a_mistake_in_a_pipeline_is_pointed_at(place):
+    done = paragloss_("search", "--in", "library", "x", "--lang", "en", "--pipeline", "bm25+cr6", cwd=place, code=1)
+    assert done.stderr == (
+        "paragloss: error: no 'cr6' in this collection to search with; it has bm25, cr5\n  bm25+cr6\n       ^\n"
+    )
+
+
+def test_a_pipeline_is_explained_with_and_without_a_query(place):
+    bare = paragloss_("search", "--in", "library", "--explain-pipeline", "--pipeline", "cr5:csls", cwd=place).stdout
+    assert bare.startswith("Dense(name='cr5'")
+    out = paragloss_("search", "--in", "library", "lava", "--lang", "en", "--explain-pipeline", cwd=place).stdout
+    assert out.startswith("Fused(fuse=plain_sum")
+    assert "'lava' [en], terms: lava" in out
+
+
 def test_usage_errors_exit_with_2(place):
     paragloss_("search", "--k", "0.5", cwd=place, code=2)
     paragloss_("nonsense", cwd=place, code=2)

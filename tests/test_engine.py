@@ -9,6 +9,8 @@ from paragloss.engine import Engine, describe, load
 from paragloss.errors import InputError, LanguageError, ModelError, StoreError
 from paragloss.evaluation import evaluate, mean
 from paragloss.models import cr5
+from paragloss.search.terms import NAME, TermIndex
+from paragloss.stores import create_store
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
 
@@ -248,3 +250,46 @@ def test_a_document_whose_language_can_not_be_told_is_kept_found_and_changed_lik
         assert engine.search("words").query.lang == "en"
         assert engine.search("12345", lang="en").results[0].id == "n"
         assert engine.search("12345", lang="en", to=["und"]).results[0].title == "numbers"
+
+
+def test_a_search_in_an_empty_collection_finds_nothing(model, tmp_path):
+    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+        for how in ({}, {"lang": "en"}, {"lang": "en", "to": ["fr"]}, {"lang": "en", "pipeline": "cr5:words|feedback"}):
+            assert engine.search("the lava of a volcano", **how).results == []
+        assert engine.explain("lava", lang="en")
+        assert engine.info()["fields"] == {}
+
+
+def test_fields_that_documents_have_are_indexed_and_searched(tmp_path):
+    page = {"headings": "Eruptions", "strong": "magma", "url": "https://example.org/nature/volcano_basics.html"}
+    with Engine.create(str(tmp_path / "c")) as engine:
+        engine.index(
+            [Document("page", "Hot rock comes out.", "en", "A mountain", page), Document("text", "Bread.", "en")]
+        )
+        assert engine.info()["fields"] == {"title": 1, "text": 2, "headings": 1, "strong": 1, "url": 1}
+        for field, text in (("headings", "eruption"), ("strong", "magma"), ("url", "volcano basics"), ("text", "rock")):
+            assert [r.id for r in engine.search(text, lang="en", pipeline=f"bm25:{field}").results] == ["page"]
+            assert engine.search(text, lang="en", pipeline=f"bm25:{field}=0").results == []
+        assert engine.search("https example org", lang="en", pipeline="bm25:url").results == []  # where, not what
+
+
+def test_a_collection_made_with_two_fields_still_opens(tmp_path):
+    store = create_store(str(tmp_path / "c"), dense={}, sparse=[NAME])
+    TermIndex.build(store, fields=("title", "text")).commit()
+    store.close()
+    with Engine.open(str(tmp_path / "c")) as engine:
+        engine.index([Document("a", "bread", "en", "Title", {"headings": "crust"})])
+        assert engine.info()["fields"] == {"title": 1, "text": 1}
+        assert [r.id for r in engine.search("bread", lang="en").results] == ["a"]
+        with pytest.raises(InputError, match="bm25 has no option 'headings'; it has title=WEIGHT, text=WEIGHT"):
+            engine.search("crust", lang="en", pipeline="bm25:headings")
+
+
+def test_a_field_that_few_documents_have_hardly_moves_the_others(tmp_path):
+    plain = [Document(f"{i}", f"bread number {i}", "en", "Title") for i in range(20)]
+    scores = []
+    for name, more in (("without", {}), ("with", {"headings": "Baking"})):
+        with Engine.create(str(tmp_path / name)) as engine:
+            engine.index([*plain[1:], plain[0]._replace(fields=more)])
+            scores.append(engine.search("bread number 7", lang="en", k=1).results[0].score)
+    assert scores[1] == pytest.approx(scores[0], rel=0.05)

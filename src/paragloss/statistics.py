@@ -46,6 +46,11 @@ class Statistics:
         """How many documents of a language have any term in a field."""
         return self._documents[field, lang]
 
+    def coverage(self, field: str, lang: str) -> float:
+        """The share of a language's documents that have a field, against the field that most have."""
+        most = max((self._documents[other, lang] for other in self.layout.fields), default=0)
+        return self._documents[field, lang] / most if most else 0.0
+
     def average(self, field: str, lang: str) -> float:
         """The average length now, in terms; as a float32, since vectors carry it."""
         return float(np.float32(self._lengths[field, lang] / max(self._documents[field, lang], 1)))

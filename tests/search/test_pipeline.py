@@ -225,7 +225,7 @@ def test_machine_translation_is_named_or_the_collection_s_own(engine):
         ("bm25+nonsense", 5, "no 'nonsense' in this collection to search with; it has bm25, cr5, dict, table"),
         ("bm25>knrm", 5, "no reranker 'knrm' in this collection; it has longest, shortest"),
         ("bm25>longest:depth=0", 13, "depth=0: expected a whole number from 1 up"),
-        ("bm25:titel=2", 5, "bm25 has no option 'titel'; it has title=1, text=1"),
+        ("bm25:titel=2", 5, "bm25 has no option 'titel'; it has title=WEIGHT, text=WEIGHT"),
         ("bm25:title=two", 5, "title=two: expected a number from 0 up"),
         ("dict:nestled", 5, "dict has no option 'nestled'; it has every|best|random, top=0"),
         ("dict:match=all", 5, "match=all: expected one of psq, synonyms, nested, each"),
@@ -271,7 +271,8 @@ def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(engine):
         "Merged(merge=by_score)\n"
         "  searchers: Translated(to='fr')\n"
         "    searcher: Expanded(depth=10, terms=10, alpha=1.0, beta=0.3)\n"
-        "      searcher: Nested(weights=[1.0, 1.0], number=200, proportional=True, name='terms')\n"
+        "      searcher: Nested(weights={title: 1, text: 1, headings: 0.5, strong: 0.1, url: 0.1}, number=200, "
+        "proportional=True, name='terms')\n"
         "    translator: Dictionary()\n\n"
         "'bank river' [en], terms: bank, river\n"
         "Translated en->fr:\n"

@@ -37,13 +37,10 @@ def index(
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced."""
-    from paragloss.engine import Engine
-
     if listed:
         writable(listed, "--skipped")
     skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
-    opened = Engine.open_or_create(into, models=model or [], precision=vectors)
-    with opened as engine, Progress("indexing") as bar:
+    with _opened(into, model or [], vectors) as engine, Progress("indexing") as bar:
         started = time.perf_counter()
         with _keeping(bar, into):
             documents = engine.read(files, on_error=skipped.note)
@@ -57,6 +54,25 @@ def index(
     else:
         speed = f"{count / max(seconds, 1e-9):,.0f}/s"
         print(f"indexed {count} documents in {seconds:.1f} s ({speed}): {into} now holds {total}")
+
+
+@contextmanager
+def _opened(into: str, models: list[str], vectors: str) -> Iterator[Any]:
+    """The collection to fill. One that is made here and gets no document before something fails is taken away again."""
+    from paragloss.engine import Engine
+    from paragloss.stores import discard, exists
+
+    fresh, filled = not exists(into), False
+    try:
+        with Engine.open_or_create(into, models=models, precision=vectors) as engine:
+            try:
+                yield engine
+            finally:
+                filled = engine.count() > 0
+    except BaseException:
+        if fresh and not filled and exists(into):
+            discard(into)
+        raise
 
 
 @contextmanager

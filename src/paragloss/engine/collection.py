@@ -20,6 +20,7 @@ from paragloss.formats.text import OnError
 from paragloss.gloss import gloss
 from paragloss.search import explaining
 from paragloss.search import pipeline as pipelines
+from paragloss.search.fields import FIELDS
 from paragloss.search.parts import DEPTH
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.serving.bag import BagEncoder
@@ -89,7 +90,7 @@ class Engine:
             precision=dict.fromkeys(slow(loaded), precision),
         )
         try:
-            index = TermIndex.build(store)
+            index = TermIndex.build(store, fields=tuple(FIELDS))
             for path in models:
                 keeping.add(store, path, loaded[name_of(path)], precision=precision)
             return cls(location, store, index)
@@ -375,11 +376,10 @@ class Engine:
         return [languages.normalise(lang) for lang in to] if to is not None else list(self.langs)
 
     def _fields(self) -> dict[str, int]:
-        """The fields that are indexed, and how many documents have each."""
+        """The fields that documents have, and how many have each."""
         statistics = self._index.statistics
-        return {
-            field: sum(statistics.documents(field, lang) for lang in self.langs) for field in statistics.layout.fields
-        }
+        counts = {f: sum(statistics.documents(f, lang) for lang in self.langs) for f in statistics.layout.fields}
+        return {field: count for field, count in counts.items() if count}
 
     def _understood(self, query: Query) -> tuple[Query, list[Guess]]:
         """The query with its language, and which it may be in: as said, or found out, with doubt more than one."""

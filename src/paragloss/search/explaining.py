@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from paragloss.analysis import analyzer
 from paragloss.types import Query, Translation
 
@@ -65,8 +63,6 @@ def _setting(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {each:g}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple) and all(isinstance(each, float | str) for each in value):
         return "[" + ", ".join(str(each) for each in value) + "]"
-    if isinstance(value, np.ndarray):
-        return str(value.tolist())
     function = getattr(value, "func", value)  # a partial's own
     ours = getattr(function, "__module__", "") in ("paragloss.search.fused", "paragloss.search.merged")
     return str(function.__name__) if ours and hasattr(function, "__name__") else ""

@@ -14,7 +14,7 @@ from paragloss.statistics import Statistics
 from paragloss.types import Document
 
 #: The fields of a new collection, and their weights.
-FIELDS: Mapping[str, float] = {"title": 1.0, "text": 1.0, "headings": 0.0, "strong": 0.0, "url": 0.0}
+FIELDS: Mapping[str, float] = {"title": 1.0, "text": 1.0, "headings": 0.5, "strong": 0.1, "url": 0.1}
 _BETWEEN = re.compile(r"[/_\-.+?&=#~]+")
 
 

@@ -68,10 +68,13 @@ class Lexical:
         return sparse(entries)
 
     def _most(self, terms: Mapping[str, float], lang: str) -> float:
-        """What a document would score that says every term without end; terms that no document has count too."""
-        wanted = np.fromiter(terms.values(), np.float64, len(terms))
+        """What a document would score that says every term without end; terms that no document has count too. A field
+        counts as far as documents have it: the few that have more do not make the others worse."""
+        wanted, statistics = np.fromiter(terms.values(), np.float64, len(terms)), self._statistics
         return sum(
-            weight * float(wanted @ self._statistics.idf(field, lang, self._statistics.df(field, lang, list(terms))))
+            weight
+            * statistics.coverage(field, lang)
+            * float(wanted @ statistics.idf(field, lang, statistics.df(field, lang, list(terms))))
             for field, weight in self._weights.items()
         )
 

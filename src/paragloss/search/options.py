@@ -106,5 +106,5 @@ def _value(option: Option, setting: Setting, text: str) -> Any:
 def _unknown(part: Part, option: Option, makers: Sequence[Callable[..., Any]], fields: Sequence[str]) -> str:
     known = [line for make in makers for line in shown(make)]
     if any("fields" in inspect.signature(make).parameters for make in makers):
-        known += [f"{field}=1" for field in fields]
+        known += [f"{field}=WEIGHT" for field in fields]
     return f"{part.name} has no option {option.name!r}; it has {', '.join(known) or 'none'}"

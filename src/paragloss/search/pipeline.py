@@ -11,6 +11,7 @@ from functools import partial
 
 from paragloss.errors import LanguageError
 from paragloss.search import parts as made
+from paragloss.search.fields import FIELDS
 from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse
 from paragloss.search.merged import Merge, Merged
 from paragloss.search.options import shown
@@ -41,7 +42,7 @@ def everything(asked: Asked) -> Node:
 
 def sayable(parts: Parts) -> dict[str, list[str]]:
     """Each part that a pipeline for this collection may name, with its options."""
-    fields = [f"{field}=1" for field in parts.statistics.layout.fields]
+    fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in parts.statistics.layout.fields]
     searched = [*shown(made.clauses), *shown(made.merging), *fields]
     found = {name: [*shown(make), *fields] for name, make in made.SEARCHERS.items()}
     found |= {name: [*shown(made.meaning), ",".join(shown(made.words))] for name in parts.encoders}

@@ -47,12 +47,13 @@ class _Structured:
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> None:
         layout = statistics.layout
-        weights = dict.fromkeys(layout.fields, 1.0) if weights is None else weights
+        weights = dict.fromkeys(layout.fields, 1.0) if weights is None else dict(weights)
+        self._weights = weights
         self._store = store
         self._statistics = statistics
-        self._weights = np.zeros(len(layout.fields))
+        self._factors = np.zeros(len(layout.fields))
         for field, weight in weights.items():
-            self._weights[layout.field(field)] = weight
+            self._factors[layout.field(field)] = weight
         self._number = candidates
         self._proportional = proportional
         self._name = name
@@ -108,8 +109,8 @@ class _OneTerm(_Structured):
         for f, field in enumerate(fields):
             for c, shares in enumerate(clauses):
                 df = self._df(field, query.lang, shares)
-                idf = self._weights[f] * importance[c] * float(statistics.idf(field, query.lang, df))
-                most += idf  # of a clause without any document, too
+                idf = self._factors[f] * importance[c] * float(statistics.idf(field, query.lang, df))
+                most += idf * statistics.coverage(field, query.lang)  # of a clause without any document, too
                 gain[f, c] = idf if df > 0 else 0.0
                 ids = statistics.ids(field, query.lang, list(shares)).tolist()
                 for id, value in zip(ids, shares.values(), strict=True):
@@ -187,7 +188,7 @@ class Nested(_Structured):
         for choice in (choice for choices in clauses for choice in choices):
             for word in choice.words:
                 words[word] = words.get(word, 0.0) + choice.clause * choice.weight / len(choice.words)
-        weights = dict(zip(statistics.layout.fields, self._weights.tolist(), strict=True))
+        weights = dict(zip(statistics.layout.fields, self._factors.tolist(), strict=True))
         linear = statistics.query(query.lang, words, {field: weight for field, weight in weights.items() if weight})
         needs = [[[self._anywhere(w, query.lang) for w in choice.words] for choice in choices] for choices in clauses]
         number = 10 * k + 100
@@ -202,7 +203,7 @@ class Nested(_Structured):
 
     def _anywhere(self, word: str, lang: str) -> frozenset[int]:
         """The ids of a word in the fields that count."""
-        fields = [field for field, w in zip(self._statistics.layout.fields, self._weights, strict=True) if w]
+        fields = [field for field, w in zip(self._statistics.layout.fields, self._factors, strict=True) if w]
         return frozenset(int(self._statistics.ids(field, lang, [word])[0]) for field in fields)
 
     def _matching(

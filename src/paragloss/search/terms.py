@@ -16,6 +16,7 @@ import numpy as np
 from paragloss.analysis import analyzer, check_yield
 from paragloss.bm25 import Layout
 from paragloss.errors import StoreError
+from paragloss.search.fields import text_of
 from paragloss.statistics import DRIFT, Statistics
 from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
 
@@ -147,7 +148,7 @@ class TermIndex:
     def _terms(self, document: Document) -> dict[str, list[str]]:
         analyze = self._analyze(document.lang)
         return {
-            field: analyze.terms(text) for field in self.statistics.layout.fields if (text := _text(document, field))
+            field: analyze.terms(text) for field in self.statistics.layout.fields if (text := text_of(document, field))
         }
 
     def catch_up(self, *, every: float = 0.5) -> None:
@@ -219,9 +220,3 @@ def recount(store: Store, statistics: Statistics) -> None:
 def vectors_of(records: Iterable[Record]) -> list[SparseVector]:
     nothing = SparseVector(np.zeros(0, np.uint32), np.zeros(0, np.float32))
     return [record.sparse.get(NAME, nothing) for record in records]
-
-
-def _text(document: Document, field: str) -> str:
-    if field == "text":
-        return document.text
-    return document.title if field == "title" else document.fields.get(field, "")

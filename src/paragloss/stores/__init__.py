@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     AnyStore: TypeAlias = EmbeddedStore | SharedStore | ClusterStore
 
-__all__ = ["create_store", "exists", "open_store"]
+__all__ = ["create_store", "discard", "exists", "open_store"]
 
 
 def open_store(location: str | Path) -> AnyStore:
@@ -43,6 +44,16 @@ def exists(location: str | Path) -> bool:
 
         return ClusterStore.exists(*_server(str(location)))
     return Path(location, "shard").is_dir() and Path(location, "meta.json").is_file()
+
+
+def discard(location: str | Path) -> None:
+    """Take a collection away, with everything in it."""
+    if _is_url(location):
+        from paragloss.stores.cluster import ClusterStore
+
+        ClusterStore.discard(*_server(str(location)))
+    else:
+        shutil.rmtree(location)
 
 
 def create_store(

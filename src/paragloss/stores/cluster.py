@@ -86,6 +86,16 @@ class ClusterStore(KeptVectors):
             client.close()
 
     @classmethod
+    def discard(cls, url: str, name: str, *, timeout: int = 60) -> None:
+        """Take the collection off the server."""
+        client = _connect(url, timeout)
+        try:
+            for each in (name, f"{name}--blobs"):
+                client.delete_collection(each)
+        finally:
+            client.close()
+
+    @classmethod
     def open(cls, url: str, name: str, *, timeout: int = 60) -> ClusterStore:
         store = cls(_connect(url, timeout), _points.named(name, "collection"), Shape({}, ()), f"{url}/{name}")
         if not store._blobs.exist():
