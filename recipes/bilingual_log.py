@@ -60,7 +60,7 @@ def log(train_queries: int = 2000) -> Log:
     divided = split("ddtp", ["en", "de"])
     train, test = _some(divided.train, train_queries), _some(divided.test, TEST)
     concepts = [*train, *test]
-    documents = {c.id: Document(c.id, c.texts["de"][:300], "de", c.titles["de"]) for c in concepts}
+    documents = {c.id: Document(c.id, c.texts["de"][:300], "de") for c in concepts}  # titles are the queries
     german = {c.id: Query(c.id, c.titles["de"], "de") for c in concepts}
     english = {c.id: Query(c.id, c.titles["en"], "en") for c in concepts}
     shown = _search(documents, german)
@@ -176,7 +176,7 @@ def _some(concepts: Sequence[Concept], count: int) -> list[Concept]:
 def _search(documents: Mapping[str, Document], queries: Mapping[str, Query]) -> dict[str, list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         store = create_store(str(Path(folder) / "log"), dense={}, sparse=[NAME])
-        index = TermIndex.build(store, fields=("text",))  # titles are the queries
+        index = TermIndex.build(store, fields=("text",))
         index.add(list(documents.values()))
         index.refresh()
         found = Lexical(store, index.statistics).search(list(queries.values()), SHOWN)

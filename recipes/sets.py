@@ -7,6 +7,7 @@ tatoeba (sentence pairs); muse (word pairs). None of their text is part of this 
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 from collections.abc import Sequence
@@ -34,6 +35,23 @@ def split(name: str, langs: Sequence[str], *, tenths: int = 2) -> Split:
     pages stay together: near-duplicates never stand on both sides."""
     concepts = read_aligned([folder() / name / f"{lang}.jsonl.gz" for lang in langs])
     held = [_digest(_family(name, concept.id)) % 10 < tenths for concept in concepts]
+    return Split(
+        [c for c, out in zip(concepts, held, strict=True) if not out],
+        [c for c, out in zip(concepts, held, strict=True) if out],
+    )
+
+
+def sentences(lang: str, *, tenths: int = 1) -> Split:
+    """Tatoeba's sentence pairs with English as concepts, each sentence once; split by a hash of the English one."""
+    seen: set[str] = set()
+    concepts = []
+    with gzip.open(folder() / "tatoeba" / f"en-{lang}.tsv.gz", "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            english, other = line.rstrip("\n").split("\t")[:2]
+            if english not in seen and other not in seen:
+                seen |= {english, other}
+                concepts.append(Concept(f"t{number}", {"en": english, lang: other}))
+    held = [_digest(concept.texts["en"]) % 10 < tenths for concept in concepts]
     return Split(
         [c for c, out in zip(concepts, held, strict=True) if not out],
         [c for c, out in zip(concepts, held, strict=True) if out],

@@ -248,7 +248,7 @@ def test_a_collection_is_searched_with_a_dictionary_where_it_has_words(place):
 
 
 def test_a_ranker_is_trained_searched_with_and_looked_into(place):
-    train = ("train", "knrm", CORPUS, "--langs", "en,fr", "--out", "knrm", "--dim", "16", "--epochs", "2")
+    train = ("train", "knrm", CORPUS, "--langs", "en,fr", "--out", "knrm", "--dim", "16")
     paragloss_(*train, cwd=place)
     paragloss_("index", CORPUS, "--into", "ranked", "--model", "cr5", "--model", "knrm", cwd=place)
     # Danish documents, which the ranker does not know, stay in the list.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
 import numpy as np
@@ -83,15 +83,24 @@ def _linked(_: int, line: str) -> tuple[str, str]:
     return one, other
 
 
-def split(judged: Judged, parts: Sequence[int] = (3, 1, 1), *, seed: int = 0) -> list[Judged]:
-    """Divide the queries at random in these proportions; every part keeps all documents."""
+def split(
+    judged: Judged, parts: Sequence[int] = (3, 1, 1), *, seed: int = 0, family: Callable[[str], str] = str
+) -> list[Judged]:
+    """Divide the queries at random in these proportions; every part keeps all documents.
+
+    `family` (query id -> name) says which queries must not be parted, such as those of one concept.
+    """
     if not parts or min(parts) < 0 or sum(parts) <= 0:
         raise InputError(f"parts {tuple(parts)}: expected proportions such as (3, 1, 1)")
-    order = np.random.default_rng(seed).permutation(len(judged.queries))
+    families: dict[str, list[Query]] = {}
+    for query in judged.queries:
+        families.setdefault(family(query.id), []).append(query)
+    together = list(families.values())
+    order = np.random.default_rng(seed).permutation(len(together))
     bounds = np.rint(np.cumsum([0, *parts]) / sum(parts) * len(order)).astype(int)
     divided = []
     for start, end in itertools.pairwise(bounds):
-        queries = [judged.queries[i] for i in order[start:end]]
+        queries = [query for i in order[start:end] for query in together[i]]
         qrels = {query.id: judged.qrels[query.id] for query in queries if query.id in judged.qrels}
         divided.append(Judged(queries, judged.documents, qrels))
     return divided

@@ -26,6 +26,11 @@ class Document(NamedTuple):
     fields: Mapping[str, str] = _NOTHING
     meta: Mapping[str, Any] = _NOTHING
 
+    @property
+    def whole(self) -> str:
+        """What models read of it: its title, then its text."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
 
 class Alternative(NamedTuple):
     """One way to say a query term in another language: a word or phrase as written, and its weight. `terms` are what
@@ -38,11 +43,13 @@ class Alternative(NamedTuple):
 
 class Translation(NamedTuple):
     """What one query term may be in another language; best alternative first. Never empty. `weight` is how much the
-    term counts among the others: less than 1 for one that the query did not say itself."""
+    term counts among the others: less than 1 for one that the query did not say itself. Such a one is not `required`: a
+    search that wants every clause may do without it."""
 
     source: str
     alternatives: tuple[Alternative, ...]
     weight: float = 1.0
+    required: bool = True
 
 
 class Query(NamedTuple):
@@ -174,6 +181,15 @@ class Reranker(Protocol):
     """Scores documents for a query by looking at both; higher is better."""
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats: ...
+
+
+@runtime_checkable
+class Rescorer(Protocol):
+    """A Reranker that has learned how far to trust the search before it."""
+
+    def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
+        """Like `score`, given what the search before said of each document; any scale, higher is better."""
+        ...
 
 
 class Searcher(Protocol):

@@ -27,6 +27,20 @@ def test_agreement_is_one_plus_the_canonical_correlation_over_two():
     np.testing.assert_allclose(correlations, expected, atol=1e-4)
 
 
+def test_the_ridge_is_on_both_sides():
+    """Regularised canonical correlations: singular values of (Cxx + rI)^-1/2 Cxy (Cyy + rI)^-1/2."""
+    x, y = views()
+    whole = np.arange(60)
+    agreement, _ = cca.correlate([x, y], [whole, whole], dim=5, ridge=0.5)
+    root = []
+    for view in (x, y):
+        own = view.T @ view
+        own += 0.5 * np.trace(own) / len(own) * np.eye(len(own))
+        root.append(scipy.linalg.inv(scipy.linalg.sqrtm(own)))
+    expected = np.linalg.svd(root[0] @ x.T @ y @ root[1], compute_uv=False)[:5]
+    np.testing.assert_allclose(agreement, (1 + expected) / 2, rtol=1e-5)
+
+
 def test_a_third_view_with_gaps_joins():
     x, y = views()
     z = views(seed=3)[0][:40]

@@ -142,9 +142,17 @@ def test_smooth_cosine_by_hand_and_how_high_it_reaches():
 @pytest.mark.parametrize("epsilon", [0.0, 1.0])
 def test_empty_texts_have_no_gradient_and_no_accident(epsilon):
     table = torch.randn(6, 3, requires_grad=True)
-    row = graded.smooth(towers.Average(table)(tiny([])), epsilon)
-    assert row.abs().sum() == 0
-    row.sum().backward()
+    net = towers.Average(table.detach().clone())
+    rows = graded.smooth(net(tiny([], [1])), epsilon)
+    assert rows[0].abs().sum() == 0
+    rows.sum().backward()
+    gradient = net.table.grad.to_dense()
+    assert torch.isfinite(gradient).all()
+    # The words of the other text alone have a gradient.
+    assert (gradient.abs().sum(1) > 0).tolist() == [False, True, False, False, False, False]
+    empty = towers.Average(table.detach().clone())
+    graded.smooth(empty(tiny([])), epsilon).sum().backward()
+    assert not empty.table.grad.to_dense().any()
 
 
 @pytest.mark.parametrize("loss", list(ordinal.LOSSES))
@@ -292,6 +300,21 @@ def test_given_vectors_are_where_words_start():
     np.testing.assert_allclose(tower.table[tower.vocabulary.index["qb1x1"]], np.arange(8), atol=1e-6)
     with pytest.raises(ModelError, match="8 dimensions"):
         ordinal.fit_judged(judged, dim=4, epochs=1, vectors=vectors)
+
+
+def test_no_concept_asks_on_both_sides_of_the_split(monkeypatch):
+    """A title, a first sentence and a text of one concept: held out together or not at all."""
+    seen = {}
+
+    def note(*judged, validation, **_):
+        seen["train"], seen["held"] = ([q.id for one in part for q in one.queries] for part in (judged, validation))
+
+    monkeypatch.setattr(ordinal, "fit_judged", note)
+    ordinal.fit(bilingual(80))
+    train, held = ({id.partition(":")[2] for id in seen[side]} for side in ("train", "held"))
+    assert len(held) == 4
+    assert len(seen["held"]) == 12
+    assert not train & held
 
 
 def test_tuning_ranks_every_combination():

@@ -1,5 +1,7 @@
 """Searching twice: the first hits lend the query their words."""
 
+import pytest
+
 from paragloss.search.expanded import Expanded
 from paragloss.types import Alternative, Document, Hit, Query, Translation
 
@@ -43,14 +45,18 @@ def test_a_document_without_the_querys_word_is_found_through_its_neighbours():
 def test_weights_are_alpha_for_the_query_and_up_to_beta_for_the_new():
     again = expanded(alpha=0.8, beta=0.4).expand(Query("q", "Vulkan", "de"), [Hit("eruption", 1.0)])
     found = {c.source: c.weight for c in again.clauses}
-    assert found == {"Vulkan": 0.8, "Lava": 0.4, "Asche": 0.2}  # Lava twice, Asche once
+    # Lava twice, Asche once; Vulkan once as well, which the document adds to what the query gave it.
+    assert found == pytest.approx({"Vulkan": 1.0, "Lava": 0.4, "Asche": 0.2})
     assert again.text == "Vulkan Lava Asche"
 
 
-def test_clauses_of_a_translated_query_stay_and_their_words_are_not_learned_again():
+def test_clauses_of_a_translated_query_stay_and_their_words_gain_what_documents_say():
     own = Translation("lava", (Alternative("Lava", 0.7), Alternative("Magma", 0.3)))
     again = expanded(terms=1).expand(Query("q", "Lava", "de", (own,)), [Hit("eruption", 1.0)])
-    assert again.clauses[0] == own
+    # Lava is there twice, Asche, the best new word, once: the clause gains all of beta.
+    assert again.clauses[0].alternatives == own.alternatives
+    assert again.clauses[0].weight == 1.3
+    assert [c.required for c in again.clauses] == [True, False]
     assert [c.source for c in again.clauses[1:]] == ["Asche"]
 
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from fakes import Listed, Shortest, WordForWord, document
 from hypothesis import given
@@ -105,6 +106,21 @@ def test_a_reranker_leaves_languages_it_does_not_know_where_they_were():
     reranked = Reranked(Listed(a=4.0, b=3.0, c=2.0), English(), lambda ids: [texts[i] for i in ids])
     assert names(reranked.search(ASK, 3)[0]) == ["c", "a", "b"]
     assert names(reranked.search([Query("q", "rouge", "fr")], 3)[0]) == ["a", "b", "c"]
+
+
+def test_a_reranker_that_wants_to_know_is_told_what_the_search_before_said():
+    class Doubtful(Shortest):
+        langs = ("en",)
+
+        def rescore(self, query, documents, scores):
+            self.told = {d.id: float(s) for d, s in zip(documents, scores, strict=True)}
+            return scores + 10 * (np.array([d.id for d in documents]) == "c")
+
+    texts = {i: Document(i, "x", "fr" if i == "b" else "en") for i in "abcd"}
+    reranker = Doubtful()
+    reranked = Reranked(Listed(a=4.0, b=3.0, c=2.0, d=1.0), reranker, lambda ids: [texts[i] for i in ids], depth=3)
+    assert names(reranked.search(ASK, 4)[0]) == ["c", "a", "b", "d"]
+    assert reranker.told == {"a": 4.0, "c": 2.0}
 
 
 def test_wrappers_nest():

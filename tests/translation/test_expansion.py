@@ -81,9 +81,9 @@ def fetch(ids):
 
 def test_feedback_adds_what_the_first_hits_speak_of():
     feedback = Feedback(Found("1", "2"), fetch, lambda t: IDF.get(t, 0.5), terms=2, beta=0.6)
-    # tf x idf over both: lava 3 x 2 = 6, ash 3, mountain 1; the query's own word is not learned again.
+    # tf x idf over both: lava 3 x 2 = 6, ash 3, mountain 1; the query's own word, 1, gains 0.6 / 6.
     assert weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {
-        "volcano": {"volcano": 1.0},
+        "volcano": {"volcano": 1.1},
         "lava": {"lava": 0.6},
         "ash": {"ash": 0.3},
     }

@@ -7,12 +7,16 @@ directions, restarted where they would go uphill (Nocedal and Wright, "Numerical
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
 
 #: An Armijo line search asks for this part of the decrease that the slope promises.
 _SUFFICIENT = 1e-4
+#: A line search goes no further in one leap than this many times what it tried before, nor comes back to less than
+#: this part of it: the slopes at two near points say little of what is far away.
+_LEAP, _BACK = 3.0, 0.1
 
 
 def minimise(
@@ -21,11 +25,14 @@ def minimise(
     *,
     iterations: int = 3,
     searches: int = 3,
+    reach: float = math.inf,
 ) -> torch.Tensor:
     """A point at which `objective` (point -> value, gradient) is lower than at `start`, or `start` itself.
 
-    Each iteration looks along one direction and evaluates the objective `searches` times at most: first at a trial
-    step, then where the secant through the two slopes is zero, which for a quadratic is the exact minimum.
+    It is no further from `start` than `reach` times the length of `start` (or 1, if that is more): what is best for
+    one mini-batch is not what is best for all, and three exact line searches forget the others. Each iteration looks
+    along one direction and evaluates the objective `searches` times at most: first at a trial step, then where the
+    secant through the two slopes is zero, which for a quadratic is the exact minimum.
     """
     point, (value, gradient) = start, objective(start)
     direction = -gradient
@@ -44,9 +51,18 @@ def minimise(
         direction = max(bend, 0.0) * direction - fresh
         # The next step is tried at the length that would gain as much as this one did.
         ahead = float(fresh @ direction)
-        step = length * min(max(slope / ahead, 0.1), 10.0) if ahead < 0 else length
+        step = length * min(max(slope / ahead, _BACK), _LEAP) if ahead < 0 else length
         gradient = fresh
-    return point
+    return _within(start, point, reach)
+
+
+def _within(start: torch.Tensor, point: torch.Tensor, reach: float) -> torch.Tensor:
+    """The point, or as far on the way there as is allowed."""
+    if math.isinf(reach):
+        return point
+    way = point - start
+    length, allowed = float(way.norm()), reach * max(float(start.norm()), 1.0)
+    return point if length <= allowed else start + way * (allowed / length)
 
 
 def _search(
@@ -70,9 +86,9 @@ def _search(
         if abs(there_slope) <= 1e-9 * abs(slope):
             break
         curvature = (there_slope - near_slope) / (step - near)
-        ahead = step - there_slope / curvature if curvature > 0 else 4 * step
+        ahead = step - there_slope / curvature if curvature > 0 else _LEAP * step
         near, near_slope = (step, there_slope) if best is not None and best[0] == step else (near, near_slope)
-        step = min(max(ahead, 0.01 * step), 100 * step)
+        step = min(max(ahead, _BACK * step), _LEAP * step)
         if step == near:
             break
     return best
@@ -84,6 +100,7 @@ def stepping(
     *,
     iterations: int = 3,
     searches: int = 3,
+    reach: float = math.inf,
 ) -> torch.Tensor:
     """A loss whose gradient is the way back from where conjugate gradients lead: one plain gradient step of rate 1
     (`descend(..., optimizer="sgd", learning_rate=1)`) puts `parts` there. Its value is that of `loss` before.
@@ -104,7 +121,7 @@ def stepping(
         return float(value.detach()), gradient
 
     start = torch.cat([part.reshape(-1) for part in held])
-    target = split(minimise(objective, start, iterations=iterations, searches=searches))
+    target = split(minimise(objective, start, iterations=iterations, searches=searches, reach=reach))
     way_back = [(part * (now - then)).sum() for part, now, then in zip(parts, held, target, strict=True)]
     surrogate = torch.stack(way_back).sum()
     with torch.no_grad():

@@ -55,12 +55,14 @@ def learn(
     epochs: int,
     patience: int,
     seed: int,
+    reach: float = 0.1,
     checkpoint: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> History:
     """Change `parameters`, the table first, until texts are closer to their counterparts than to others.
 
-    Training stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs.
+    `reach` bounds how far conjugate gradients go for one batch, as a part of the length of what they change. Training
+    stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs.
     """
     if optimizer not in OPTIMIZERS:
         raise ModelError(f"optimizer {optimizer!r}: expected one of {', '.join(OPTIMIZERS)}")
@@ -80,7 +82,7 @@ def learn(
             left, right = _vectors(pairs, rows, texts, terms(parts))
             return contrast(left, right, loss=loss, scale=scale, negatives=negatives)
 
-        return stepping(value, parts) if optimizer == "cg" else value(parts)
+        return stepping(value, parts, reach=reach) if optimizer == "cg" else value(parts)
 
     def margin() -> float:
         texts, touched = _gather(pairs, tested)

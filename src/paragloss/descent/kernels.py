@@ -61,8 +61,8 @@ def train(
     checkpoint: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> History:
-    """Pairwise hinge with margin 1, in place. `triples(epoch, rng)` gives the numbers of queries, better and worse
-    documents of one epoch: (3, triples)."""
+    """Pairwise hinge with margin 1 on tanh of the scores, in place. `triples(epoch, rng)` gives the numbers of
+    queries, better and worse documents of one epoch: (3, triples)."""
 
     def batches(epoch: int, rng: np.random.Generator) -> Iterator[torch.Tensor]:
         drawn = triples(epoch, rng)
@@ -72,7 +72,7 @@ def train(
 
     def loss(chosen: torch.Tensor) -> torch.Tensor:
         both = scores(model, select(queries, chosen[0]), select(documents, chosen[1:].flatten()))
-        better, worse = torch.split(both, chosen.shape[1])
+        better, worse = torch.split(both.tanh(), chosen.shape[1])
         return (1 - better + worse).clamp(min=0).mean()
 
     return descend(
@@ -91,7 +91,7 @@ def train(
 
 
 def scores(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:
-    """tanh(w . features + b) of each document and its query, the queries coming round again: (documents,)."""
+    """w . features + b of each document and its query, the queries coming round again: (documents,)."""
     terms, which = torch.unique(torch.cat([queries.ids, documents.ids]), return_inverse=True)
     rows = torch.nn.functional.normalize(take(model.table, terms.long()), dim=1, eps=1e-12)
     asked, times, _ = _padded(queries, rows, which[: len(queries.ids)])
@@ -101,7 +101,7 @@ def scores(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:
     sums = kernel_sums(torch.bmm(asked, read.transpose(1, 2)), counts)  # (pairs, query terms, kernels)
     # Padding is known by the lengths: a query term that is not there has weight 0.
     found = (sums.clamp(min=FLOOR).log() * times[..., None]).sum(1) * SCALE * there.any(1, keepdim=True)
-    return (found @ (model.weight * model.active) + model.bias).tanh()
+    return found @ (model.weight * model.active) + model.bias
 
 
 def _padded(texts: Bags, rows: torch.Tensor, which: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -26,7 +26,7 @@ def rows_of(model: Encoder, documents: Sequence[Document]) -> list[Floats | None
     for lang in dict.fromkeys(document.lang for document in documents):
         if lang in model.langs:
             which = [i for i, document in enumerate(documents) if document.lang == lang]
-            encoded = storing(model).encode([_read(documents[i]) for i in which], lang)
+            encoded = storing(model).encode([documents[i].whole for i in which], lang)
             for i, row in zip(which, encoded, strict=True):
                 rows[i] = row
     return rows
@@ -35,7 +35,3 @@ def rows_of(model: Encoder, documents: Sequence[Document]) -> list[Floats | None
 def storing(model: Encoder) -> Encoder:
     """The encoder for documents: with their hubness where the model can tell it."""
     return hubness.Documents(model) if isinstance(model, BagEncoder) and model.reference else model
-
-
-def _read(document: Document) -> str:
-    return f"{document.title}\n{document.text}" if document.title else document.text

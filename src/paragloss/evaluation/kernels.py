@@ -66,7 +66,7 @@ def word_pairs(model: Knrm, judged: Judged) -> npt.NDArray[np.int64]:
         for name in judged.qrels.get(query.id, {}):
             if name not in rows:
                 document = judged.documents[name]
-                rows[name] = np.unique(model.ids(document.text, document.lang))
+                rows[name] = np.unique(model.ids(document.whole, document.lang))
             found.append((asked[:, None] * size + rows[name]).ravel())
     keys = np.unique(np.concatenate(found))
     return np.stack([keys // size, keys % size], axis=1)
@@ -148,7 +148,7 @@ def seen_terms(model: Knrm, judged: Judged) -> int:
         rows.update(model.ids(query.text, query.lang).tolist())
     for name in {name for grades in judged.qrels.values() for name in grades}:
         document = judged.documents[name]
-        rows.update(model.ids(document.text, document.lang).tolist())
+        rows.update(model.ids(document.whole, document.lang).tolist())
     return len(rows)
 
 
@@ -186,4 +186,13 @@ def by_category(scores: Scores, categories: Mapping[str, str]) -> dict[str, dict
 
 
 def _weighted(model: Knrm, weight: npt.NDArray[np.floating]) -> Knrm:
-    return Knrm(model.vocabularies, model.rows, model.table, weight.astype(np.float32), model.bias, meta=model.meta)
+    return Knrm(
+        model.vocabularies,
+        model.rows,
+        model.table,
+        weight.astype(np.float32),
+        model.bias,
+        title=model.title,
+        trust=model.trust,
+        meta=model.meta,
+    )

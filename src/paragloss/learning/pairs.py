@@ -36,7 +36,7 @@ def vocabularies(judged: Iterable[Judged], *, max_terms: int, min_df: int) -> di
         for query in one.queries:
             texts.setdefault(query.lang, {})[query.text] = None
         for document in one.documents.values():
-            texts.setdefault(document.lang, {})[document.text] = None
+            texts.setdefault(document.lang, {})[document.whole] = None
     return {
         lang: Vocabulary.build(distinct, lang, max_terms=max_terms, min_df=min_df)[0]
         for lang, distinct in texts.items()

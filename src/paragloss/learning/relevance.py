@@ -34,7 +34,7 @@ def best_matches(
         raise ModelError(f"relevance {relevance!r}: expected one of {', '.join(RELEVANCE)}")
     kept = _distinct(counts)
     texts = counts[kept]
-    asked, answers = _bm25(texts) if relevance == "bm25" else _tfidf(texts)
+    asked, answers = bm25(texts) if relevance == "bm25" else _tfidf(texts)
     rare = _affordable(np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64), budget)
     pruned = not rare.all()
     narrow, wide = (asked[:, rare], answers[:, rare]) if pruned else (asked, answers)
@@ -65,7 +65,7 @@ def _distinct(counts: sp.csr_matrix) -> Ids:
     return np.fromiter(seen.values(), np.int64, len(seen))
 
 
-def _bm25(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+def bm25(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """Query weights and document weights whose dot product is BM25 (k1 = 1.2, b = 0.75, idf above zero)."""
     documents = counts.shape[0]
     df = np.bincount(counts.indices, minlength=counts.shape[1])

@@ -36,8 +36,8 @@ def fit(
     ] = 0.1,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
-    min_df: MinDf = 3,
-    lengths: Lengths = (50, 1000),
+    min_df: MinDf = 2,
+    lengths: Lengths = None,
 ) -> BagEncoder:
     """Learn from concepts in any number of languages. Each language's rows are first projected on their `reduced`
     largest singular vectors; `ridge` is in units of the mean variance that is left."""
@@ -65,19 +65,23 @@ def correlate(
     """Agreements, largest first, and one projection (width, dim) per view of centred rows.
 
     B v = rho (T + ridge) v, T the views' own covariances, B that of the sums over a concept divided by the square
-    root of how many views it has. For two complete views rho = (1 + canonical correlation) / 2, and the
-    projections are the canonical ones, scaled alike.
+    root of how many views it has, with the ridge on its own blocks too: a view agrees with itself as it varies. For two
+    complete views rho = (1 + regularised canonical correlation) / 2, and the projections are the canonical ones,
+    scaled alike.
     """
     share = np.bincount(np.concatenate(list(concepts)))
     widths = [view.shape[1] for view in views]
     edges = np.cumsum([0, *widths])
     sums = np.zeros((len(share), edges[-1]))
     own = np.zeros((edges[-1], edges[-1]))
+    held = np.zeros_like(own)  # the part of the ridge that belongs to the sums, as part of a view's covariance does
     for view, owner, start, stop in zip(views, concepts, edges, edges[1:], strict=False):
         sums[owner, start:stop] = view / np.sqrt(share[owner])[:, None]
         covariance = view.T.astype(np.float64) @ view
-        own[start:stop, start:stop] = covariance + ridge * np.trace(covariance) / len(covariance) * np.eye(stop - start)
-    shared = sums.T @ sums
+        added = ridge * np.trace(covariance) / len(covariance) * np.eye(stop - start)
+        own[start:stop, start:stop] = covariance + added
+        held[start:stop, start:stop] = added * np.mean(1 / share[owner])
+    shared = sums.T @ sums + held
     size = edges[-1]
     values, vectors = scipy.linalg.eigh(shared, own, subset_by_index=[max(0, size - dim), size - 1])
     values, vectors = values[::-1], vectors[:, ::-1]

@@ -33,8 +33,8 @@ def fit(
     ] = 0.0,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
-    min_df: MinDf = 3,
-    lengths: Lengths = (50, 1000),
+    min_df: MinDf = 2,
+    lengths: Lengths = None,
 ) -> BagEncoder:
     """Learn from concepts in any number of languages; a language that a concept lacks is a block of zeros.
 

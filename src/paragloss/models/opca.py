@@ -26,8 +26,8 @@ def fit(
     gamma: Annotated[float, Setting("What is added to the noise along every direction.", above=0, most=1e6)] = 0.3,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
-    min_df: MinDf = 3,
-    lengths: Lengths = (50, 1000),
+    min_df: MinDf = 2,
+    lengths: Lengths = None,
 ) -> BagEncoder:
     """Learn from concepts in any number of languages.
 

@@ -63,8 +63,9 @@ def fit(
 
     English (or the language that most concepts have) asks, every other language answers; a concept asks with its
     title, its first sentence and its whole text, so that its tower can read documents as well. `links` names a file
-    of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the queries is
-    held out to choose the best epoch, unless `patience` is 0. `settings` are those of `fit_judged`.
+    of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the concepts, with
+    every way they ask, is held out to choose the best epoch, unless `patience` is 0. `settings` are those of
+    `fit_judged`.
     """
     asking, answering = pairs.pivot(aligned)
     linked = judgments.read_links(links) if links else None
@@ -72,13 +73,18 @@ def fit(
     for lang in answering:
         judged = _asked_every_way(aligned, asking, lang, linked)
         if patience:
-            judged, held = judgments.split(judged, (19, 1), seed=seed)
+            judged, held = judgments.split(judged, (19, 1), seed=seed, family=_concept)
             free = len(held.documents) - max(map(len, held.qrels.values()), default=0)
             if held.queries and free > 0:
                 validation.append(judgments.sample_irrelevant(held, min(negatives, free), seed=seed))
         training.append(judged)
     given: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
     return fit_judged(*training, validation=validation, **given, **settings)
+
+
+def _concept(query: str) -> str:
+    """The concept of a query of `_asked_every_way`."""
+    return query.partition(":")[2]
 
 
 def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> Judged:
@@ -336,7 +342,7 @@ def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *
         source,
         target,
         rows([query.text for query in judged.queries], source),
-        rows([document.text for document in judged.documents.values()], target),
+        rows([document.whole for document in judged.documents.values()], target),
         pairs.grades(judged),
         device,
     )

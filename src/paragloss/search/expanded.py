@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from paragloss.translation.expansion import as_clauses, learned
+from paragloss.translation.expansion import as_clauses, rocchio
 from paragloss.types import Document, Query, Ranking, Searcher, Where
 
 
 class Expanded:
     """Asks the inner searcher for `depth` documents, adds their `terms` most telling words to the query, asks again.
 
-    The query's own words weigh `alpha`, the best new word `beta`. Only documents in the query's language lend words.
-    `idf` says how rare a term of a language is in the collection.
+    The query's own words weigh `alpha` and what the documents add to them, the best new word `beta`. Only documents in
+    the query's language lend words. `idf` says how rare a term of a language is in the collection.
     """
 
     def __init__(
@@ -39,10 +39,15 @@ class Expanded:
 
     def expand(self, query: Query, ranking: Ranking) -> Query:
         """The query with what its best documents add."""
-        own = [clause._replace(weight=clause.weight * self._alpha) for clause in as_clauses(query)]
         documents = self._documents([hit.id for hit in ranking])
-        new = learned(
-            own, documents, query.lang, lambda t: self._idf(query.lang, t), terms=self._terms, beta=self._beta
+        clauses = rocchio(
+            as_clauses(query),
+            documents,
+            query.lang,
+            lambda term: self._idf(query.lang, term),
+            terms=self._terms,
+            alpha=self._alpha,
+            beta=self._beta,
         )
-        text = " ".join([query.text, *(clause.source for clause in new)])
-        return Query(query.id, text, query.lang, (*own, *new))
+        text = " ".join([query.text, *(clause.source for clause in clauses if not clause.required)])
+        return Query(query.id, text, query.lang, tuple(clauses))

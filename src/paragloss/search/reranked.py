@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from paragloss.ranking import rank
-from paragloss.types import Document, Hit, Query, Ranking, Reranker, Searcher, Where
+from paragloss.types import Document, Hit, Query, Ranking, Reranker, Rescorer, Searcher, Where
 
 
 class Reranked:
     """Scores the first `depth` hits of a searcher with a reranker; what comes after them keeps its order below.
 
-    A reranker may say which `langs` it knows: documents in others stay below too, queries in others as they were.
+    A reranker may say which `langs` it knows: documents in others stay below too, queries in others as they were. One
+    that wants to know what the search before it said (a `Rescorer`) is told.
     """
 
     def __init__(
@@ -39,7 +42,11 @@ class Reranked:
         known = [document for document in documents if langs is None or document.lang in langs]
         if not known:
             return ranking
-        scores = self._reranker.score(query, known)
+        if isinstance(self._reranker, Rescorer):
+            said = {hit.id: hit.score for hit in ranking[: self._depth]}
+            scores = self._reranker.rescore(query, known, np.array([said[d.id] for d in known], np.float32))
+        else:
+            scores = self._reranker.score(query, known)
         best = rank((Hit(d.id, float(s)) for d, s in zip(known, scores, strict=True)), len(known))
         # One descending list: the rest continues just below the lowest score given, in its old order.
         floor, again = best[-1].score, {hit.id for hit in best}

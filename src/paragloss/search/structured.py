@@ -177,15 +177,21 @@ class Probabilistic(_OneTerm):
 class Nested(_Structured):
     """Every clause must match, in any field; a phrase matches when all its words are there. Exact.
 
-    The score is a dot product, so what is wanted is a subsequence of the plain ranking: its head is gone through
-    first. Where that does not hold k documents, all documents of the rarest clause are.
+    The score is the plain sum of BM25 over all alternatives, whatever their weights; what was added to the query
+    (clauses that are not `required`) need not match, and counts with its weight. It is a dot product, so
+    what is wanted is a subsequence of the plain ranking: its head is gone through first. Where that does not hold k
+    documents, all documents of the rarest clause are.
     """
 
     def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
         statistics = self._statistics
-        clauses = self.clauses(query)
+        added = tuple(clause for clause in query.clauses if not clause.required)
+        asked = query._replace(clauses=tuple(clause for clause in query.clauses if clause.required))
+        clauses = self.clauses(asked if asked.clauses or not added else query)
+        more = self.clauses(query._replace(clauses=added)) if added and asked.clauses else []
         words: dict[str, float] = {}
-        for choice in (choice for choices in clauses for choice in choices):
+        plain = [choice._replace(weight=1.0) for choices in clauses for choice in choices]
+        for choice in [*plain, *(choice for choices in more for choice in choices)]:
             for word in choice.words:
                 words[word] = words.get(word, 0.0) + choice.clause * choice.weight / len(choice.words)
         weights = dict(zip(statistics.layout.fields, self._factors.tolist(), strict=True))

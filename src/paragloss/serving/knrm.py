@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.types import Document, Floats, Query
 from paragloss.vocabulary import Vocabulary
 
+#: Texts whose words are remembered: cutting text takes longer than scoring it, and good documents are found again.
+_REMEMBERED = 20_000
+
 
 class Knrm:
     """A Reranker. One table of word vectors; each language's vocabulary says which row a word has."""
@@ -29,6 +33,8 @@ class Knrm:
         weight: Floats,
         bias: float,
         *,
+        title: npt.ArrayLike | None = None,
+        trust: npt.ArrayLike = (0.0, 0.0, 0.0),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabularies = dict(vocabularies)
@@ -36,17 +42,34 @@ class Knrm:
         self.table = table  # (words, dim), rows of unit length
         #: One weight per kernel of `kernels.MEANS`; 0 for a kernel that is switched off.
         self.weight = np.asarray(weight, np.float32)
+        #: The same for what the kernels feel of titles alone.
+        self.title = np.zeros_like(self.weight) if title is None else np.asarray(title, np.float32)
         self.bias = bias
+        #: How far the search before is trusted: one weight for each column of `standing`.
+        self.trust = np.asarray(trust, np.float32)
         self.meta = dict(meta or {})
+        self._remembered: dict[tuple[str, bytes], npt.NDArray[np.int32]] = {}
 
     @property
     def langs(self) -> tuple[str, ...]:
         return tuple(self.vocabularies)
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
-        """Words that the model does not know are passed over; without a known word a score is tanh(bias)."""
+        """What the paper puts through tanh: that changes no order, but would make equals of all sure documents.
+
+        Words that the model does not know are passed over; without a known word a score is the bias.
+        """
         asked = self.ids(query.text, query.lang)
-        return self.score_ids(asked, [self.ids(document.text, document.lang) for document in documents])
+        scores = self.score_ids(asked, [self._again(document.whole, document.lang) for document in documents])
+        if self.title.any():
+            # A document without a title is all there is to go by: to feel nothing would pass for a perfect match.
+            names = [self._again(document.title or document.text, document.lang) for document in documents]
+            scores += self.features_ids(asked, names) @ self.title
+        return scores
+
+    def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
+        """`score`, and as much of what the search before said as it has proved to be worth."""
+        return np.asarray(self.score(query, documents) + standing(scores) @ self.trust, np.float32)
 
     def ids(self, text: str, lang: str) -> npt.NDArray[np.int64]:
         """The rows of the table that a text's words have, in reading order."""
@@ -54,8 +77,21 @@ class Knrm:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.vocabularies)}")
         return self.rows[lang][self.vocabularies[lang].ids(text)]
 
+    def _again(self, text: str, lang: str) -> npt.NDArray[np.int32]:
+        """`ids`, remembered for texts met before."""
+        key = (lang, hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest())
+        if key not in self._remembered:
+            if len(self._remembered) >= _REMEMBERED:
+                del self._remembered[next(iter(self._remembered))]
+            self._remembered[key] = self.ids(text, lang).astype(np.int32)
+        return self._remembered[key]
+
     def score_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
         """Scores of documents given as rows of the table."""
+        return np.asarray(self.features_ids(query, documents) @ self.weight + self.bias, np.float32)
+
+    def features_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
+        """What the kernels feel, for documents given as rows of the table: (documents, kernels)."""
         asked, times = np.unique(np.asarray(query, np.int64), return_counts=True)
         lengths = [len(np.asarray(document)) for document in documents]
         flat = np.concatenate([np.zeros(0, np.int64), *(np.asarray(document, np.int64) for document in documents)])
@@ -66,8 +102,7 @@ class Knrm:
         counts = sp.csr_matrix(
             (np.ones(len(flat), np.float32), place[flat], np.cumsum([0, *lengths])), shape=(len(documents), len(terms))
         )
-        found = kernels.features(self.table[asked], times.astype(np.float32), self.table[terms], counts)
-        return np.asarray(np.tanh(found @ self.weight + self.bias), np.float32)
+        return kernels.features(self.table[asked], times.astype(np.float32), self.table[terms], counts)
 
     def encoder(self) -> BagEncoder:
         """The word vectors as an encoder: the mean of a text's unit word vectors."""
@@ -77,12 +112,12 @@ class Knrm:
         return BagEncoder(towers, weighting="mean", meta=self.meta)
 
     def save(self, path: str | Path) -> None:
-        arrays: dict[str, Any] = {"table": self.table, "weight": self.weight}
+        arrays: dict[str, Any] = {"table": self.table, "weight": self.weight, "title": self.title}
         for lang, vocabulary in self.vocabularies.items():
             arrays |= {f"{lang}.df": vocabulary.df, f"{lang}.rows": self.rows[lang]}
         words = {f"{lang}.terms": vocabulary.terms for lang, vocabulary in self.vocabularies.items()}
         about = {lang: vocabulary.meta() for lang, vocabulary in self.vocabularies.items()}
-        meta = {"bias": self.bias, "vocabularies": about, "about": self.meta}
+        meta = {"bias": self.bias, "trust": self.trust.tolist(), "vocabularies": about, "about": self.meta}
         artefacts.save(path, "knrm", meta=meta, arrays=arrays, words=words)
 
     @classmethod
@@ -93,8 +128,37 @@ class Knrm:
             for lang, about in saved.meta["vocabularies"].items()
         }
         rows = {lang: np.asarray(saved.arrays[f"{lang}.rows"]) for lang in vocabularies}
-        arrays = saved.arrays
-        return cls(vocabularies, rows, arrays["table"], arrays["weight"], saved.meta["bias"], meta=saved.meta["about"])
+        arrays, meta = saved.arrays, saved.meta
+        return cls(
+            vocabularies,
+            rows,
+            arrays["table"],
+            arrays["weight"],
+            meta["bias"],
+            title=arrays.get("title"),
+            trust=meta.get("trust", (0.0, 0.0, 0.0)),
+            meta=meta["about"],
+        )
+
+
+def standing(scores: npt.ArrayLike) -> Floats:
+    """How documents stood in a search, whatever the scale of its scores: (documents, 3).
+
+    How far each is below the best, in units of how much the scores differ; minus the logarithm of its place; and for
+    the best one its lead over the next, by which a sure search is known from an unsure one.
+    """
+    said = np.asarray(scores, np.float64)
+    if not len(said):
+        return np.zeros((0, 3), np.float32)
+    spread = said.std()
+    below = (said - said.max()) / spread if spread > 0 else np.zeros(len(said))
+    place = np.empty(len(said))
+    order = np.argsort(-said, kind="stable")
+    place[order] = np.arange(1, len(said) + 1)
+    lead = np.zeros(len(said))
+    if len(said) > 1:
+        lead[order[0]] = -below[order[1]]
+    return np.stack([below, -np.log(place), lead], axis=1).astype(np.float32)
 
 
 def load(path: str | Path) -> Knrm:

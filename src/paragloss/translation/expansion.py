@@ -45,7 +45,7 @@ class Chained:
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self._most]
         # Several ways may lead to one word; a weight stays a weight.
         found = tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked if weight > 0)
-        return Translation(clause.source, found or (Alternative(clause.source, 1.0),), clause.weight)
+        return clause._replace(alternatives=found or (Alternative(clause.source, 1.0),))
 
     def _meanings(self, part: Query, to: str) -> Iterable[Alternative]:
         clauses = self._second.translate(part, to)
@@ -82,8 +82,7 @@ class Feedback:
             raise LanguageError(f"feedback stays in the query's language {query.lang!r}; it can't go to {to!r}")
         (ranking,) = self._searcher.search([query], self._depth, {"lang": [to]})
         found = self._documents([hit.id for hit in ranking])
-        clauses = as_clauses(query)
-        return [*clauses, *learned(clauses, found, to, self._idf, terms=self._terms, beta=self._beta)]
+        return rocchio(as_clauses(query), found, to, self._idf, terms=self._terms, beta=self._beta)
 
 
 def as_clauses(query: Query) -> list[Translation]:
@@ -94,21 +93,39 @@ def as_clauses(query: Query) -> list[Translation]:
     return [Translation(word, (Alternative(word, 1.0),)) for word in words]
 
 
-def learned(
-    clauses: Sequence[Translation], documents: Sequence[Document], lang: str, idf: Idf, *, terms: int, beta: float
+def rocchio(
+    clauses: Sequence[Translation],
+    documents: Sequence[Document],
+    lang: str,
+    idf: Idf,
+    *,
+    terms: int,
+    beta: float,
+    alpha: float = 1.0,
 ) -> list[Translation]:
-    """The terms that the documents have most of by tf * idf and the query does not, as clauses of weight up to beta.
+    """alpha x the query + beta x what the documents have most of by tf * idf, the best new term having the weight beta.
 
-    Terms are given as they are written in the documents.
+    `terms` new terms become clauses of their own, as they are written in the documents; a term that the query has
+    already gains what the documents say of it, beta at most.
     """
-    texts = [f"{document.title}\n{document.text}" for document in documents if document.lang == lang]
+    texts = [document.whole for document in documents if document.lang == lang]
     cut = analyzer(lang).terms
-    asked = {term for clause in clauses for alternative in clause.alternatives for term in cut(alternative.text)}
+    own = {a.text: cut(a.text) for clause in clauses for a in clause.alternatives}
+    asked = {term for words in own.values() for term in words}
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(cut(text))
-    scores = {term: count * idf(term) for term, count in counts.items() if term not in asked}
-    best = sorted((item for item in scores.items() if item[1] > 0), key=lambda item: (-item[1], item[0]))[:terms]
+    scores = {term: count * idf(term) for term, count in counts.items()}
+    new = (item for item in scores.items() if item[1] > 0 and item[0] not in asked)
+    best = sorted(new, key=lambda item: (-item[1], item[0]))[:terms]
+    most = best[0][1] if best else max((scores.get(term, 0.0) for term in asked), default=0.0)
+
+    def gained(clause: Translation) -> Translation:
+        said = max(min((scores.get(t, 0.0) for t in own[a.text]), default=0.0) for a in clause.alternatives)
+        more = beta * min(said / most, 1.0) if most > 0 else 0.0
+        return clause._replace(weight=alpha * clause.weight + more)
+
+    weighed = [gained(clause) for clause in clauses]
     written = spellings(texts, lang)
-    weights = {term: beta * score / best[0][1] for term, score in best}
-    return [Translation(written[t], (Alternative(written[t], 1.0),), weight) for t, weight in weights.items()]
+    added = [Translation(written[t], (Alternative(written[t], 1.0),), beta * s / most, required=False) for t, s in best]
+    return [*weighed, *added]
