@@ -5,6 +5,7 @@ from paragloss.cli import (  # noqa: F401 (they add commands)
     collecting,
     demonstrating,
     glossing,
+    keeping,
     measuring,
     searching,
     serving,

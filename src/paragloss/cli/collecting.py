@@ -34,26 +34,39 @@ def index(
     listed: Annotated[
         str, typer.Option("--skipped", help="Where that list goes; COLLECTION/skipped.tsv when not said.")
     ] = "",
+    again: Annotated[bool, typer.Option("--again", help="Read files that have not changed, too.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose file is gone.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced."""
+    """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced; files that
+    have not changed since they were read are passed over."""
     if listed:
         writable(listed, "--skipped")
     skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
     with _opened(into, model or [], vectors) as engine, Progress("indexing") as bar:
         started = time.perf_counter()
         with _keeping(bar, into):
-            documents = engine.read(files, on_error=skipped.note)
-            count = engine.index(documents, lang=lang or None, progress=bar, encoding=bar.encoded)
+            done = engine.index_files(
+                files,
+                lang=lang or None,
+                again=again,
+                prune=prune,
+                on_error=skipped.note,
+                progress=bar,
+                encoding=bar.encoded,
+            )
         seconds = time.perf_counter() - started
         total = engine.count()
     skipped.tell()
     if as_json:
         left_out = {"skipped": skipped.count, "reasons": dict(skipped.reasons)}
-        print_json({"indexed": count, **left_out, "documents": total, "seconds": round(seconds, 3)})
+        files_ = {"unchanged": done.unchanged, "removed": done.removed}
+        print_json({"indexed": done.read, **files_, **left_out, "documents": total, "seconds": round(seconds, 3)})
     else:
-        speed = f"{count / max(seconds, 1e-9):,.0f}/s"
-        print(f"indexed {count} documents in {seconds:.1f} s ({speed}): {into} now holds {total}")
+        speed = f"{done.read / max(seconds, 1e-9):,.0f}/s"
+        also = f", {done.unchanged} files had not changed" if done.unchanged else ""
+        also += f", {done.removed} documents removed" if done.removed else ""
+        print(f"indexed {done.read} documents in {seconds:.1f} s ({speed}){also}: {into} now holds {total}")
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from paragloss.engine.encoding import encoded, storing
 from paragloss.engine.files import documents_of
 from paragloss.engine.loading import about, load, name_of
 from paragloss.engine.showing import Result, result
+from paragloss.engine.tracking import Tracker
 from paragloss.engine.understanding import DOUBT, Guess, checked, expected, guesses, with_languages
 from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.formats.text import OnError
@@ -63,6 +64,14 @@ class Answer(NamedTuple):
             "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others)},
             "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
         }
+
+
+class Done(NamedTuple):
+    """What became of a reading of files: documents read, files that had not changed, documents removed."""
+
+    read: int
+    unchanged: int
+    removed: int
 
 
 class Engine:
@@ -185,6 +194,35 @@ class Engine:
         if total > _MANY and total > 1.1 * built:
             self._store.optimize()
             self._store.write_blob(_GRAPH, str(total).encode())
+
+    def index_files(
+        self,
+        paths: Sequence[str],
+        *,
+        lang: str | None = None,
+        again: bool = False,
+        prune: bool = False,
+        on_error: OnError = None,
+        progress: Callable[[int], None] | None = None,
+        encoding: Callable[[int, int], None] | None = None,
+    ) -> Done:
+        """Read files and folders into the collection: those that are new or have changed since, or all of them
+        `again`. `prune` removes documents whose file is gone, or no longer holds them."""
+        tracker = Tracker(self._store, lang=lang or "", again=again)
+
+        def safe(done: int) -> None:
+            tracker.safe(done)
+            if progress:
+                progress(done)
+
+        documents = tracker.follow(documents_of(self._store, paths, on_error, tracker.wanted))
+        read = self.index(documents, lang=lang, progress=safe, encoding=encoding)
+        tracker.safe(read)
+        tracker.note()
+        removed = tracker.prune(paths, self.delete) if prune else 0
+        if removed:
+            self._index.commit()
+        return Done(read, tracker.unchanged, removed)
 
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
         """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on

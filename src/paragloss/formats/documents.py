@@ -59,19 +59,28 @@ _ZIPPED = (
 )
 
 
-def read(path: PathLike, *, name: Callable[[str], str] | None = None, on_error: OnError = None) -> Iterator[Document]:
+def read(
+    path: PathLike,
+    *,
+    name: Callable[[str], str] | None = None,
+    wanted: Callable[[Path], bool] | None = None,
+    on_error: OnError = None,
+) -> Iterator[Document]:
     """Documents of a file, a folder or `irds:DATASET`.
 
     A page's id is its path below the folder, or what `name` makes of that; rows without an id are called after that
     and their line. `meta["path"]` is where a page's file is. Its language is what the page itself says, else what
     its path says (`fr/a.txt`, `a.fr.txt`), else "". With `on_error` a file that can't be read is reported there like
-    a bad row, and so is every file of a kind that can't be; without, a warning counts those.
+    a bad row, and so is every file of a kind that can't be; without, a warning counts those. `wanted` is asked before
+    each file is read.
     """
     if str(path).startswith(irds.PREFIX):
         yield from irds.read_documents(str(path))
         return
     named = name or (lambda relative: relative)
     if not Path(path).is_dir():
+        if wanted is not None and not wanted(Path(path)):
+            return
         yield from _reported(Path(path), Path(path).name, named, on_error)
         return
     read_, left_out = 0, Counter[str]()
@@ -79,6 +88,8 @@ def read(path: PathLike, *, name: Callable[[str], str] | None = None, on_error: 
         kind = suffix(file)
         if kind in _KINDS:
             read_ += 1
+            if wanted is not None and not wanted(file):
+                continue
             yield from _reported(file, relative, named, on_error)
         else:
             left_out[kind or "without a suffix"] += 1

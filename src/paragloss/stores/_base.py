@@ -26,6 +26,11 @@ class KeptVectors:
     def sparse(self) -> tuple[str, ...]:
         return self._shape.sparse
 
+    @property
+    def shape(self) -> dict[str, Any]:
+        """Everything said of the vectors this collection keeps."""
+        return self._shape.as_json()
+
     def add_dense(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
         """Make room for the vectors of one more model; documents get them by `update_dense`."""
         shape = self._shape.with_dense(name, dim, several=several, precision=precision)

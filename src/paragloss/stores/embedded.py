@@ -227,10 +227,6 @@ class EmbeddedStore(KeptVectors):
         """For other processes: a blob, or what is published in its place."""
         return self._live[name][1]() if name in self._live else self.read_blob(name)
 
-    @property
-    def shape(self) -> dict[str, Any]:
-        return self._shape.as_json()
-
     def optimize(self) -> None:
         """Build the graphs that dense searches walk. Searches wait meanwhile.
 

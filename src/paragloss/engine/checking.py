@@ -1,0 +1,128 @@
+"""Is a collection whole, and what can be saved of one that is not?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paragloss.engine import keeping
+from paragloss.engine.collection import Engine
+from paragloss.engine.loading import load
+from paragloss.errors import InputError, ParaglossError
+from paragloss.search.terms import NAME, recount, vectors_of
+from paragloss.statistics import Statistics
+from paragloss.stores import create_store, exists, open_store, shelf
+from paragloss.types import Record
+
+
+class Finding(NamedTuple):
+    """Something that is not as it should be."""
+
+    what: str
+    remedy: str
+
+
+def check(location: str, *, progress: Callable[[int], None] | None = None) -> list[Finding]:
+    """Read everything a collection holds and hold it against what it says of itself."""
+    findings: list[Finding] = []
+    try:
+        store = open_store(location)
+    except ParaglossError as error:
+        return [Finding(str(error), "restore a copy of the folder, or index its documents again")]
+    try:
+        findings += _documents(store, progress)
+        findings += _models(store)
+    except ParaglossError as error:
+        findings.append(Finding(str(error), "`paragloss repair` keeps what can be read"))
+    finally:
+        store.close()
+    return findings
+
+
+def _documents(store: Any, progress: Callable[[int], None] | None) -> list[Finding]:
+    findings, seen = [], 0
+    data = store.read_blob("statistics")
+    if data is None:
+        return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
+    told, whole = Statistics.from_bytes(data)
+    counted = Statistics(told.layout)
+    for records in store.scroll(vectors=True):
+        seen += len(records)
+        counted.count([record.document.lang for record in records], vectors_of(records))
+        findings += [f for record in records for f in _record(record)]
+        if progress:
+            progress(seen)
+    if told.records is not None and whole and told.records != seen:
+        findings.append(Finding(f"{seen} of {told.records} documents are there", "`paragloss repair` keeps these"))
+    if whole and counted.to_bytes(records=told.records) != told.to_bytes(records=told.records):
+        findings.append(
+            Finding("the term statistics don't agree with the documents", "`paragloss repair` counts again")
+        )
+    return findings
+
+
+def _record(record: Record) -> list[Finding]:
+    if NAME not in record.sparse and (record.document.text or record.document.title).strip():
+        return [Finding(f"document {record.document.id!r} has lost its terms", "index it again")]
+    return []
+
+
+def _models(store: Any) -> list[Finding]:
+    findings = []
+    for name, entry in keeping.kept(store).items():
+        try:
+            load(shelf.kept(store, name))
+        except ParaglossError as error:
+            findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))
+        if not entry.ready:
+            findings.append(Finding(f"model {name!r} has not encoded every document", "give it again with --model"))
+    return findings
+
+
+def repair(location: str, *, progress: Callable[[int], None] | None = None) -> tuple[int, Path]:
+    """Put every document that can be read, and every model that loads, into a new collection in the old one's place.
+    How many documents, and where the damaged one is now."""
+    if "://" in location:
+        raise InputError("a collection on a server is repaired there: restore a snapshot of it")
+    if not exists(location):
+        raise InputError(f"{location} is not a collection: there is nothing to repair")
+    home = Path(location)
+    fresh = home.with_name(f".{home.name}.repaired")
+    shutil.rmtree(fresh, ignore_errors=True)
+    with open_store(location) as old:
+        shape = old.shape
+        several, precision = shape["several"], shape["precision"]
+        with create_store(fresh, dense=shape["dense"], sparse=[NAME], several=several, precision=precision) as new:
+            kept = 0
+            for records in old.scroll(vectors=True):
+                new.add(records)
+                kept += len(records)
+                if progress:
+                    progress(kept)
+            for name in os.listdir(home / "blobs"):
+                data = old.read_blob(name) if name != "statistics" else None
+                if data is not None:
+                    new.write_blob(name, data)
+            layout = Statistics.from_bytes(old.read_blob("statistics") or b"")[0].layout
+            statistics = Statistics(layout)
+            recount(new, statistics)
+            new.write_blob("statistics", statistics.to_bytes(records=kept))
+        if (home / "models").is_dir():
+            shutil.copytree(home / "models", fresh / "models", dirs_exist_ok=True)
+    damaged = _free(home.with_name(f"{home.name}.damaged"))
+    home.rename(damaged)
+    fresh.rename(home)
+    with Engine.open(location):  # it opens, or says why not
+        pass
+    return kept, damaged
+
+
+def _free(path: Path) -> Path:
+    number = 1
+    while path.exists():
+        number += 1
+        path = path.with_name(f"{path.name.rsplit('-', 1)[0]}-{number}")
+    return path
