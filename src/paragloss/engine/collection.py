@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paragloss import artefacts, languages
@@ -215,7 +216,7 @@ class Engine:
             if progress:
                 progress(done)
 
-        documents = tracker.follow(documents_of(self._store, paths, on_error, tracker.wanted))
+        documents = tracker.follow(self.read(paths, on_error=on_error, wanted=tracker.wanted))
         read = self.index(documents, lang=lang, progress=safe, encoding=encoding)
         tracker.safe(read)
         tracker.note()
@@ -263,9 +264,12 @@ class Engine:
 
     # Reading
 
-    def read(self, paths: Sequence[str], *, on_error: OnError = None) -> Iterator[Document]:
-        """Documents of files and folders, to be indexed: each file has the id it had the first time."""
-        return documents_of(self._store, paths, on_error)
+    def read(
+        self, paths: Sequence[str], *, on_error: OnError = None, wanted: Callable[[Path], bool] | None = None
+    ) -> Iterator[Document]:
+        """Documents of files and folders, to be indexed: each file has the id it had the first time. `wanted` is asked
+        before a file is read."""
+        return documents_of(self._store, paths, on_error, wanted)
 
     def documents(self, *, where: Where | None = None, k: int | None = None) -> Iterator[Document]:
         """Documents in no particular order, at most `k`."""
