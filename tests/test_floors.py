@@ -1,6 +1,7 @@
 """The house has floors: a module imports only from lower ones, and nothing goes round in a circle."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,21 @@ def test_a_module_imports_only_from_lower_floors(path):
     # Files and analyzers speak of languages: the one room of floor 1 that others on it may enter.
     wrong -= {"languages"} if here in ("analysis", "formats") else set()
     assert not wrong, f"{path.relative_to(ROOT)} (floor {FLOORS[here]}) imports {sorted(wrong)}"
+
+
+def picture() -> str:
+    """A line for each room, from the lowest floor up: what it imports from. `python tests/test_floors.py` prints it."""
+    edges: dict[str, set[str]] = {}
+    for path in FILES:
+        edges.setdefault(room(path), set()).update(imports(path) - {room(path), "types", "errors"})
+    order = sorted(edges, key=lambda name: (FLOORS[name], name))
+    shown = [name for name in order if name not in ("types", "errors", "__main__")]
+    return "\n".join(f"{FLOORS[name]:2}  {name:12}{' '.join(sorted(edges[name]))}".rstrip() for name in shown)
+
+
+def test_the_picture_in_the_architecture_is_the_code():
+    assert picture() in (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(picture() + "\n")
