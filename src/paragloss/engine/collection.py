@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paragloss import artefacts, languages
-from paragloss.engine import keeping, reasons
+from paragloss.engine import keeping, reasons, translating
 from paragloss.engine.catching_up import best_passages, catch_up, kept, slow
 from paragloss.engine.encoding import encoded, storing
 from paragloss.engine.files import documents_of
@@ -22,7 +22,7 @@ from paragloss.formats.text import OnError
 from paragloss.gloss import gloss
 from paragloss.search import explaining
 from paragloss.search import pipeline as pipelines
-from paragloss.search.fields import FIELDS
+from paragloss.search.fields import FIELDS, translation
 from paragloss.search.parts import DEPTH
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.serving.bag import BagEncoder
@@ -85,12 +85,23 @@ class Engine:
         self._models = {name: load(shelf.kept(store, name)) for name, k in keeping.kept(store).items() if k.ready}
         self._nearest: dict[str, tuple[BagEncoder, Embedding]] = {}  # encoders as translators, made when needed
         self._glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
+        self._machine = translating.read(store)
         self._memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
 
     @classmethod
-    def create(cls, location: str, *, models: Sequence[str] = (), precision: str = "float32") -> Engine:
+    def create(
+        cls,
+        location: str,
+        *,
+        models: Sequence[str] = (),
+        precision: str = "float32",
+        machine: str = "",
+        translate_to: str = "",
+    ) -> Engine:
         """Start a collection searched with some trained models, which are copied into it. `precision` says how finely
-        the vectors of pretrained encoders are kept: float32, float16, int8 or binary."""
+        the vectors of pretrained encoders are kept: float32, float16, int8 or binary. `machine` is the translation
+        engine that `mt` in a pipeline means; with `translate_to` it also translates documents into that language."""
+        translator = translating.checked(machine, translate_to)
         loaded = {name_of(path): load(path) for path in models}
         store = create_store(
             location,
@@ -100,7 +111,10 @@ class Engine:
             precision=dict.fromkeys(slow(loaded), precision),
         )
         try:
-            index = TermIndex.build(store, fields=tuple(FIELDS))
+            more = [translation(translator.to)] if translator.to else []
+            index = TermIndex.build(store, fields=[*FIELDS, *more])
+            if translator.engine:
+                translating.write(store, translator)
             for path in models:
                 keeping.add(store, path, loaded[name_of(path)], precision=precision)
             return cls(location, store, index)
@@ -118,12 +132,21 @@ class Engine:
             raise
 
     @classmethod
-    def open_or_create(cls, location: str, *, models: Sequence[str] = (), precision: str = "float32") -> Engine:
+    def open_or_create(
+        cls,
+        location: str,
+        *,
+        models: Sequence[str] = (),
+        precision: str = "float32",
+        machine: str = "",
+        translate_to: str = "",
+    ) -> Engine:
         """Open a collection, adding models it does not have yet; or start one."""
         if not exists(location):
-            return cls.create(location, models=models, precision=precision)
+            return cls.create(location, models=models, precision=precision, machine=machine, translate_to=translate_to)
         engine = cls.open(location)
         try:
+            engine._use_machine(machine, translate_to)
             for path in models:
                 engine.add_model(path, precision=precision)
         except BaseException:
@@ -173,7 +196,7 @@ class Engine:
         self._memory.clear()
         try:
             for batch in _batches(documents, BATCH):
-                ready = with_languages(batch, lang)
+                ready = translating.translated(with_languages(batch, lang), self._machine, self._store)
                 old = kept(self._store, list(slow(self._models)), ready)
                 self._index.add(ready, encoded(self._models, ready) | old)
                 done += len(ready)
@@ -188,6 +211,18 @@ class Engine:
             catch_up(self._store, name, model, progress=encoding)
         self._build_graph(total)
         return done
+
+    def _use_machine(self, machine: str, translate_to: str) -> None:
+        """Take another translation engine; what documents are translated into stays what it was at the beginning."""
+        if not machine and not translate_to:
+            return
+        wanted = translating.checked(machine or self._machine.engine, translate_to or self._machine.to)
+        if wanted.to != self._machine.to:
+            have = f"translates into {self._machine.to!r}" if self._machine.to else "does not translate its documents"
+            raise StoreError(f"{self.location} {have}: make a new collection to translate into {wanted.to!r}")
+        if wanted != self._machine:
+            translating.write(self._store, wanted)
+            self._machine = wanted
 
     def _build_graph(self, total: int) -> None:
         """Where comparing with every document has become slow; again when a tenth has been added since."""
@@ -230,7 +265,7 @@ class Engine:
         return. Unlike `index` it leaves the work that makes everybody wait (exact averages, graphs) for later."""
         self._memory.clear()
         for batch in _batches(documents, SMALL):
-            ready = with_languages(batch, lang)
+            ready = translating.translated(with_languages(batch, lang), self._machine, self._store)
             self._index.add(ready, encoded(self._models, ready))
         return len(documents)
 
@@ -442,6 +477,7 @@ class Engine:
             corrected({n: m for n, m in self._models.items() if isinstance(m, Translator)}, self._glossary, _GLOSSARY),
             {name: m for name, m in self._models.items() if hasattr(m, "score")},
             self._documents,
+            machine=self._machine.engine,
             memory=self._memory,
         )
 

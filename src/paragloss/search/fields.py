@@ -22,11 +22,26 @@ def weights(statistics: Statistics, said: Mapping[str, float | None] | None) -> 
     """A weight for each field that is searched. Fields said without a weight are searched alone, at weight 1, with
     those that have one; without any such field the others keep theirs."""
     said = said or {}
-    there = statistics.layout.fields
+    there = named(statistics)
     alone = any(weight is None for weight in said.values())
     usual = {field: 0.0 if alone else FIELDS.get(field, 1.0) for field in there}
     wanted = usual | {field: 1.0 if weight is None else weight for field, weight in said.items()}
     return {field: weight for field, weight in wanted.items() if weight}
+
+
+def named(statistics: Statistics) -> list[str]:
+    """The fields that a pipeline may name: those in the documents' own language."""
+    return [field for field in statistics.layout.fields if not language_of(field)]
+
+
+def translation(lang: str) -> str:
+    """The field that holds a document's translation into a language."""
+    return f"text@{lang}"
+
+
+def language_of(field: str) -> str:
+    """The language of a field that is not in its document's; "" for one that is."""
+    return field.partition("@")[2]
 
 
 def text_of(document: Document, field: str) -> str:

@@ -11,11 +11,12 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from paragloss.analysis import analyzer
 from paragloss.errors import InputError
 from paragloss.search import merged
 from paragloss.search.dense import Dense
 from paragloss.search.expanded import Expanded
-from paragloss.search.fields import weights
+from paragloss.search.fields import translation, weights
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
 from paragloss.search.lexical import Lexical
 from paragloss.search.options import Fields
@@ -84,6 +85,19 @@ def bm25(asked: Asked, *, fields: Fields | None = None) -> Searcher:
     """Words as they stand: names, numbers, cognates."""
     store, statistics = asked.parts.store, asked.parts.statistics
     return Lexical(store, statistics, weights=weights(statistics, fields), langs=asked.targets, proportional=True)
+
+
+def translated(asked: Asked) -> Searcher:
+    """The documents' translations into the query's language, made when they were indexed."""
+    store, statistics, field = asked.parts.store, asked.parts.statistics, translation(asked.source)
+    if field not in statistics.layout.fields:
+        raise InputError(
+            f"documents here were not translated into {asked.source!r}: make the collection with "
+            f"`index --translate-to {asked.source} --with ENGINE`"
+        )
+    cut = analyzer(asked.source)
+    langs = [lang for lang in asked.targets if statistics.documents(field, lang)]
+    return Lexical(store, statistics, weights={field: 1.0}, langs=langs, proportional=True, analyze=lambda _: cut)
 
 
 def meaning(asked: Asked, name: str, *, csls: bool = False, exact: bool = False) -> Searcher:
@@ -246,7 +260,7 @@ def minmax(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int
     return Fused(searchers, fuse=score_sum, weights=shares, depth=depth)
 
 
-SEARCHERS: Mapping[str, Callable[..., Searcher]] = {"bm25": bm25}
+SEARCHERS: Mapping[str, Callable[..., Searcher]] = {"bm25": bm25, "translated": translated}
 TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"wordnet": wordnet, "mt": mt}
 #: Those of them that stay in the query's own language.
 EXPANDERS = ("wordnet", "feedback")

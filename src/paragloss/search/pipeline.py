@@ -11,7 +11,7 @@ from functools import partial
 
 from paragloss.errors import LanguageError
 from paragloss.search import parts as made
-from paragloss.search.fields import FIELDS
+from paragloss.search.fields import FIELDS, named, translation
 from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse
 from paragloss.search.merged import Merge, Merged
 from paragloss.search.options import shown
@@ -35,16 +35,17 @@ def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]
 def everything(asked: Asked) -> Node:
     """What is searched when no pipeline is said: every part of the collection that knows the query's language."""
     parts = asked.parts
-    wanted = ["bm25", *(name for name, encoder in parts.encoders.items() if asked.source in encoder.langs)]
+    wanted = ["bm25", *(["translated"] if translation(asked.source) in parts.statistics.layout.fields else [])]
+    wanted += [name for name, encoder in parts.encoders.items() if asked.source in encoder.langs]
     wanted += [name for name, translator in parts.translators.items() if _into(translator, asked)]
     return Fused(tuple(Term(None, Part(name)) for name in wanted)) if len(wanted) > 1 else Part("bm25")
 
 
 def sayable(parts: Parts) -> dict[str, list[str]]:
     """Each part that a pipeline for this collection may name, with its options."""
-    fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in parts.statistics.layout.fields]
+    fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in named(parts.statistics)]
     searched = [*shown(made.clauses), *shown(made.merging), *fields]
-    found = {name: [*shown(make), *fields] for name, make in made.SEARCHERS.items()}
+    found = {name: [*shown(make), *(fields if name == "bm25" else [])] for name, make in made.SEARCHERS.items()}
     found |= {name: [*shown(made.meaning), ",".join(shown(made.words))] for name in parts.encoders}
     found |= {name: [*shown(made.chosen), *shown(made.onward), *searched] for name in parts.translators}
     found |= {name: [*shown(make), *shown(made.onward), *searched] for name, make in made.TRANSLATORS.items()}
@@ -100,8 +101,8 @@ def weights(parts: Parts, *, source: str, targets: Sequence[str]) -> dict[str, f
     asked = Asked(parts, source, targets)
     node = everything(asked)
     weighed = _weights(Place("", asked), node) if isinstance(node, Fused) else [1.0]
-    named = zip(terms(node), weighed, strict=True)
-    return {term.search.name: weight for term, weight in named if isinstance(term.search, Part)}
+    pairs = zip(terms(node), weighed, strict=True)
+    return {term.search.name: weight for term, weight in pairs if isinstance(term.search, Part)}
 
 
 def _speaks(asked: Asked, node: Node, target: str) -> bool:
@@ -128,7 +129,7 @@ def _weights(here: Place, node: Fused) -> list[float]:
 
 def _trust(here: Place, node: Node) -> float:
     steps = list(flat(node))
-    if any(translates(here, step) for step in steps):
+    if any(translates(here, step) or step == Part("translated") for step in steps):
         return TRANSLATED
     return AS_THEY_STAND if any(isinstance(s, Part) and s.name in made.SEARCHERS for s in steps) else ENCODED
 

@@ -16,7 +16,7 @@ import numpy as np
 from paragloss.analysis import analyzer, check_yield
 from paragloss.bm25 import Layout
 from paragloss.errors import StoreError
-from paragloss.search.fields import text_of
+from paragloss.search.fields import language_of, text_of
 from paragloss.statistics import DRIFT, Statistics
 from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
 
@@ -146,9 +146,10 @@ class TermIndex:
                 self._store.release()
 
     def _terms(self, document: Document) -> dict[str, list[str]]:
-        analyze = self._analyze(document.lang)
         return {
-            field: analyze.terms(text) for field in self.statistics.layout.fields if (text := text_of(document, field))
+            field: self._analyze(language_of(field) or document.lang).terms(text)
+            for field in self.statistics.layout.fields
+            if (text := text_of(document, field))
         }
 
     def catch_up(self, *, every: float = 0.5) -> None:

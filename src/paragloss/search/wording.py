@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from paragloss.errors import InputError, PlacedError
 from paragloss.search import parts as made
+from paragloss.search.fields import named
 from paragloss.search.grammar import Chain, Fused, Node, Part, Term, place
 from paragloss.search.options import bind
 from paragloss.search.parts import Asked
@@ -32,7 +33,7 @@ class Place(NamedTuple):
 
     def bound(self, part: Part, *makers: Callable[..., Any]) -> list[dict[str, Any]]:
         """For each maker the keyword arguments that the part's options give it."""
-        return bind(part, self.text, makers, self.asked.parts.statistics.layout.fields)
+        return bind(part, self.text, makers, named(self.asked.parts.statistics))
 
     def made(self, part: Part, make: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
         """What the maker makes; what it can't make, at its place."""

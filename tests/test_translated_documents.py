@@ -1,0 +1,122 @@
+"""Documents translated by an engine as they are indexed, Portuguese to English, and queries the other way."""
+
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from paragloss.engine import Engine
+from paragloss.errors import InputError, LanguageError, PlacedError, StoreError
+from paragloss.types import Document
+
+WORDS = {"o pão": "the bread", "pão": "bread", "farinha": "flour", "água": "water", "cidade": "city", "lava": "lava"}
+ASKED = []
+
+
+class Server(BaseHTTPRequestHandler):
+    """LibreTranslate's shape: Portuguese and English, word by word."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        ASKED.append(body["q"])
+        known = {("pt", "en"): WORDS, ("en", "pt"): {english: word for word, english in WORDS.items()}}
+        words = known.get((body["source"], body["target"]))
+        said = {"error": f"{body['source']} is not supported"} if words is None else {}
+        made = [" ".join(words.get(w, w) for w in re.findall(r"\w+", t.lower())) for t in body["q"]] if words else []
+        data = json.dumps(said or {"translatedText": made}).encode()
+        self.send_response(400 if said else 200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def machine():
+    with HTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+DOCUMENTS = [
+    Document("pão", "O pão é feito de farinha e água.", "pt", "Pão"),
+    Document("vulcão", "A lava do vulcão destruiu a cidade.", "pt", "Vulcão"),
+    Document("brød", "Brød er lavet af mel og vand.", "da", "Brød"),
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory, machine):
+    place = str(tmp_path_factory.mktemp("translated") / "c")
+    with Engine.create(place, machine=machine, translate_to="en") as made:
+        made.index(DOCUMENTS)
+    with Engine.open(place) as opened:
+        yield opened
+
+
+def found(engine, text, pipeline=None, lang="en"):
+    return [result.id for result in engine.search(text, lang=lang, pipeline=pipeline).results]
+
+
+def test_a_query_finds_translations_in_its_own_words(engine):
+    assert found(engine, "bread", "bm25") == []
+    assert found(engine, "bread", "translated") == ["pão"]
+    assert found(engine, "flour and water", "bm25+translated") == ["pão"]
+    assert found(engine, "city", "translated") == ["vulcão"]
+
+
+def test_without_a_pipeline_translations_are_searched_too(engine):
+    assert found(engine, "bread") == ["pão"]
+    assert "weights={text@en: 1}" in engine.explain(lang="en")
+
+
+def test_what_is_shown_is_what_was_written(engine):
+    result = engine.search("bread", lang="en").results[0]
+    assert result.title == "Pão"
+    assert "farinha" in result.snippet
+
+
+def test_the_engine_translates_queries_as_well(engine):
+    assert found(engine, "bread", "mt") == ["pão"]
+    with pytest.raises(LanguageError, match="de is not supported"):
+        engine.search("Brot", lang="de", to=["pt"], pipeline="mt")
+
+
+def test_a_language_nothing_was_translated_into_is_said(engine):
+    with pytest.raises(PlacedError, match="were not translated into 'pt'"):
+        found(engine, "pão", "translated", lang="pt")
+
+
+def test_translations_are_kept_and_not_made_again(engine):
+    before = len([asked for asked in ASKED if "Pão" in asked])
+    engine.index(DOCUMENTS)
+    assert len([asked for asked in ASKED if "Pão" in asked]) == before == 1
+    assert found(engine, "bread", "translated") == ["pão"]
+
+
+def test_the_language_is_chosen_when_a_collection_is_made(machine, tmp_path):
+    plain = str(tmp_path / "plain")
+    Engine.create(plain).close()
+    with pytest.raises(StoreError, match="does not translate its documents"):
+        Engine.open_or_create(plain, machine=machine, translate_to="en")
+    with Engine.open_or_create(plain, machine=machine) as opened:
+        opened.index(DOCUMENTS)
+        assert found(opened, "bread", "mt") == ["pão"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"machine": "babelfish"}, "no translation engine 'babelfish'"),
+        ({"translate_to": "en"}, "by nothing: say an engine"),
+    ],
+)
+def test_what_can_not_translate_is_said_before_a_collection_is_made(tmp_path, settings, message):
+    with pytest.raises(InputError, match=message):
+        Engine.create(str(tmp_path / "c"), **settings)
+    assert not (tmp_path / "c").exists()
