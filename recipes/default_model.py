@@ -55,7 +55,10 @@ def learn(work: Path, langs: Sequence[str]) -> None:
 
 
 def packed(work: Path, build: str, langs: Sequence[str], *, exact: bool = False) -> default.Default:
-    tables = {lang: finishing.finished(learning.load(work / build / lang)) for lang in langs}
+    size = {"zh": finishing.LARGE, "ja": finishing.LARGE}
+    tables = {
+        lang: finishing.finished(learning.load(work / build / lang), size.get(lang, finishing.CHOSEN)) for lang in langs
+    }
     return pack(tables, about=ABOUT, exact=exact)
 
 
@@ -129,7 +132,8 @@ def measured_questions(model: Translator, langs: Sequence[str]) -> None:
                 values.append((found, own))
                 asked = len(task(kind, lang)[0].queries)
                 print(f"{kind:13} {lang:3} {asked:5}  {found:.3f} / {own:.3f}  ({found / own:.2f})", flush=True)
-        print(f"{kind:13} mean  " + " / ".join(f"{value:.4f}" for value in np.mean(values, axis=0)), flush=True)
+        if values:
+            print(f"{kind:13} mean  " + " / ".join(f"{value:.4f}" for value in np.mean(values, axis=0)), flush=True)
 
 
 def measured_collections(model: Translator, langs: Sequence[str]) -> None:
@@ -140,10 +144,9 @@ def measured_collections(model: Translator, langs: Sequence[str]) -> None:
         for lang in wanted.split():
             if lang in langs and (kind != "tatoeba" or len(task(kind, lang)[0].queries) >= 50):
                 values[lang] = ranks(model, kind, lang).mean()
-        print(
-            f"{kind:13} {np.mean(list(values.values())):.4f}  " + " ".join(f"{k} {v:.3f}" for k, v in values.items()),
-            flush=True,
-        )
+        if values:
+            each = " ".join(f"{lang} {value:.3f}" for lang, value in values.items())
+            print(f"{kind:13} {np.mean(list(values.values())):.4f}  {each}", flush=True)
 
 
 def measured_packing(model: Translator, work: Path, langs: Sequence[str]) -> None:

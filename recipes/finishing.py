@@ -16,7 +16,7 @@ class Settings(NamedTuple):
     """Chosen on validation data, sizes so that the whole fits (docs/model.md)."""
 
     rare: float = 5.0  # a translation met so often counts by half for what it says of the way back
-    least: float = 0.01  # probability under which a translation is dropped
+    least: float = 0.015  # probability under which a translation is dropped
     most: int = 12  # translations of a word
     words: int = 36_000  # words of each side, the most frequent ones
     phrases: int = 4_000  # phrases of each side
@@ -24,6 +24,8 @@ class Settings(NamedTuple):
 
 
 CHOSEN = Settings()
+#: Chinese and Japanese have more words, since what belongs together is one.
+LARGE = CHOSEN._replace(words=50_000)
 _LONGEST = 64  # bytes of a term
 
 

@@ -3,8 +3,9 @@ Snowball has none and the endings are few and regular."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 
 #: A language without a stemmer takes that of its nearest relative: Bosnian, Croatian, Malay, Slovak.
 _SNOWBALL = {
@@ -61,20 +62,46 @@ _KOREAN_ENDINGS = """
 #: What the particles beginning so can't follow: an open or a closed syllable.
 _AFTER_CONSONANT, _AFTER_VOWEL = "은을과으", "는를와가"
 _SURE_PARTICLES = {"을", "를", "은", "는", "에서", "으로"}
-#: Ukrainian endings of nouns, adjectives and verbs.
-_UKRAINIAN_ENDINGS = """
+#: Endings of nouns, adjectives and verbs where Snowball has no stemmer; the longest that leaves three letters goes.
+_ENDINGS = {
+    "uk": """
 ами ями ові еві єві ією ах ях ам ям ів їв ей ою ею єю ого ього ому ьому ими іми ий ій їй ої ьої их іх їх им ім їм
 а я о е є у ю і ї и ь й ати яти ити іти їти увати ювати ують юють ють уть ять ать ує ить їть ала ало али ила ило или
 ла ло ли
-"""
+""",
+    "bg": """
+ът ят та то те ите ата ята ото ето ията ове овете еве ища ищата ия ии иите ий ият а я и е о у ен на но ни ният ната
+ното ните ски ска ско ските ският ската ското ал ала ало али ил ила ило или ял яла яло яли ем еш ете ат ям ам аш аме
+ате им иш ва ваш ват вам ваме вате ване вания ването ше аше яше ах ях аха яха ха хме ен ена ено ени ан ана ано ани
+""",
+    "sl": """
+a e i o u em om ega emu im ih imi ami ama oma ema ima ah eh am ov ev ij ja je ju jo ji jem jev ih al ala ali alo ale
+il ila ili ilo ile el ela eli elo la li lo le ti ati iti eti uje ujejo ujem ejo ajo ijo aš amo ate iš imo ite en na no
+ne ni nega nemu nih nim nimi nem ski ska sko ske skega skem skih skim skimi anje anja anju anjem enje enja enju enjem
+""",
+    "bn": """
+টি টা টির টার টিকে টাকে গুলি গুলো গুলির গুলোর গুলিকে গুলোকে গুলিতে গুলোতে ের র কে তে য় ে রা দের েরা দেরকে ই ও েই েও এর
+য়ের েছে েছেন ছে ছেন ছিল ছিলেন বে বেন েছিল েছিলেন ার ায় াতে ানো ান
+""",
+}
+#: And, but, the, in, to, as, written together with a Hebrew word; and endings of its nouns and adjectives.
+_HEBREW_BEGINNINGS, _HEBREW_ENDINGS = "והבלכ", "ים ות יות ית ה ת י"
+#: Of, in, to and from before an Amharic word, and its endings.
+_AMHARIC_BEGINNINGS, _AMHARIC_ENDINGS = "የበለከ", "ን ም ው ና ች ዎች ዎችን ዎቹ ቸው ውን ችን ችው ቸውን ዋ ት ታት ነት ዊ"
 
 
 def stemmer(lang: str) -> Callable[[str], str]:
     """A function from word to stem; the word itself for languages without a stemmer."""
     if lang == "ko":
         return _korean_noun
-    if lang == "uk":
-        return _ukrainian_stem
+    if lang in _ENDINGS:
+        return partial(_without_ending, endings=_ENDINGS[lang])
+    if lang == "he":
+        return partial(_inner, beginnings=_HEBREW_BEGINNINGS, endings=_HEBREW_ENDINGS)
+    if lang == "am":
+        return partial(_inner, beginnings=_AMHARIC_BEGINNINGS, endings=_AMHARIC_ENDINGS)
+    if lang == "sw":
+        return _swahili_root
     if lang == "ja":
         return _without_final_length
     if lang in _SNOWBALL:
@@ -99,10 +126,35 @@ def _korean_noun(word: str) -> str:
     return word
 
 
-def _ukrainian_stem(word: str) -> str:
+def _without_ending(word: str, endings: str) -> str:
     if len(word) > 5 and word.endswith(("ся", "сь")):
         word = word[:-2]
-    return next((stem for stem, _ in _partings(word, _UKRAINIAN_ENDINGS) if len(stem) >= 3), word)
+    return next((stem for stem, _ in _partings(word, endings) if len(stem) >= 3), word)
+
+
+def _inner(word: str, beginnings: str, endings: str) -> str:
+    """Letters before a word are taken off as long as three are left, whether they were words or not: so they are gone
+    from every form alike."""
+    while len(word) > 3 and word[0] in beginnings:
+        word = word[1:]
+    return next((stem for stem, _ in _partings(word, endings) if len(stem) >= 3), word)
+
+
+def _swahili_root(word: str) -> str:
+    """A verb without who, when and whom, a noun without its class, either without its last vowel."""
+    for pattern in _swahili():
+        found = pattern.match(word)
+        if found:
+            word = found[1]
+            break
+    return word[:-1] if len(word) > 3 and word[-1] in "aeiou" else word
+
+
+@cache
+def _swahili() -> tuple[re.Pattern[str], ...]:
+    who, whom = "(?:ni|u|a|tu|m|wa|i|ki|vi|zi|li|ya|pa|ku)", "(?:ni|ku|m|mw|tu|wa|i|ki|vi|zi|ya|ji)?"
+    verb = f"(?:ha)?{who}(?:na|li|ta|me|nge|ka|taka)(?:yo|lo|cho|vyo|zo|o|ye)?{whom}(.{{3,}})$"
+    return tuple(map(re.compile, (verb, "(?:ku|kw)(.{3,})$", "(?:mw|wa|ki|vi|ma|mi|m|u)(.{4,})$")))
 
 
 def _partings(word: str, endings: str) -> Iterator[tuple[str, str]]:
