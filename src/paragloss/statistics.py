@@ -65,8 +65,7 @@ class Statistics:
 
     def idf(self, field: str, lang: str, df: npt.ArrayLike) -> Doubles:
         """ln(1 + (N - df + 0.5) / (df + 0.5)): Lucene's, never negative."""
-        df = np.asarray(df, np.float64)
-        return np.asarray(np.log1p((self.documents(field, lang) - df + 0.5) / (df + 0.5)))
+        return rarity(self.documents(field, lang), df)
 
     def ids(self, field: str, lang: str, terms: Sequence[str]) -> Ids:
         hashes = self.layout.hashes(lang)
@@ -229,6 +228,12 @@ class Statistics:
         return float(np.float32(average))
 
 
+def rarity(documents: npt.ArrayLike, df: npt.ArrayLike) -> Doubles:
+    """The idf of terms that stand in `df` of so many documents."""
+    df = np.asarray(df, np.float64)
+    return np.asarray(np.log1p((np.asarray(documents) - df + 0.5) / (df + 0.5)))
+
+
 class Frequencies:
     """Document frequencies by id: sorted arrays, and a small table of what changed since they were sorted."""
 
@@ -238,7 +243,10 @@ class Frequencies:
         self._changed: Counter[int] = Counter()
 
     def of(self, ids: Ids) -> Integers:
-        found = np.array([self._changed[id] for id in ids.tolist()], np.int64)
+        found = np.zeros(len(ids), np.int64)
+        if self._changed:
+            changed = self._changed.get
+            found += np.array([changed(id, 0) for id in ids.tolist()], np.int64)
         if len(self._ids):
             place = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
             found = found + np.where(self._ids[place] == ids, self._sorted[place], 0)

@@ -220,8 +220,11 @@ class Store(Protocol):
         """Replace one sparse vector of documents that are here."""
         ...
 
-    def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
-        """Documents by id, None where there is none; with all their vectors, or those named."""
+    def get(
+        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
+    ) -> list[Record | None]:
+        """Documents by id, None where there is none; with all their vectors, or those named. Without `text` only their
+        ids and languages are read, which is much quicker."""
         ...
 
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:

@@ -85,7 +85,8 @@ def test_the_estimated_union_lies_where_the_true_one_must(indexed):
     for terms in ({"w1", "w2"}, {"w3", "w7", "w9", "w30"}, {"w200", "unseen"}):
         each = [plain.df["text", "en"][t] for t in terms]
         true = sum(any(plain.tf[d.id, "text"][t] for t in terms) for d in plain.documents.values() if d.lang == "en")
-        estimate = searcher._df("text", "en", dict.fromkeys(terms, 1.0))
+        df, number = np.array([each], float), statistics.documents("text", "en")
+        estimate = searcher._df(df, np.ones(len(each)), np.array([0]), np.array([[number]]))[0, 0]
         assert max(each) <= true <= sum(each)
         assert max(each) - 1e-9 <= estimate <= sum(each) + 1e-9
 

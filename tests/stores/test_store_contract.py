@@ -77,6 +77,13 @@ def test_vectors_come_when_asked_for(store):
         store.get(["ü/1"], vectors=["nope"])
 
 
+def test_without_its_text_a_document_is_an_id_and_a_language(store):
+    store.add([FULL])
+    (found,) = store.get(["ü/1"], vectors=["terms"], text=False)
+    assert found.document == Document("ü/1", "", FULL.document.lang)
+    np.testing.assert_array_equal(found.sparse["terms"].values, FULL.sparse["terms"].values)
+
+
 def test_adding_again_replaces_the_whole_document(store):
     store.add([FULL])
     store.add([record("ü/1", lang="de", text="neu")])

@@ -29,11 +29,21 @@ def understood(searcher: Any, query: Query) -> str:
     terms = ", ".join(analyzer(query.lang).terms(query.text)) or "none"
     blocks = [f"{query.text!r} [{query.lang}], terms: {terms}"]
     for link in _within(searcher):
-        translated = link.translate(query) if hasattr(link, "search") and hasattr(link, "translate") else query
-        if translated.clauses and translated is not query:
+        for translated in _translations(link, query):
             lines = [f"{type(link).__name__} {query.lang}->{translated.lang}:"]
             blocks.append("\n".join([*lines, *(f"  {_clause(clause)}" for clause in translated.clauses)]))
     return "\n".join(dict.fromkeys(blocks))
+
+
+def _translations(link: Any, query: Query) -> list[Query]:
+    """What a searcher makes of a query before it asks another, in one language or in many."""
+    if not hasattr(link, "search"):
+        return []
+    if hasattr(link, "translations"):
+        said: list[Query] = link.translations(query)
+    else:
+        said = [link.translate(query)] if hasattr(link, "translate") else []
+    return [translated for translated in said if translated.clauses and translated is not query]
 
 
 def _held(link: Any) -> dict[str, Any]:

@@ -11,11 +11,13 @@ from functools import partial
 
 from paragloss.errors import LanguageError
 from paragloss.search import parts as made
+from paragloss.search.everywhere import Everywhere
 from paragloss.search.fields import FIELDS, named, translation
 from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse
-from paragloss.search.merged import Merge, Merged
+from paragloss.search.merged import Merge, Merged, by_score
 from paragloss.search.options import shown
 from paragloss.search.parts import Asked, Parts
+from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
 from paragloss.search.wording import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
 from paragloss.types import Query, Searcher, Translator
@@ -176,6 +178,8 @@ def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator,
     if not known and others:
         translator.translate(Query("", "", asked.source), others[0])  # says what it knows
     own = [asked.source] if asked.source in asked.targets else []
+    if isinstance(searcher, Probabilistic | Synonymous) and merge is by_score:
+        return Everywhere(searcher, translator, to=[*own, *known])
     return Merged([Translated(searcher, translator, to=to) for to in [*own, *known]], merge=merge)
 
 

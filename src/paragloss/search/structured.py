@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Doubles, sparse
+from paragloss.bm25 import Doubles, Ids, Integers, sparse
 from paragloss.ranking import rank
-from paragloss.statistics import Statistics
+from paragloss.statistics import Statistics, rarity
 from paragloss.types import Analyzer, Hit, Query, Ranking, SparseVector, Store, Where
 
 #: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
@@ -71,19 +71,38 @@ class _Structured:
         if not query.clauses:
             return [[Choice((word,), 1.0)] for word in terms(query.text)]
         cut = [
-            [Choice(a.terms or tuple(terms(a.text)), a.weight, clause.weight) for a in clause.alternatives]
+            [
+                Choice(words, weight, clause.weight)
+                for text, weight, known in clause.alternatives
+                if (words := known or tuple(terms(text)))
+            ]
             for clause in query.clauses
         ]
-        kept = [[choice for choice in choices if choice.words] for choices in cut]
-        return [choices for choices in kept if choices]
+        return [choices for choices in cut if choices]
 
     def _candidates(self, vector: SparseVector, number: int, where: Where | None) -> Ranking:
         return self._store.search_sparse(self._name, [vector], number, where)[0] if len(vector.indices) else []
 
-    def _vectors(self, ids: Sequence[str]) -> list[SparseVector]:
+    def _read(self, ids: Sequence[str]) -> tuple[list[str], list[SparseVector]]:
+        """Documents' languages and vectors; of one that has gone meanwhile, nothing."""
         nothing = SparseVector(np.zeros(0, np.uint32), np.zeros(0, np.float32))
-        records = self._store.get(ids, vectors=[self._name])
-        return [nothing if record is None else record.sparse.get(self._name, nothing) for record in records]
+        found = self._store.get(ids, vectors=[self._name], text=False)
+        return (
+            ["" if record is None else record.document.lang for record in found],
+            [nothing if record is None else record.sparse.get(self._name, nothing) for record in found],
+        )
+
+
+class _Asked(NamedTuple):
+    """A query said in some languages, as numbers. A key is a language's place and a term's id in one number, so that a
+    document is only asked for words of its own language."""
+
+    langs: tuple[str, ...]
+    keys: Integers  # (keys,) ascending
+    shares: Doubles  # (keys, clauses) how much of a term counts for each clause
+    gain: Doubles  # (langs, fields, clauses) field weight times the clause's idf
+    most: Doubles  # (langs,) what a document full of the query's words would get
+    linear: SparseVector  # what the store is asked
 
 
 class _OneTerm(_Structured):
@@ -92,55 +111,92 @@ class _OneTerm(_Structured):
     from their stored vectors. A document outside the candidates is missed; with one alternative to a clause both
     scores are the same and none is. `proportional` is as in `Lexical`."""
 
-    def _shares(self, choices: Sequence[Choice]) -> dict[str, float]:
+    def _shares(self, choices: Sequence[Choice]) -> tuple[list[str], list[float]]:
+        """The words of a clause and how much each counts; a word may be there twice where that adds up."""
         raise NotImplementedError
 
-    def _df(self, field: str, lang: str, shares: Mapping[str, float]) -> float:
+    def _df(self, df: Doubles, shares: Doubles, first: Integers, documents: Doubles) -> Doubles:
+        """Of each clause, given its terms' (fields, terms), their shares, where each clause's begin, and how many
+        documents there are (fields, clauses)."""
         raise NotImplementedError
 
     def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
-        statistics, fields = self._statistics, self._statistics.layout.fields
-        cut = self.clauses(query)
-        clauses, importance = [self._shares(choices) for choices in cut], [choices[0].clause for choices in cut]
-        gain = np.zeros((len(fields), len(clauses)))  # field weight times the clause's idf
-        most = 0.0
-        share: dict[int, Doubles] = {}  # term id -> how much of it counts for each clause
-        of: dict[int, int] = {}  # term id -> field
-        for f, field in enumerate(fields):
-            for c, shares in enumerate(clauses):
-                df = self._df(field, query.lang, shares)
-                idf = self._factors[f] * importance[c] * float(statistics.idf(field, query.lang, df))
-                most += idf * statistics.coverage(field, query.lang)  # of a clause without any document, too
-                gain[f, c] = idf if df > 0 else 0.0
-                ids = statistics.ids(field, query.lang, list(shares)).tolist()
-                for id, value in zip(ids, shares.values(), strict=True):
-                    share.setdefault(id, np.zeros(len(clauses)))[c] += value
-                    of[id] = f
-        linear = sparse({id: float(values @ gain[of[id]]) for id, values in share.items()})
-        found = [hit.id for hit in self._candidates(linear, max(self._number, k), where)]
+        return self.together([query], k, where)
+
+    def together(self, queries: Sequence[Query], k: int, where: Where | None = None) -> Ranking:
+        """One ranking for a query said in several languages, each of which finds documents of its own: one question to
+        the store however many there are, and every document scored by its own language's statistics."""
+        rest = dict(where or {})
+        wanted = rest.pop("lang", None)  # terms' ids are those of a language: the store need not filter by it as well
+        asked = self._asked([query for query in queries if wanted is None or query.lang in wanted])
+        if asked is None:
+            return []
+        found = self._candidates(asked.linear, max(self._number, k), rest or None)
         if not found:
             return []
-        scores = self._scores(query.lang, self._vectors(found), share, gain)
-        if self._proportional:
-            scores /= most
-        return rank((Hit(id, score) for id, score in zip(found, scores.tolist(), strict=True) if score > 0), k)
+        langs, vectors = self._read([hit.id for hit in found])
+        scores = self._scores(asked, langs, vectors)
+        return rank((Hit(hit.id, score) for hit, score in zip(found, scores.tolist(), strict=True) if score > 0), k)
 
-    def _scores(
-        self, lang: str, vectors: Sequence[SparseVector], share: Mapping[int, Doubles], gain: Doubles
-    ) -> Doubles:
+    def _asked(self, queries: Sequence[Query]) -> _Asked | None:
+        statistics, layout = self._statistics, self._statistics.layout
+        hashes: list[int] = []
+        shares: list[float] = []
+        sizes: list[int] = []  # terms of each clause, language after language
+        owner: list[tuple[int, int]] = []  # (clauses,) language, number
+        importance: list[float] = []  # (clauses,)
+        for place, query in enumerate(queries):
+            known = layout.hashes(query.lang)
+            for number, choices in enumerate(self.clauses(query)):
+                words, parts = self._shares(choices)
+                hashes.extend(map(known.__getitem__, words))
+                shares += parts
+                sizes.append(len(words))
+                owner.append((place, number))
+                importance.append(choices[0].clause)
+        if not owner or not self._factors.any():
+            return None
+        lang, clause = np.array(owner).T
+        first = np.cumsum([0, *sizes[:-1]])
+        share = np.array(shares)
+        langs = tuple(query.lang for query in queries)
+        fields = np.flatnonzero(self._factors)
+        ids = layout.ids(fields[:, None], hashes)  # (fields, terms)
+        held = [[statistics.documents(layout.fields[f], code) for code in langs] for f in fields]
+        documents = np.array(held, float)[:, lang]  # (fields, clauses)
+        df = self._df(statistics.df_of(ids.ravel()).reshape(ids.shape).astype(float), share, first, documents)
+        idf = self._factors[fields, None] * np.array(importance) * rarity(documents, df)  # (fields, clauses)
+        usual = np.array([[statistics.coverage(layout.fields[f], code) for code in langs] for f in fields])[:, lang]
+        most = np.bincount(lang, (idf * usual).sum(axis=0), len(langs)).astype(float)  # of words nobody has, too
+        most = np.where(most > 0, most, 1.0)
+        gain = np.zeros((len(langs), len(layout.fields), clause.max() + 1))
+        gain[lang[:, None], fields, clause[:, None]] = np.where(df > 0, idf, 0.0).T
+        of = np.repeat(np.arange(len(owner)), sizes)  # (terms,) which clause
+        keys, row = np.unique((lang[of] << 32) + ids.astype(np.int64), return_inverse=True)
+        table = np.zeros((len(keys), gain.shape[2]))
+        np.add.at(table, (row.ravel(), np.tile(clause[of], len(fields))), np.tile(share, len(fields)))
+        scale = most if self._proportional else np.ones(len(langs))
+        weight = share * np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]
+        return _Asked(langs, keys, table, gain, most, _summed(ids.ravel(), weight.ravel()))
+
+    def _scores(self, asked: _Asked, langs: Sequence[str], vectors: Sequence[SparseVector]) -> Doubles:
         statistics, layout = self._statistics, self._statistics.layout
         bags = layout.unpack(vectors)
-        averages = np.array([statistics.average(field, lang) for field in layout.fields])
-        norms = layout.norms(bags._replace(average=averages[bags.field]))  # (parts,)
-        wanted = np.array(sorted(share), np.uint32)
-        shares = np.array([share[id] for id in wanted.tolist()])  # (wanted, clauses)
-        place = np.minimum(np.searchsorted(wanted, bags.ids), len(wanted) - 1)
-        here = np.flatnonzero(wanted[place] == bags.ids)
-        part = np.repeat(np.arange(len(bags.row)), bags.size)[here]
-        tf = np.zeros((len(bags.row), gain.shape[1]))  # (parts, clauses)
-        np.add.at(tf, part, bags.counts[here, None] * shares[place[here]])
-        parts = (gain[bags.field] * tf / (tf + norms[:, None])).sum(axis=1)
-        return np.asarray(np.bincount(bags.row, parts, bags.rows), np.float64)
+        places = {code: place for place, code in enumerate(asked.langs)}
+        lang = np.array([places.get(code, -1) for code in langs])[bags.row]  # (parts,)
+        averages = np.array([[statistics.average(field, code) for field in layout.fields] for code in asked.langs])
+        average = np.where(lang >= 0, averages[lang, bags.field], bags.average)
+        norms = layout.norms(bags._replace(average=average))  # (parts,)
+        part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
+        keys = (lang[part] << 32) + bags.ids.astype(np.int64)
+        place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
+        here = np.flatnonzero(asked.keys[place] == keys)
+        tf = np.zeros((len(bags.row), asked.gain.shape[2]))  # (parts, clauses)
+        np.add.at(tf, part[here], bags.counts[here, None] * asked.shares[place[here]])
+        parts = (asked.gain[lang, bags.field] * tf / (tf + norms[:, None])).sum(axis=1)
+        if self._proportional:
+            parts /= asked.most[lang]
+        return np.asarray(np.bincount(bags.row, np.where(lang >= 0, parts, 0.0), bags.rows), np.float64)
 
 
 class Synonymous(_OneTerm):
@@ -150,28 +206,26 @@ class Synonymous(_OneTerm):
     between the largest df and the sum, as the true one does.
     """
 
-    def _shares(self, choices: Sequence[Choice]) -> dict[str, float]:
-        return {word: 1.0 for choice in choices for word in choice.words}
+    def _shares(self, choices: Sequence[Choice]) -> tuple[list[str], list[float]]:
+        words = list(dict.fromkeys(word for choice in choices for word in choice.words))
+        return words, [1.0] * len(words)
 
-    def _df(self, field: str, lang: str, shares: Mapping[str, float]) -> float:
-        number = self._statistics.documents(field, lang)
-        df = self._statistics.df(field, lang, list(shares))
-        return float(number * (1 - np.prod(1 - df / number))) if number else 0.0
+    def _df(self, df: Doubles, shares: Doubles, first: Integers, documents: Doubles) -> Doubles:
+        size = np.diff(first, append=df.shape[1])
+        without = 1 - df / np.maximum(np.repeat(documents, size, axis=1), 1)
+        return np.asarray(documents * (1 - np.multiply.reduceat(without, first, axis=1)))
 
 
 class Probabilistic(_OneTerm):
     """The weights of a clause's alternatives, made to sum to one, are the probabilities of its translations."""
 
-    def _shares(self, choices: Sequence[Choice]) -> dict[str, float]:
-        total = sum(choice.weight for choice in choices)
-        shares: dict[str, float] = {}
-        for choice in choices:
-            for word in choice.words:
-                shares[word] = shares.get(word, 0.0) + choice.weight / total / len(choice.words)
-        return shares
+    def _shares(self, choices: Sequence[Choice]) -> tuple[list[str], list[float]]:
+        total = sum([choice.weight for choice in choices])
+        words = [word for choice in choices for word in choice.words]
+        return words, [c.weight / (total * len(c.words)) for c in choices for _ in c.words]
 
-    def _df(self, field: str, lang: str, shares: Mapping[str, float]) -> float:
-        return float(self._statistics.df(field, lang, list(shares)) @ np.fromiter(shares.values(), float, len(shares)))
+    def _df(self, df: Doubles, shares: Doubles, first: Integers, documents: Doubles) -> Doubles:
+        return np.asarray(np.add.reduceat(df * shares, first, axis=1))
 
 
 class Nested(_Structured):
@@ -218,7 +272,7 @@ class Nested(_Structured):
         """Documents that hold all the words of some alternative of every clause."""
         for start in range(0, len(ids), CANDIDATES):
             some = ids[start : start + CANDIDATES]
-            for id, vector in zip(some, self._vectors(some), strict=True):
+            for id, vector in zip(some, self._read(some)[1], strict=True):
                 here = set(vector.indices.tolist())
                 if all(any(all(word & here for word in choice) for choice in choices) for choices in needs):
                     yield id, vector
@@ -236,3 +290,10 @@ class Nested(_Structured):
 def dot(one: SparseVector, other: SparseVector) -> float:
     _, here, there = np.intersect1d(one.indices, other.indices, assume_unique=True, return_indices=True)
     return float(one.values[here].astype(np.float64) @ other.values[there].astype(np.float64))
+
+
+def _summed(ids: Ids, weights: Doubles) -> SparseVector:
+    """A vector from entries in any order; those with one id add up, those that are zero are left out."""
+    unique, place = np.unique(ids, return_inverse=True)
+    total = np.bincount(place, weights, len(unique))
+    return SparseVector(unique[total != 0], total[total != 0].astype(np.float32))

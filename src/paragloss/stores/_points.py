@@ -33,6 +33,8 @@ BREADTH, BREADTH_FILTERED = 256, 512
 PRECISIONS = ("float32", "float16", "int8", "binary")
 #: How many times as many candidates a search through coarse copies looks at again.
 OVERSAMPLING = {"int8": 2.0, "binary": 6.0}
+#: What is read of a document when its text is not wanted.
+BARE = ("id", "lang")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -143,7 +145,7 @@ def payload(document: Document) -> dict[str, Any]:
 def document(payload: Mapping[str, Any]) -> Document:
     return Document(
         payload["id"],
-        payload["text"],
+        payload.get("text", ""),
         payload["lang"],
         payload.get("title", ""),
         payload.get("fields") or {},

@@ -123,14 +123,16 @@ class ClusterStore(KeptVectors):
             self._ask(self._client.delete, self._name, selector, wait=True)
         return len(found)
 
-    def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
-        names = self._shape.names(vectors)
+    def get(
+        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
+    ) -> list[Record | None]:
+        names, payload = self._shape.names(vectors), True if text else list(_points.BARE)
         points = [_points.point_id(id) for id in ids]
         found = {}
         for start in range(0, len(points), BATCH):
             some = points[start : start + BATCH]
             for point in self._ask(
-                self._client.retrieve, self._name, some, with_payload=True, with_vectors=names or False
+                self._client.retrieve, self._name, some, with_payload=payload, with_vectors=names or False
             ):
                 found[point.id.replace("-", "")] = self._record(point)
         return [found.get(point) for point in points]

@@ -153,10 +153,12 @@ class EmbeddedStore(KeptVectors):
             self._update(edge.UpdateOperation.delete_points(there))
         return len(there)
 
-    def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
-        names = self._shape.names(vectors)
+    def get(
+        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
+    ) -> list[Record | None]:
+        names, payload = self._shape.names(vectors), True if text else list(_points.BARE)
         points = [_points.point_id(id) for id in ids]
-        found = {point.id.hex: point for point in self._ask("retrieve", points, True, names or False)}
+        found = {point.id.hex: point for point in self._ask("retrieve", points, payload, names or False)}
         return [self._record(found[point]) if point in found else None for point in points]
 
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:

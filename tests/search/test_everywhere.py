@@ -1,0 +1,109 @@
+"""One search over many languages finds what one search a language finds, with the same scores."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from reference import Words
+
+from paragloss.search.everywhere import Everywhere
+from paragloss.search.merged import Merged
+from paragloss.search.structured import Probabilistic, Synonymous
+from paragloss.search.terms import TermIndex
+from paragloss.search.translated import Translated
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Alternative, Document, Query, Translation
+
+LANGS = ("en", "de", "fr", "ru", "sv")
+
+
+class Shifted:
+    """Translates w3 into a few words of the language, a different few in each; stands in for a table."""
+
+    def translate(self, query, to):
+        return [Translation(word, tuple(self._said(int(word[1:]), LANGS.index(to)))) for word in query.text.split()]
+
+    def _said(self, number, shift):
+        for i in range(shift + 1):
+            word = f"w{number * (i + 1) + shift}"
+            yield Alternative(word, 1 / (i + 1), (word,))
+        yield Alternative(f"w{shift} w{number}", 0.3)
+
+
+class AtOnce(Shifted):
+    def __init__(self):
+        self.asked = []
+
+    def translate_many(self, query, targets):
+        self.asked.append(list(targets))
+        return {lang: self.translate(query, lang) for lang in targets}
+
+
+def invented(number):
+    rng = random.Random(1)
+
+    def words(most):
+        return " ".join(f"w{min(int(rng.paretovariate(0.6)), 200)}" for _ in range(rng.randint(1, most)))
+
+    return [
+        Document(f"d{i}", words(60), LANGS[min(int(rng.paretovariate(0.8)), 5) - 1], words(6), {}, {"even": i % 2 == 0})
+        for i in range(1500)
+    ]
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory):
+    with EmbeddedStore.create(tmp_path_factory.mktemp("c") / "c", dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, analyze=Words)
+        index.add(invented(1500))
+        yield store, index.statistics  # not refreshed: documents were weighed with several averages
+
+
+@pytest.mark.parametrize("kind", [Probabilistic, Synonymous])
+@pytest.mark.parametrize("proportional", [False, True])
+@pytest.mark.parametrize("text", ["w3 w7", "w1 w2 w19", "w40", "w3 w3"])
+def test_scores_are_those_of_a_search_in_each_language(indexed, kind, proportional, text):
+    store, statistics = indexed
+    everything = kind(store, statistics, candidates=2000, proportional=proportional, analyze=Words)
+    apart = Merged([Translated(everything, Shifted(), to=lang) for lang in LANGS])
+    together = Everywhere(everything, Shifted(), to=LANGS)
+    ask = [Query("q", text, "en")]
+    expected, found = apart.search(ask, 2000)[0], together.search(ask, 2000)[0]
+    assert dict(found) == pytest.approx(dict(expected), rel=1e-12)
+    assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected], rel=1e-12)
+
+
+def test_the_best_are_among_its_few_candidates(indexed):
+    store, statistics = indexed
+    ask = [Query("q", "w3 w7 w12", "en")]
+    many = Probabilistic(store, statistics, candidates=2000, proportional=True, analyze=Words)
+    few = Probabilistic(store, statistics, candidates=200, proportional=True, analyze=Words)
+    exact = Everywhere(many, Shifted(), to=LANGS).search(ask, 10)[0]
+    assert Everywhere(few, Shifted(), to=LANGS).search(ask, 10)[0] == exact
+
+
+def test_filters_by_language_and_by_anything_else(indexed):
+    store, statistics = indexed
+    searcher = Everywhere(Probabilistic(store, statistics, analyze=Words), Shifted(), to=LANGS)
+    found = searcher.search([Query("q", "w3 w7", "en")], 50, {"lang": ["de", "ru"], "meta.even": [True]})[0]
+    documents = [record.document for record in store.get([hit.id for hit in found])]
+    assert {document.lang for document in documents} == {"de", "ru"}
+    assert all(document.meta["even"] for document in documents)
+
+
+def test_a_translator_that_can_is_asked_for_all_languages_at_once(indexed):
+    store, statistics = indexed
+    translator = AtOnce()
+    ask = [Query("q", "w3 w7", "en")]
+    inner = Probabilistic(store, statistics, analyze=Words)
+    found = Everywhere(inner, translator, to=LANGS).search(ask, 20)
+    assert translator.asked == [["de", "fr", "ru", "sv"]]
+    assert found == Everywhere(inner, Shifted(), to=LANGS).search(ask, 20)
+
+
+def test_a_query_that_says_nothing_finds_nothing(indexed):
+    store, statistics = indexed
+    searcher = Everywhere(Probabilistic(store, statistics, analyze=Words), Shifted(), to=LANGS)
+    assert searcher.search([Query("q", "", "en")], 5) == [[]]
+    assert searcher.search([Query("q", "w3", "en")], 5, {"lang": ["xx"]}) == [[]]
