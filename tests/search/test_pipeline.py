@@ -222,7 +222,7 @@ def test_machine_translation_is_named_or_the_collection_s_own(engine):
 @pytest.mark.parametrize(
     ("pipeline", "at", "message"),
     [
-        ("bm25+nonsense", 5, "no 'nonsense' in this collection to search with; it has bm25, cr5, dict, table"),
+        ("bm25+nonsense", 5, "no 'nonsense' in this collection to search with; it has bm25, cr5, default, dict, table"),
         ("bm25>knrm", 5, "no reranker 'knrm' in this collection; it has longest, shortest"),
         ("bm25>longest:depth=0", 13, "depth=0: expected a whole number from 1 up"),
         ("bm25:titel=2", 5, "bm25 has no option 'titel'; it has title=WEIGHT, text=WEIGHT"),
@@ -260,7 +260,7 @@ def test_through_a_third_language(engine, tmp_path):
 
 def test_without_a_pipeline_everything_that_knows_the_language_is_fused(engine):
     text = engine.explain(lang="en", to=["fr"])
-    assert text.startswith("Fused(fuse=plain_sum, weights=[3.0, 1.0, 8.0, 8.0], depth=200)\n  searchers: Lexical(")
+    assert text.startswith("Fused(fuse=plain_sum, weights=[3.0, 1.0, 8.0], depth=200)\n  searchers: Lexical(")
     assert "Dense" not in engine.explain(lang="fi", to=["fr"])  # cr5 does not know Finnish
     assert "Translated" not in engine.explain(lang="fi", to=["fr"])
 

@@ -185,7 +185,7 @@ def test_collections_models_and_readiness_are_told(serve):
     client = serve()
     (told,) = client.get("/api/collections").json()["collections"]
     assert (told["name"], told["documents"], told["languages"]["hi"]) == ("library", 420, 60)
-    assert told["pipelines"] == ["bm25", "cr5", "table"]
+    assert told["pipelines"] == ["bm25", "cr5", "default", "table"]
     assert client.get("/api/models").json()["models"]["library"]["cr5"]["dimensions"] == 51 - 1
     assert client.get("/api/health").json()["status"] == "ok"
 

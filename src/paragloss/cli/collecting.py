@@ -26,6 +26,9 @@ def index(
     model: Annotated[
         list[str] | None, typer.Option("--model", help="A trained model, or e5, use, a folder, a URL; again for more.")
     ] = None,
+    no_default: Annotated[
+        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss.")
+    ] = False,
     vectors: Annotated[
         str, typer.Option(help="How finely a pretrained model's are kept: float32, float16, int8 or binary.")
     ] = "float32",
@@ -50,7 +53,13 @@ def index(
     if listed:
         writable(listed, "--skipped")
     skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
-    settings = {"models": model or [], "precision": vectors, "machine": machine, "translate_to": translate_to}
+    settings = {
+        "models": model or [],
+        "default": not no_default,
+        "precision": vectors,
+        "machine": machine,
+        "translate_to": translate_to,
+    }
     with _opened(into, settings) as engine, Progress("indexing") as bar:
         started = time.perf_counter()
         with _keeping(bar, into):

@@ -31,6 +31,9 @@ def search(
         list[str] | None,
         typer.Option(help="Only documents with FIELD=VALUE, or <, <=, >, >= a number or date: year>=1999."),
     ] = None,
+    no_default: Annotated[
+        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss.")
+    ] = False,
     queries: Annotated[str, typer.Option(help='A file of queries, rows {"id","lang","text"}.')] = "",
     run: Annotated[str, typer.Option(help="Where the TREC run goes, with --queries.")] = "",
     explain_pipeline: Annotated[
@@ -46,7 +49,7 @@ def search(
     if bool(query) == bool(queries) and not (explain_pipeline and not queries):
         raise InputError("give either a query or --queries FILE")
     targets = to.split(",") if to else None
-    with Engine.open(collection) as engine:
+    with Engine.open(collection, default=not no_default) as engine:
         if explain_pipeline:
             print(engine.explain(query, lang=lang or None, to=targets, pipeline=pipeline or None))
             return

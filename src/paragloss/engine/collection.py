@@ -28,7 +28,7 @@ from paragloss.search.terms import NAME, TermIndex
 from paragloss.serving.bag import BagEncoder
 from paragloss.statistics import DRIFT
 from paragloss.stores import create_store, exists, open_store, shelf
-from paragloss.translation import default
+from paragloss.translation import default as default_model
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pair, Pairs, corrected
 from paragloss.types import Document, Encoder, Query, Ranking, Record, Searcher, Translator, Where
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from paragloss.stores import AnyStore
 
 _GLOSSARY, _GRAPH = "glossary", "graph"
+#: Says that a collection is searched without the default model.
+_DEFAULT, _LEFT_OUT = "default", b"left out"
 #: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
 BATCH = 1000
 #: Documents handed to the store at once while others search: nobody waits longer than for these.
@@ -78,12 +80,13 @@ class Done(NamedTuple):
 class Engine:
     """A collection and the models it is searched with. Use it in a `with` block, or close it."""
 
-    def __init__(self, location: str, store: AnyStore, index: TermIndex) -> None:
+    def __init__(self, location: str, store: AnyStore, index: TermIndex, *, default: bool = True) -> None:
         self.location = location
         self._store = store
         self._index = index
         self._models = {name: load(shelf.kept(store, name)) for name, k in keeping.kept(store).items() if k.ready}
         self._nearest: dict[str, tuple[BagEncoder, Embedding]] = {}  # encoders as translators, made when needed
+        self._default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
         self._glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
         self._machine = translating.read(store)
         self._memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
@@ -94,13 +97,15 @@ class Engine:
         location: str,
         *,
         models: Sequence[str] = (),
+        default: bool = True,
         precision: str = "float32",
         machine: str = "",
         translate_to: str = "",
     ) -> Engine:
-        """Start a collection searched with some trained models, which are copied into it. `precision` says how finely
-        the vectors of pretrained encoders are kept: float32, float16, int8 or binary. `machine` is the translation
-        engine that `mt` in a pipeline means; with `translate_to` it also translates documents into that language."""
+        """Start a collection searched with the default model, unless that is to be left out of it, and with some
+        trained models, which are copied into it. `precision` says how finely the vectors of pretrained encoders are
+        kept: float32, float16, int8 or binary. `machine` is the translation engine that `mt` in a pipeline means; with
+        `translate_to` it also translates documents into that language."""
         translator = translating.checked(machine, translate_to)
         loaded = {name_of(path): load(path) for path in models}
         store = create_store(
@@ -117,16 +122,19 @@ class Engine:
                 translating.write(store, translator)
             for path in models:
                 keeping.add(store, path, loaded[name_of(path)], precision=precision)
+            if not default:
+                store.write_blob(_DEFAULT, _LEFT_OUT)
             return cls(location, store, index)
         except BaseException:
             store.close()
             raise
 
     @classmethod
-    def open(cls, location: str) -> Engine:
+    def open(cls, location: str, *, default: bool = True) -> Engine:
+        """Open a collection; without `default`, leave the default model out this time."""
         store = open_store(location)
         try:
-            return cls(location, store, TermIndex.open_or_build(store))
+            return cls(location, store, TermIndex.open_or_build(store), default=default)
         except BaseException:
             store.close()
             raise
@@ -137,14 +145,22 @@ class Engine:
         location: str,
         *,
         models: Sequence[str] = (),
+        default: bool = True,
         precision: str = "float32",
         machine: str = "",
         translate_to: str = "",
     ) -> Engine:
         """Open a collection, adding models it does not have yet; or start one."""
         if not exists(location):
-            return cls.create(location, models=models, precision=precision, machine=machine, translate_to=translate_to)
-        engine = cls.open(location)
+            return cls.create(
+                location,
+                models=models,
+                default=default,
+                precision=precision,
+                machine=machine,
+                translate_to=translate_to,
+            )
+        engine = cls.open(location, default=default)
         try:
             engine._use_machine(machine, translate_to)
             for path in models:
@@ -424,6 +440,7 @@ class Engine:
             "documents": self.count(),
             "languages": {lang: self.count({"lang": [lang]}) for lang in self.langs},
             "fields": self._fields(),
+            "default model": self._about_default(),
             "models": {
                 name: about(self._models[name]) if name in self._models else "unfinished: add it again"
                 for name in keeping.kept(self._store)
@@ -474,7 +491,7 @@ class Engine:
             self._store,
             self._index.statistics,
             {name: m for name, m in self._models.items() if isinstance(m, Encoder)},
-            corrected({n: m for n, m in self._models.items() if isinstance(m, Translator)}, self._glossary, _GLOSSARY),
+            corrected(self._translators(), self._glossary, _GLOSSARY),
             {name: m for name, m in self._models.items() if hasattr(m, "score")},
             self._documents,
             machine=self._machine.engine,
@@ -482,12 +499,26 @@ class Engine:
         )
 
     def _explaining(self) -> dict[str, Translator]:
-        """What says what words mean, the most trusted first."""
+        """What says what words mean, the most trusted first; the default model also where it is not searched with."""
         for name, model in self._models.items():
             if isinstance(model, BagEncoder) and self._nearest.get(name, (None,))[0] is not model:
                 self._nearest[name] = (model, Embedding(model))
         near = {name: made for name, (model, made) in self._nearest.items() if self._models.get(name) is model}
-        return {**self._parts().translators, "default": default.open(), **near}
+        own = dict(self._parts().translators)
+        last = own.pop(pipelines.DEFAULT, None) or default_model.open()
+        return {**own, pipelines.DEFAULT: last, **near}
+
+    def _translators(self) -> dict[str, Translator]:
+        """The default first, so that a model of the reader's that has its name takes its place."""
+        default: dict[str, Translator] = {pipelines.DEFAULT: self._default} if self._default else {}
+        return default | {name: model for name, model in self._models.items() if isinstance(model, Translator)}
+
+    def _about_default(self) -> str:
+        if self._default is None:
+            return "left out"
+        unknown = sorted(set(self.langs) - set(self._default.langs))
+        but = f", but not {', '.join(unknown)} of this collection" if unknown else ""
+        return f"used: {len(self._default.langs)} languages{but}"
 
 
 def describe(what: str) -> dict[str, Any]:

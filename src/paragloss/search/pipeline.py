@@ -6,10 +6,8 @@ explains both.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 
-from paragloss.errors import LanguageError
 from paragloss.search import parts as made
 from paragloss.search.everywhere import Everywhere
 from paragloss.search.fields import FIELDS, named, translation
@@ -20,10 +18,13 @@ from paragloss.search.parts import Asked, Parts
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
 from paragloss.search.wording import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
+from paragloss.translation.combined import known
 from paragloss.types import Query, Searcher, Translator
 
 __all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable", "weights"]
 
+#: The translator that is part of the package, and how much more than it a reader's own count, word by word.
+DEFAULT, OWN = "default", 3.0
 #: How far each kind of part is trusted when their scores are added; measured on held-out collections, docs/log.md.
 AS_THEY_STAND, ENCODED, TRANSLATED = 3.0, 1.0, 8.0
 
@@ -39,8 +40,16 @@ def everything(asked: Asked) -> Node:
     parts = asked.parts
     wanted = ["bm25", *(["translated"] if translation(asked.source) in parts.statistics.layout.fields else [])]
     wanted += [name for name, encoder in parts.encoders.items() if asked.source in encoder.langs]
-    wanted += [name for name, translator in parts.translators.items() if _into(translator, asked)]
-    return Fused(tuple(Term(None, Part(name)) for name in wanted)) if len(wanted) > 1 else Part("bm25")
+    words = [name for name, translator in parts.translators.items() if known(translator, asked.source, asked.targets)]
+    terms = [Term(None, part) for part in [*map(Part, wanted), *_words(words)]]
+    return Fused(tuple(terms)) if len(terms) > 1 else Part("bm25")
+
+
+def _words(translators: Sequence[str]) -> list[Part]:
+    """Translators together, the answers of all making one clause for each word; a reader's own count for more."""
+    if len(translators) < 2:
+        return [Part(name) for name in translators]
+    return [Part(MIX, inner=Fused(tuple(Term(1.0 if name == DEFAULT else OWN, Part(name)) for name in translators)))]
 
 
 def sayable(parts: Parts) -> dict[str, list[str]]:
@@ -112,7 +121,9 @@ def _speaks(asked: Asked, node: Node, target: str) -> bool:
     if isinstance(node, Part) and node.name in asked.parts.encoders:
         return {asked.source, target} <= set(asked.parts.encoders[node.name].langs)
     if isinstance(node, Part) and node.name in asked.parts.translators and asked.source != target:
-        return bool(_into(asked.parts.translators[node.name], asked._replace(targets=[target])))
+        return bool(known(asked.parts.translators[node.name], asked.source, [target]))
+    if isinstance(node, Part) and node.name == MIX and node.inner is not None:
+        return any(_speaks(asked, term.search, target) for term in terms(node.inner))
     return True
 
 
@@ -173,22 +184,11 @@ def _one(here: Place, node: Node) -> Searcher:
 
 def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator, merge: Merge) -> Searcher:
     """The query in each language that the translator knows, and as it is in its own: one ranking."""
-    known = _into(translator, asked)
+    into = known(translator, asked.source, asked.targets)
     others = [target for target in asked.targets if target != asked.source]
-    if not known and others:
+    if not into and others:
         translator.translate(Query("", "", asked.source), others[0])  # says what it knows
     own = [asked.source] if asked.source in asked.targets else []
     if isinstance(searcher, Probabilistic | Synonymous) and merge is by_score:
-        return Everywhere(searcher, translator, to=[*own, *known])
-    return Merged([Translated(searcher, translator, to=to) for to in [*own, *known]], merge=merge)
-
-
-def _into(translator: Translator, asked: Asked) -> list[str]:
-    """The languages a translator can translate into: it is asked to translate nothing, and says no if it can't."""
-    known = []
-    for target in asked.targets:
-        if target != asked.source:
-            with suppress(LanguageError):
-                translator.translate(Query("", "", asked.source), target)
-                known.append(target)
-    return known
+        return Everywhere(searcher, translator, to=[*own, *into])
+    return Merged([Translated(searcher, translator, to=to) for to in [*own, *into]], merge=merge)

@@ -104,8 +104,10 @@ class SharedStore(KeptVectors):
         self._turn = threading.RLock()
         self._shape = Shape.from_json(self._ask("shape"))
 
-    def get(self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False) -> list[Record | None]:
-        found: list[Record | None] = self._ask("get", list(ids), vectors=vectors)
+    def get(
+        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
+    ) -> list[Record | None]:
+        found: list[Record | None] = self._ask("get", list(ids), vectors=vectors, text=text)
         return found
 
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from paragloss.errors import LanguageError
 from paragloss.types import Alternative, Query, Translation, Translator
@@ -31,6 +32,23 @@ class Combined:
                 refused.append(str(error))
         if not answers:
             raise LanguageError("; ".join(refused) or f"no translator for {query.lang}->{to}")
+        return self._together(query, answers)
+
+    def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
+        """The query in several languages, each of which some translator knows."""
+        answers: dict[str, list[tuple[list[Translation], float]]] = {lang: [] for lang in targets}
+        for translator, weight in zip(self._translators, self._weights, strict=True):
+            if some := known(translator, query.lang, targets):
+                for lang, clauses in translate_many(translator, query, some).items():
+                    answers[lang].append((clauses, weight))
+        return {
+            lang: self._together(query, said) if said else self.translate(query, lang)  # which says what is missing
+            for lang, said in answers.items()
+        }
+
+    def _together(self, query: Query, answers: Sequence[tuple[list[Translation], float]]) -> list[Translation]:
+        if len(answers) == 1:
+            return answers[0][0]
         said: dict[str, list[tuple[Translation, float]]] = {}
         for clauses, weight in answers:
             for clause in clauses:
@@ -60,3 +78,22 @@ def _outermost(sources: Sequence[str] | dict[str, list[tuple[Translation, float]
         for source in sources
         if not any(source != other and f" {source} " in f" {other} " for other in sources)
     ]  # fmt: skip
+
+
+def translate_many(translator: Translator, query: Query, targets: Sequence[str]) -> Mapping[str, list[Translation]]:
+    """A query in several languages; a translator that looks words up once for all of them is asked to."""
+    if (at_once := getattr(translator, "translate_many", None)) is not None:
+        said: Mapping[str, list[Translation]] = at_once(query, targets)
+        return said
+    return {lang: translator.translate(query, lang) for lang in targets}
+
+
+def known(translator: Translator, source: str, targets: Sequence[str]) -> list[str]:
+    """The languages a translator can translate into: it is asked to translate nothing, and says no if it can't."""
+    found = []
+    for target in targets:
+        if target != source:
+            with suppress(LanguageError):
+                translator.translate(Query("", "", source), target)
+                found.append(target)
+    return found

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from paragloss.errors import InputError, LanguageError
 from paragloss.languages import normalise
+from paragloss.translation.combined import translate_many
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Query, Translation, Translator
 
@@ -83,7 +84,13 @@ class Corrected:
         self._translator, self._glossary = translator, glossary
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        clauses = self._translator.translate(query, to)
+        return self._overruled(self._translator.translate(query, to), query, to)
+
+    def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
+        said = translate_many(self._translator, query, targets)
+        return {lang: self._overruled(clauses, query, lang) for lang, clauses in said.items()}
+
+    def _overruled(self, clauses: list[Translation], query: Query, to: str) -> list[Translation]:
         said = self._glossary.known(query, to)
         if not said:
             return clauses
