@@ -68,7 +68,18 @@ def test_search_prints_titles_languages_and_snippets(place):
 
 def test_search_speaks_json(place):
     out = paragloss_(
-        "search", "--in", "library", "the lava of a volcano", "--to", "fr", "--k", "1", "--json", cwd=place
+        "search",
+        "--in",
+        "library",
+        "the lava of a volcano",
+        "--lang",
+        "en",
+        "--to",
+        "fr",
+        "--k",
+        "1",
+        "--json",
+        cwd=place,
     ).stdout
     answer = json.loads(out)
     assert answer["query"] == {"text": "the lava of a volcano", "lang": "en", "others": []}
@@ -162,7 +173,8 @@ def test_an_index_that_fails_at_once_leaves_no_collection(place):
 def test_a_mistake_in_a_pipeline_is_pointed_at(place):
     done = paragloss_("search", "--in", "library", "x", "--lang", "en", "--pipeline", "bm25+cr6", cwd=place, code=1)
     assert done.stderr == (
-        "paragloss: error: no 'cr6' in this collection to search with; it has bm25, cr5\n  bm25+cr6\n       ^\n"
+        "paragloss: error: no 'cr6' in this collection to search with; it has bm25, cr5, default\n"
+        "  bm25+cr6\n       ^\n"
     )
 
 

@@ -369,7 +369,7 @@ class Engine:
 
     def guesses(self, text: str) -> list[Guess]:
         """The languages a query may be in, likeliest first, with how likely each is."""
-        return guesses(text, self._index.statistics, self._models)
+        return guesses(text, self._index.statistics, {**self._translators(), **self._models})
 
     def rank(
         self,

@@ -16,6 +16,7 @@ from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
 from paragloss.gloss.snippets import REACH, contributions
 from paragloss.search.parts import Parts
+from paragloss.search.wording import MIX
 from paragloss.serving.bag import BagEncoder
 from paragloss.types import Document, Query
 
@@ -46,10 +47,13 @@ def _worded(
     cut = analyzer(document.lang).terms
     pairs: dict[tuple[str, str], float] = {}
     asked: list[tuple[str, str, float]] = []
-    if name in parts.translators and query.lang != document.lang:
-        with suppress(LanguageError):
-            for clause in parts.translators[name].translate(query, document.lang):
-                asked += [(clause.source, term, a.weight) for a in clause.alternatives for term in cut(a.text)]
+    mixed = list(parts.translators) if name.startswith(f"{MIX}(") else []
+    through = [name] if name in parts.translators else mixed
+    if through and query.lang != document.lang:
+        for one in through:
+            with suppress(LanguageError):
+                for clause in parts.translators[one].translate(query, document.lang):
+                    asked += [(clause.source, term, a.weight) for a in clause.alternatives for term in cut(a.text)]
     else:
         asked = [
             (query.text[span.start : span.end], span.term, 1.0) for span in analyzer(document.lang).spans(query.text)

@@ -11,7 +11,7 @@ from functools import partial
 from paragloss.search import parts as made
 from paragloss.search.everywhere import Everywhere
 from paragloss.search.fields import FIELDS, named, translation
-from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse
+from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse, written
 from paragloss.search.merged import Merge, Merged, by_score
 from paragloss.search.options import shown
 from paragloss.search.parts import Asked, Parts
@@ -113,7 +113,7 @@ def weights(parts: Parts, *, source: str, targets: Sequence[str]) -> dict[str, f
     node = everything(asked)
     weighed = _weights(Place("", asked), node) if isinstance(node, Fused) else [1.0]
     pairs = zip(terms(node), weighed, strict=True)
-    return {term.search.name: weight for term, weight in pairs if isinstance(term.search, Part)}
+    return {written(term.search): weight for term, weight in pairs}
 
 
 def _speaks(asked: Asked, node: Node, target: str) -> bool:

@@ -94,8 +94,8 @@ class Default:
         return self._said(Piece(term, term, *self._term(source, term)), target)
 
     def knows(self, term: str, lang: str) -> bool:
-        """Whether an analysed term, or phrase, has a translation."""
-        return len(self._term(self._code(lang), term)[0]) > 0
+        """Whether an analysed term, or phrase, is among a language's own words; English words it may borrow are not."""
+        return self._open(self._code(lang)).words.find(term) >= 0
 
     def pieces(self, text: str, lang: str) -> list[Piece]:
         """The words of a text with the English they may be. A word inside a known phrase is also what the phrase is;
