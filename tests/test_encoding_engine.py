@@ -83,7 +83,7 @@ def test_the_snippet_is_the_passage_that_speaks_of_it(tmp_path):
 def test_documents_in_a_language_it_does_not_know_are_found_by_words_alone(tmp_path):
     with Engine.create(str(tmp_path / "library"), models=["e5"]) as engine:
         engine.index([Document("quechua", "wayra wasi", "qu"), DOCUMENTS[0]])
-        assert {found.id for found in engine.search("wayra", lang="en").results} == {"quechua", "bee"}
+        assert engine.search("wayra", lang="en").results[0].id == "quechua"
 
 
 def test_what_is_no_model_is_said(tmp_path):

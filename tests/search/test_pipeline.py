@@ -260,7 +260,7 @@ def test_through_a_third_language(engine, tmp_path):
 
 def test_without_a_pipeline_everything_that_knows_the_language_is_fused(engine):
     text = engine.explain(lang="en", to=["fr"])
-    assert text.startswith("Fused(fuse=plain_sum, weights=[3.0, 1.0, 8.0], depth=200)\n  searchers: Lexical(")
+    assert text.startswith("Calibrated(weights=[1.0, 1.0, 0.15], langs=[fr], depth=100)\n  words: Lexical(")
     assert "Dense" not in engine.explain(lang="fi", to=["fr"])  # cr5 does not know Finnish
     assert "Translated" not in engine.explain(lang="fi", to=["fr"])
 

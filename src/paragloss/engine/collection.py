@@ -20,10 +20,10 @@ from paragloss.engine.understanding import DOUBT, Guess, checked, expected, gues
 from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.formats.text import OnError
 from paragloss.gloss import gloss
-from paragloss.search import explaining
+from paragloss.search import calibrated, explaining
 from paragloss.search import pipeline as pipelines
+from paragloss.search.calibrated import DEPTH
 from paragloss.search.fields import FIELDS, translation
-from paragloss.search.parts import DEPTH
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.serving.bag import BagEncoder
 from paragloss.statistics import DRIFT
@@ -421,10 +421,13 @@ class Engine:
         document = self.get([id])[0]
         if document is None:
             raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-        parts, scores = self._parts(), {}
-        for name, weight in pipelines.weights(parts, source=query.lang, targets=self.langs).items():
-            ranking = self.rank([query], k=DEPTH, pipeline=name)[0]
-            scores[name] = weight * next((hit.score for hit in ranking if hit.id == id), 0.0)
+        parts, said = self._parts(), {}
+        for name, (words, weight) in pipelines.kinds(parts, source=query.lang, targets=self.langs).items():
+            ranking = self.rank([query], k=DEPTH, to=[document.lang], pipeline=name)[0]
+            found = calibrated.shares(ranking) if words else calibrated.ways([ranking])[0]
+            said[name] = words, weight * found.get(id, 0.0)
+        score = next((hit.score for hit in self.rank([query], k=DEPTH)[0] if hit.id == id), 0.0)
+        scores = calibrated.contributions(said, score)
         return {
             "query": {"text": query.text, "lang": query.lang},
             "id": id,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from paragloss.search import parts as made
+from paragloss.search.calibrated import Calibrated
 from paragloss.search.everywhere import Everywhere
 from paragloss.search.fields import FIELDS, named, translation
 from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse, written
@@ -18,15 +19,17 @@ from paragloss.search.parts import Asked, Parts
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
 from paragloss.search.wording import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
+from paragloss.serving.bag import BagEncoder
 from paragloss.translation.combined import known
 from paragloss.types import Query, Searcher, Translator
 
-__all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable", "weights"]
+__all__ = ["Asked", "Parts", "attainable", "build", "everything", "kinds", "sayable"]
 
 #: The translator that is part of the package, and how much more than it a reader's own count, word by word.
 DEFAULT, OWN = "default", 3.0
-#: How far each kind of part is trusted when their scores are added; measured on held-out collections, docs/log.md.
-AS_THEY_STAND, ENCODED, TRANSLATED = 3.0, 1.0, 8.0
+#: What vectors of bags of words add to words: they know the same documents by the same words. Beside a translator they
+#: repeat it, without one they are the bridge. Measured on LibreOffice help, docs/fusion.md.
+REPEATING, BRIDGING = 0.15, 0.5
 
 
 def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> Searcher:
@@ -91,29 +94,28 @@ def _ranked(here: Place, node: Ranked) -> Searcher:
 
 
 def attainable(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> dict[str, float]:
-    """For each language the best score a document of it can have, as every part gives at most 1 of its trust; empty
-    where a reranker or a fusion by place has the last word, which knows no best. In another language than the query's,
-    words as they stand count only when nothing else can find it: what they add is luck."""
+    """For each language the best score a document of it can have, as words and meaning each give at most their share;
+    empty where a reranker or a fusion by place has the last word, which knows no best."""
     asked = Asked(parts, source, targets)
     here, node = Place(name or "", asked), everything(asked) if name is None else parse(name)
     if isinstance(node, Ranked) or (isinstance(node, Part) and node.name in made.FUSIONS):
         return {}
-    weighed = list(zip(terms(node), _weights(here, node) if isinstance(node, Fused) else [1.0], strict=True))
     best = {}
     for target in targets:
-        spoken = [(term, weight) for term, weight in weighed if _speaks(asked, term.search, target)]
-        bridges = [(t, w) for t, w in spoken if t.search != Part("bm25") or source == target] or spoken
-        best[target] = sum(weight for _, weight in bridges)
+        spoken = [term for term in terms(node) if _speaks(asked, term.search, target)]
+        most: dict[bool, float] = {}
+        for term in spoken:
+            words, alone = _is_words(here, term.search), not isinstance(node, Fused)
+            most[words] = max(most.get(words, 0.0), 1.0 if alone else _weight(here, node, term))
+        best[target] = sum(most.values())
     return best
 
 
-def weights(parts: Parts, *, source: str, targets: Sequence[str]) -> dict[str, float]:
-    """The parts of the pipeline that is used when none is said, each with what its scores are multiplied with."""
+def kinds(parts: Parts, *, source: str, targets: Sequence[str]) -> dict[str, tuple[bool, float]]:
+    """The parts of the pipeline that is used when none is said: whether each looks at words, and what it counts."""
     asked = Asked(parts, source, targets)
-    node = everything(asked)
-    weighed = _weights(Place("", asked), node) if isinstance(node, Fused) else [1.0]
-    pairs = zip(terms(node), weighed, strict=True)
-    return {written(term.search): weight for term, weight in pairs}
+    here, node = Place("", asked), everything(asked)
+    return {written(term.search): (_is_words(here, term.search), _weight(here, node, term)) for term in terms(node)}
 
 
 def _speaks(asked: Asked, node: Node, target: str) -> bool:
@@ -128,23 +130,30 @@ def _speaks(asked: Asked, node: Node, target: str) -> bool:
 
 
 def _fused(here: Place, node: Fused) -> Searcher:
-    """What + does: scores, which are shares of the best possible, times how far each part is trusted, added."""
-    return made.total([_search(here, term.search) for term in node.terms], _weights(here, node))
+    """What + does: evidence of words and of meaning, calibrated for each query and language; a weight multiplies."""
+    words: list[tuple[Searcher, float]] = []
+    meanings: list[tuple[Searcher, float]] = []
+    for term in node.terms:
+        kind = words if _is_words(here, term.search) else meanings
+        kind.append((_search(here, term.search), _weight(here, node, term)))
+    return Calibrated(words, meanings, langs=here.asked.targets)
 
 
-def _weights(here: Place, node: Fused) -> list[float]:
-    """How far each part of a sum is trusted. Where one weight is said, those that are not said are 1."""
-    said = any(term.weight is not None for term in node.terms)
-    return [
-        term.weight if term.weight is not None else 1.0 if said else _trust(here, term.search) for term in node.terms
-    ]
+def _weight(here: Place, node: Node, term: Term) -> float:
+    """What was said, else 1; a bag of words has less to add to words, and least to words that are translated."""
+    steps = list(flat(term.search))
+    bag = any(isinstance(s, Part) and isinstance(here.asked.parts.encoders.get(s.name), BagEncoder) for s in steps)
+    if term.weight is not None or not bag or _is_words(here, term.search):
+        return 1.0 if term.weight is None else term.weight
+    others = [step for other in terms(node) for step in flat(other.search)]
+    translated = any(translates(here, step) or step == Part("translated") for step in others)
+    return REPEATING if translated else BRIDGING
 
 
-def _trust(here: Place, node: Node) -> float:
+def _is_words(here: Place, node: Node) -> bool:
+    """Whether a part looks at words, as they stand or translated, and so scores by shares of the query's weight."""
     steps = list(flat(node))
-    if any(translates(here, step) or step == Part("translated") for step in steps):
-        return TRANSLATED
-    return AS_THEY_STAND if any(isinstance(s, Part) and s.name in made.SEARCHERS for s in steps) else ENCODED
+    return any(translates(here, step) or (isinstance(step, Part) and step.name in made.SEARCHERS) for step in steps)
 
 
 def _chain(here: Place, steps: list[Node]) -> Searcher:

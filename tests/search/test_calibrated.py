@@ -1,0 +1,93 @@
+"""Fusion without chosen weights: numbers by hand, and what must hold whatever the scores."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paragloss.search.calibrated import Calibrated, evidence, merged, ways
+from paragloss.types import Hit, Query
+
+QUERY = [Query("q", "honey", "en")]
+
+
+class Fixed:
+    """Answers from a table: language -> hits."""
+
+    def __init__(self, **answers):
+        self._answers = answers
+
+    def search(self, queries, k, where=None):
+        hits = [hit for lang in where["lang"] for hit in self._answers.get(lang, [])]
+        return [hits[:k] for _ in queries]
+
+
+def hits(**scores):
+    return [Hit(id, score) for id, score in sorted(scores.items(), key=lambda pair: -pair[1])]
+
+
+def fused(words=(), meanings=(), langs=("de",), k=10, where=None):
+    searcher = Calibrated([(w, 1.0) for w in words], [(m, 1.0) for m in meanings], langs=langs)
+    return searcher.search(QUERY, k, where)[0]
+
+
+def test_a_cosine_counts_by_how_far_it_stands_out_from_the_field():
+    # (.9 - .8) / (1 - .8) = .5; the last hit is the field.
+    assert ways([hits(a=0.9, b=0.85, c=0.8)]) == [
+        {"a": pytest.approx(0.5), "b": pytest.approx(0.25), "c": pytest.approx(0.0)}
+    ]
+
+
+def test_a_language_with_few_documents_leans_on_the_field_of_all():
+    alone, many = ways([hits(only=0.802), [Hit(str(i), 0.9 - i / 1000) for i in range(100)]])
+    assert 0 < alone["only"] < 0.05
+    assert many["0"] > alone["only"]
+    assert ways([hits(one=0.7)]) == [{"one": pytest.approx(0.0)}]  # it stands out from nothing
+    assert ways([[], []]) == [{}, {}]
+
+
+def test_parts_of_one_kind_share_and_the_two_kinds_add():
+    # sqrt(.3^2 + .4^2) + .2 = .7
+    assert evidence([({"a": 0.3}, 1.0), ({"a": 0.4}, 1.0)], [({"a": 0.2}, 1.0)]) == {"a": pytest.approx(0.7)}
+    assert evidence([({"a": 0.3}, 2.0)], []) == {"a": pytest.approx(0.6)}
+
+
+def test_a_part_that_knows_nothing_changes_nothing():
+    words = Fixed(de=hits(a=0.6, b=0.2))
+    assert fused(words=[words]) == fused(words=[words, Fixed()], meanings=[Fixed()])
+
+
+def test_languages_meet_by_how_sure_each_is_and_not_by_how_high_its_scores_run():
+    german = {f"de{i}": 0.80 - i / 1000 for i in range(20)}  # high, and nothing stands out
+    hindi = {"hi0": 0.5, "hi1": 0.2, "hi2": 0.2}
+    ranking = merged([german, hindi], 30)
+    assert ranking[0].id == "hi0"
+    assert ranking[1].id == "de0"
+
+
+def test_right_answers_in_one_language_are_not_pushed_out_by_the_others():
+    right = {"a": 0.9, "b": 0.9, "c": 0.89}
+    wrong = {f"x{i}": 0.1 + i / 1000 for i in range(10)}
+    assert {hit.id for hit in merged([right, wrong, {f"y{i}": 0.1 for i in range(10)}], 3)} == {"a", "b", "c"}
+
+
+def test_the_filter_says_which_languages():
+    part = Fixed(de=hits(a=0.5), fr=hits(b=0.4))
+    assert [hit.id for hit in fused([part], langs=("de", "fr"), where={"lang": ["fr"]})] == ["b"]
+    assert {hit.id for hit in fused([part], langs=("de", "fr"))} == {"a", "b"}
+
+
+scores = st.dictionaries(st.text("abcdef", min_size=1, max_size=2), st.floats(0, 1), min_size=1, max_size=12)
+
+
+@given(scores, scores, st.sampled_from("abcdef"), st.floats(0.01, 0.5))
+def test_a_document_that_scores_higher_in_a_part_never_falls(words, table, id, more):
+    before = fused([Fixed(de=hits(**{**words, id: 0.3})), Fixed(de=hits(**table))], k=50)
+    after = fused([Fixed(de=hits(**{**words, id: 0.3 + more})), Fixed(de=hits(**table))], k=50)
+    place = lambda ranking: [hit.id for hit in ranking].index(id)  # noqa: E731
+    assert place(after) <= place(before)
+
+
+@given(scores)
+def test_in_one_language_a_single_part_keeps_its_order(words):
+    ranking = fused([Fixed(de=hits(**words))], k=50)
+    assert sorted(words.values(), reverse=True) == [hit.score for hit in ranking]
