@@ -14,7 +14,7 @@ from paragloss.engine.catching_up import best_passages, catch_up, kept, slow
 from paragloss.engine.encoding import encoded, storing
 from paragloss.engine.files import documents_of
 from paragloss.engine.loading import about, load, name_of
-from paragloss.engine.showing import Result, result
+from paragloss.engine.showing import Result, Said, result
 from paragloss.engine.tracking import Tracker
 from paragloss.engine.understanding import DOUBT, Guess, checked, expected, guesses, with_languages
 from paragloss.errors import InputError, ParaglossError, StoreError
@@ -353,6 +353,7 @@ class Engine:
         where: Where | None = None,
     ) -> Answer:
         """Find documents for a query and show what matched."""
+        self._index.catch_up()
         query, shares = self._understood(Query("", text, lang or ""))
         ranking = self._ranked([(query, shares)], k=k, to=to, pipeline=pipeline, where=where)[0]
         documents = self._documents([hit.id for hit in ranking])
@@ -361,10 +362,10 @@ class Engine:
         best = pipelines.attainable(parts, pipeline, source=query.lang, targets=targets)
         models = {**self._models, **parts.translators}
         passages = best_passages(self._store, self._models, query, documents)
-        results = []
+        results, said = [], Said(query, models)
         for document, hit in zip(documents, ranking, strict=True):
             fit = hit.score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
-            results.append(result(query, document, hit.score, models, fit, passage=passages.get(document.id)))
+            results.append(result(said, document, hit.score, fit, passage=passages.get(document.id)))
         return Answer(query, results, tuple(guess.lang for guess in shares[1:]))
 
     def guesses(self, text: str) -> list[Guess]:

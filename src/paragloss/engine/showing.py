@@ -10,7 +10,7 @@ from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
 from paragloss.serving.bag import BagEncoder
-from paragloss.types import Document, Query, Translator
+from paragloss.types import Document, Floats, Query, Translator
 
 
 class Result(NamedTuple):
@@ -27,43 +27,65 @@ class Result(NamedTuple):
     fit: float
 
 
+class Said:
+    """What a query says in each language of the documents that were found for it: worked out once for all of them."""
+
+    def __init__(self, query: Query, models: Mapping[str, Any]) -> None:
+        self.query = query
+        self._models = models
+        self._words: dict[str, dict[str, float]] = {}
+        self._vectors: dict[str, Floats] = {}
+
+    def words(self, lang: str) -> dict[str, float]:
+        """The terms of a language that speak for the query, with how much: its own words and their translations."""
+        if lang not in self._words:
+            cut = analyzer(lang).terms
+            weights = dict.fromkeys(cut(self.query.text), 1.0)
+            translators = [m for m in self._models.values() if isinstance(m, Translator)]
+            for model in translators if lang != self.query.lang else []:
+                with suppress(LanguageError):
+                    for clause in model.translate(self.query, lang):
+                        for alternative in clause.alternatives:
+                            for term in alternative.terms or cut(alternative.text):
+                                weights[term] = max(weights.get(term, 0.0), alternative.weight)
+            self._words[lang] = weights
+        return self._words[lang]
+
+    def vectors(self, lang: str) -> dict[str, tuple[BagEncoder, Floats]]:
+        """The query as encoders that know both languages see it."""
+        found = {}
+        for name, model in self._models.items():
+            if (
+                isinstance(model, BagEncoder)
+                and {self.query.lang, lang} <= set(model.langs)
+                and lang != self.query.lang
+            ):
+                if name not in self._vectors:
+                    self._vectors[name] = model.encode([self.query.text], self.query.lang)[0]
+                found[name] = model, self._vectors[name]
+        return found
+
+
 def result(
-    query: Query,
-    document: Document,
-    score: float,
-    models: Mapping[str, Any],
-    fit: float,
-    *,
-    passage: tuple[int, int] | None = None,
+    said: Said, document: Document, score: float, fit: float, *, passage: tuple[int, int] | None = None
 ) -> Result:
     """A document as it is shown for a query; `passage` is where it was found to speak of it."""
     fit = min(1.0, max(0.0, fit))
     start, end = passage or (0, len(document.text))
     text = document.text[start:end] or document.title
-    shown = snippet(text, analyzer(document.lang), matching(query, document, models))
+    shown = snippet(text, analyzer(document.lang), matching(said, document))
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
 
 
-def matching(query: Query, document: Document, models: Mapping[str, Any]) -> dict[str, float]:
+def matching(said: Said, document: Document) -> dict[str, float]:
     """The terms of a document that speak for the query, with how much: the query's own words, their
     translations, and the words a model finds close to it."""
-    cut = analyzer(document.lang).terms
-    weights = dict.fromkeys(cut(query.text), 1.0)
-    if document.lang == query.lang:
-        return weights
-    for model in models.values():
-        if isinstance(model, Translator):
-            with suppress(LanguageError):
-                for clause in model.translate(query, document.lang):
-                    for alternative in clause.alternatives:
-                        for term in cut(alternative.text):
-                            weights[term] = max(weights.get(term, 0.0), alternative.weight)
-        elif isinstance(model, BagEncoder) and {query.lang, document.lang} <= set(model.langs):
-            vector = model.encode([query.text], query.lang)[0]
-            shares = contributions(model, vector, document.text, document.lang)
-            best = max(shares.values(), default=0.0)
-            for term, share in shares.items():
-                if share > 0.3 * best:
-                    for word in cut(term) if not model.towers[document.lang].vocabulary.stem else [term]:
-                        weights[word] = max(weights.get(word, 0.0), share / best)
+    cut, weights = analyzer(document.lang).terms, dict(said.words(document.lang))
+    for model, vector in said.vectors(document.lang).values():
+        shares = contributions(model, vector, document.text, document.lang)
+        best = max(shares.values(), default=0.0)
+        for term, share in shares.items():
+            if share > 0.3 * best:
+                for word in cut(term) if not model.towers[document.lang].vocabulary.stem else [term]:
+                    weights[word] = max(weights.get(word, 0.0), share / best)
     return weights
