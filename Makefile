@@ -11,12 +11,18 @@ export OMP_NUM_THREADS ?= 1
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@ $(VENV)/.core
+
+# The package alone: all that searching needs.
+$(VENV)/.core: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
 test: $(VENV)/.installed lint types
 	$(BIN)/python -m pytest -n 2
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.core
 	$(BIN)/paragloss demo
 
 lint: $(VENV)/.installed
