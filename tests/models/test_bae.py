@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from corpora import precision, sentences
 
 from paragloss.models import bae
 from paragloss.serving.bag import BagEncoder
@@ -15,32 +16,13 @@ torch = pytest.importorskip("torch")
 
 from paragloss.descent import autoencoder as network  # noqa: E402
 
-
-def corpus(count, seed, langs=("en", "fr"), noise=0):
-    """Sentences of four of forty words, written alike in every language but for its code in front; `noise` further
-    words of each text are its own."""
-    rng = np.random.default_rng(seed)
-    names = [f"w{a}{b}" for a in "abcdefgh" for b in "klmno"]
-    concepts = []
-    for i in range(count):
-        words = rng.choice(40, 4, replace=False)
-        texts = {lang: " ".join(lang + names[w] for w in [*words, *rng.choice(40, noise)]) for lang in langs}
-        concepts.append(Concept(str(i), texts))
-    return concepts
-
-
-def precision(model, concepts, pair=("en", "fr")):
-    left, right = (model.encode([c.texts[lang] for c in concepts], lang) for lang in pair)
-    return np.mean((left @ right.T).argmax(1) == np.arange(len(concepts)))
-
-
 SMALL = {"dim": 24, "stem": False, "batch": 50, "learning_rate": 0.02}
-TESTED = corpus(100, 1)
+TESTED = sentences(100, 1)
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return bae.fit(corpus(500, 0), **SMALL)
+    return bae.fit(sentences(500, 0), **SMALL)
 
 
 def small_corpus():
@@ -125,7 +107,7 @@ def test_it_finds_translations_of_texts_it_has_not_seen(trained):
 
 
 def test_each_stage_brings_the_languages_together():
-    scarce, settings = corpus(150, 0, noise=3), {**SMALL, "dim": 10}
+    scarce, settings = sentences(150, 0, noise=3), {**SMALL, "dim": 10}
     nothing, briefly, pretrained, tuned = (
         precision(bae.fit(scarce, **settings, pretraining_epochs=before, epochs=after), TESTED)
         for before, after in ((0, 0), (1, 0), (5, 0), (1, 10))
@@ -136,14 +118,14 @@ def test_each_stage_brings_the_languages_together():
 
 
 def test_two_layers_are_served_as_two_layers():
-    model = bae.fit(corpus(500, 0), **SMALL, layers=2, hidden=40, epochs=20)
+    model = bae.fit(sentences(500, 0), **SMALL, layers=2, hidden=40, epochs=20)
     assert [layer.activation for layer in model.tower("en").layers] == ["sigmoid"]
     assert model.tower("en").layers[0].weight.shape == (40, 24)
     assert precision(model, TESTED) > 0.3
 
 
 def test_what_is_served_is_what_was_trained():
-    aligned = corpus(80, 0)
+    aligned = sentences(80, 0)
     model = bae.fit(aligned, **SMALL, epochs=1, words=7)
     tower = model.tower("fr")
     machine = network.Machine(torch.from_numpy(tower.table / 7), torch.empty(0), torch.from_numpy(tower.bias))
@@ -156,14 +138,14 @@ def test_what_is_served_is_what_was_trained():
 def test_three_languages_of_which_concepts_may_lack_one():
     concepts = [
         Concept(c.id, {lang: text for j, (lang, text) in enumerate(c.texts.items()) if int(c.id) % 3 != j})
-        for c in corpus(600, 0, ("en", "fr", "it"))
+        for c in sentences(600, 0, ("en", "fr", "it"))
     ]
     model = bae.fit(concepts, **SMALL, epochs=10)
-    assert precision(model, corpus(100, 1, ("fr", "it")), ("it", "fr")) > 0.5
+    assert precision(model, sentences(100, 1, ("fr", "it")), ("it", "fr")) > 0.5
 
 
 def test_the_same_seed_gives_the_same_table_and_another_does_not():
-    aligned, quick = corpus(100, 0), {**SMALL, "pretraining_epochs": 1, "epochs": 1}
+    aligned, quick = sentences(100, 0), {**SMALL, "pretraining_epochs": 1, "epochs": 1}
     first, again, other = (bae.fit(aligned, **quick, seed=seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.tower("fr").table, again.tower("fr").table)
     assert not np.array_equal(first.tower("fr").table, other.tower("fr").table)

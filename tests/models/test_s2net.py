@@ -6,44 +6,25 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from corpora import precision, sentences
 
 from paragloss.errors import ModelError
 from paragloss.learning.counting import Counted
 from paragloss.models import s2net
 from paragloss.serving.bag import BagEncoder, Tower
-from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary
 
 torch = pytest.importorskip("torch")
 
 from paragloss.descent.contrast import contrast  # noqa: E402
 
-
-def corpus(count, seed, langs=("en", "fr"), noise=0):
-    """Sentences of four of forty words, written alike in every language but for its code in front; `noise` further
-    words of each text are its own."""
-    rng = np.random.default_rng(seed)
-    names = [f"w{a}{b}" for a in "abcdefgh" for b in "klmno"]
-    concepts = []
-    for i in range(count):
-        words = rng.choice(40, 4, replace=False)
-        texts = {lang: " ".join(lang + names[w] for w in [*words, *rng.choice(40, noise)]) for lang in langs}
-        concepts.append(Concept(str(i), texts))
-    return concepts
-
-
-def precision(model, concepts, pair=("en", "fr")):
-    left, right = (model.encode([c.texts[lang] for c in concepts], lang) for lang in pair)
-    return np.mean((left @ right.T).argmax(1) == np.arange(len(concepts)))
-
-
 SMALL = {"dim": 20, "stem": False, "batch": 50}
-TESTED = corpus(150, 1)
+TESTED = sentences(150, 1)
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return s2net.fit(corpus(500, 0), **SMALL)
+    return s2net.fit(sentences(500, 0), **SMALL)
 
 
 def test_the_gradient_of_the_logistic_loss_is_that_of_yih_et_al():
@@ -70,18 +51,18 @@ def test_the_gradient_of_the_logistic_loss_is_that_of_yih_et_al():
 
 def test_it_finds_translations_of_texts_it_has_not_seen(trained):
     assert precision(trained, TESTED) > 0.9
-    untrained = s2net.fit(corpus(500, 0), **SMALL, epochs=0)
+    untrained = s2net.fit(sentences(500, 0), **SMALL, epochs=0)
     assert precision(untrained, TESTED) < 0.1
 
 
 def test_the_authors_loss_learns_less_from_random_negatives(trained):
-    difference = s2net.fit(corpus(500, 0), **SMALL, loss="difference")
+    difference = s2net.fit(sentences(500, 0), **SMALL, loss="difference")
     assert 0.3 < precision(difference, TESTED) <= precision(trained, TESTED)
 
 
 def test_a_start_from_opca_makes_up_for_scarce_data():
     pytest.importorskip("paragloss.models.opca")
-    scarce, settings = corpus(150, 0, noise=2), {**SMALL, "dim": 10}
+    scarce, settings = sentences(150, 0, noise=2), {**SMALL, "dim": 10}
     random, opca = (
         precision(s2net.fit(scarce, **settings, start=start, epochs=10), TESTED) for start in ("random", "opca")
     )
@@ -90,7 +71,7 @@ def test_a_start_from_opca_makes_up_for_scarce_data():
 
 
 def test_it_goes_on_from_a_model_that_is_given(trained):
-    again = s2net.fit(corpus(500, 0), start=trained, epochs=0)
+    again = s2net.fit(sentences(500, 0), start=trained, epochs=0)
     np.testing.assert_allclose(again.encode(["enwak enwbl"], "en"), trained.encode(["enwak enwbl"], "en"), atol=1e-6)
 
 
@@ -98,9 +79,9 @@ def test_only_linear_models_can_be_gone_on_from():
     vocabulary = Vocabulary("en", ["a"], [1], 1)
     bent = BagEncoder({"en": Tower(vocabulary, np.ones((1, 2), np.float32), activation="tanh")})
     with pytest.raises(ModelError, match="S2Net is linear"):
-        s2net.fit(corpus(10, 0), start=bent)
+        s2net.fit(sentences(10, 0), start=bent)
     with pytest.raises(ModelError, match="start 'cca': expected one of random, opca"):
-        s2net.fit(corpus(10, 0), start="cca")
+        s2net.fit(sentences(10, 0), start="cca")
 
 
 def test_pairs_go_round_the_languages_of_a_concept():
@@ -116,12 +97,12 @@ def test_pairs_go_round_the_languages_of_a_concept():
 
 
 def test_three_languages_meet():
-    model = s2net.fit(corpus(300, 0, ("en", "fr", "it")), **SMALL, epochs=10)
-    assert precision(model, corpus(100, 1, ("fr", "it")), ("it", "fr")) > 0.8
+    model = s2net.fit(sentences(300, 0, ("en", "fr", "it")), **SMALL, epochs=10)
+    assert precision(model, sentences(100, 1, ("fr", "it")), ("it", "fr")) > 0.8
 
 
 def test_the_same_seed_gives_the_same_table_and_another_does_not():
-    aligned = corpus(100, 0)
+    aligned = sentences(100, 0)
     first, again, other = (s2net.fit(aligned, **SMALL, epochs=2, seed=seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.tower("fr").table, again.tower("fr").table)
     assert not np.array_equal(first.tower("fr").table, other.tower("fr").table)

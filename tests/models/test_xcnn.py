@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from corpora import precision, topics
 
 from paragloss.errors import ModelError
 from paragloss.models import xcnn
@@ -16,43 +17,12 @@ torch = pytest.importorskip("torch")
 
 from paragloss.descent.contrast import Pairs, contrast, learn  # noqa: E402
 
-#: Words of each language, by meaning. A sentence holds words of one topic, and the hub's two words for a meaning are
-#: never in one sentence pair: only the hub's own texts say that they belong together.
-MEANINGS, TOPICS = 60, 12
-
-
-def sentence(words, lang, form=""):
-    return " ".join(f"{lang}{'abcdefghijkl'[w // 5]}{'klmno'[w % 5]}{form}q" for w in words)
-
-
-def corpus(count, seed, forms=("",)):
-    rng = np.random.default_rng(seed)
-    concepts = []
-    for i in range(count):
-        topic = rng.integers(TOPICS)
-        words = 5 * topic + rng.choice(5, 3, replace=False)
-        extra = rng.choice(MEANINGS, 1)
-        form = forms[i % len(forms)]
-        concepts.append(
-            Concept(str(i), {"en": sentence([*words, *extra], "en", form), "fr": sentence([*words, *extra], "fr")})
-        )
-    return concepts
-
-
-def precision(model, concepts, pair=("en", "fr")):
-    """How often a text's counterpart is nearer than all texts that differ from it."""
-    left, right = (model.encode([c.texts[lang] for c in concepts], lang) for lang in pair)
-    scores = left @ right.T
-    same = np.array([[set(a.texts["fr"].split()) == set(b.texts["fr"].split()) for b in concepts] for a in concepts])
-    return np.mean(scores.diagonal() > np.where(same, -1, scores).max(1))
-
-
 SMALL = {"dim": 16, "stem": False, "batch": 50, "hub": "en"}
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return xcnn.fit(corpus(800, 0), **SMALL)
+    return xcnn.fit(topics(800, 0), **SMALL)
 
 
 def test_a_text_is_the_sum_of_the_tanh_of_its_terms():
@@ -142,16 +112,16 @@ def test_only_the_terms_of_the_pairs_move(optimizer):
 
 
 def test_it_finds_translations_of_texts_it_has_not_seen(trained):
-    assert precision(trained, corpus(150, 1)) > 0.5  # chance is 1 / 150
+    assert precision(trained, topics(150, 1)) > 0.5  # chance is 1 / 150
 
 
 def test_the_hub_s_own_texts_teach_what_pairs_cannot():
     """The hub has a second form of every word that no sentence pair has; its own texts mix both forms."""
     rng = np.random.default_rng(5)
-    settings = {**SMALL, "monolingual": [_either(c, rng) for c in corpus(1500, 2)], "hub_loss": "difference"}
-    tested = corpus(150, 3, forms=("zz",))
+    settings = {**SMALL, "monolingual": [_either(c, rng) for c in topics(1500, 2)], "hub_loss": "difference"}
+    tested = topics(150, 3, forms=("zz",))
     learned, random = (
-        same_topic(xcnn.fit(corpus(600, 0), **settings, hub_epochs=epochs), tested) for epochs in (20, 0)
+        same_topic(xcnn.fit(topics(600, 0), **settings, hub_epochs=epochs), tested) for epochs in (20, 0)
     )
     assert random < 0.2  # chance is 1 / 12
     assert learned > 0.4
@@ -170,38 +140,29 @@ def _either(concept, rng):
 
 
 def test_conjugate_gradients_learn_as_well():
-    model = xcnn.fit(corpus(400, 0), **SMALL, optimizer="cg", hub_epochs=3, epochs=6)
-    assert precision(model, corpus(150, 1)) > 0.3
+    model = xcnn.fit(topics(400, 0), **SMALL, optimizer="cg", hub_epochs=3, epochs=6)
+    assert precision(model, topics(150, 1)) > 0.3
 
 
 def test_two_layers_are_served_as_one_table():
-    model = xcnn.fit(corpus(400, 0), **SMALL, layers=2)
+    model = xcnn.fit(topics(400, 0), **SMALL, layers=2)
     assert not model.tower("fr").layers
-    assert precision(model, corpus(150, 1)) > 0.1  # chance is 1 / 150
+    assert precision(model, topics(150, 1)) > 0.1  # chance is 1 / 150
 
 
 def test_every_language_is_extended_against_the_hub():
     concepts = [
         Concept(c.id, {**c.texts, "it": c.texts["fr"].replace("fr", "it")} if int(c.id) % 2 else c.texts)
-        for c in corpus(900, 0)
+        for c in topics(900, 0)
     ]
     model = xcnn.fit(concepts, **SMALL)
     assert set(model.langs) == {"en", "fr", "it"}
-    tested = [Concept(c.id, {"it": c.texts["fr"].replace("fr", "it"), "fr": c.texts["fr"]}) for c in corpus(100, 1)]
+    tested = [Concept(c.id, {"it": c.texts["fr"].replace("fr", "it"), "fr": c.texts["fr"]}) for c in topics(100, 1)]
     assert precision(model, tested, ("it", "fr")) > 0.4  # two languages that never saw each other
 
 
-def test_clicks_take_the_place_of_pseudo_relevance():
-    clicks = [(c.texts["en"], " ".join(c.texts["en"].split()[:3])) for c in corpus(800, 7)]
-    aligned = corpus(400, 0)
-    clicked, matched = (xcnn.fit(aligned, **SMALL, clicks=given, epochs=1) for given in (clicks, ()))
-    assert not np.array_equal(clicked.tower("en").table, matched.tower("en").table)
-    titles = xcnn.fit([c._replace(titles={"en": c.texts["en"][:10]}) for c in aligned], **SMALL, epochs=1)
-    assert not np.array_equal(titles.tower("en").table, matched.tower("en").table)
-
-
 def test_the_hub_is_the_largest_language_unless_another_is_named():
-    concepts = [*corpus(40, 0), Concept("x", {"fr": "frakq"}), Concept("y", {"fr": "frblq"})]
+    concepts = [*topics(40, 0), Concept("x", {"fr": "frakq"}), Concept("y", {"fr": "frblq"})]
     quick = {"dim": 4, "stem": False, "hub_epochs": 1, "epochs": 1}
     assert xcnn.fit(concepts, **quick).meta["hub"] == "fr"
     assert xcnn.fit(concepts, **quick, hub="en").meta["hub"] == "en"
@@ -214,14 +175,14 @@ def test_the_hub_is_the_largest_language_unless_another_is_named():
 
 
 def test_the_same_seed_gives_the_same_table_and_another_does_not():
-    aligned, quick = corpus(200, 0), {**SMALL, "hub_epochs": 2, "epochs": 2}
+    aligned, quick = topics(200, 0), {**SMALL, "hub_epochs": 2, "epochs": 2}
     first, again, other = (xcnn.fit(aligned, **quick, seed=seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.tower("fr").table, again.tower("fr").table)
     assert not np.array_equal(first.tower("fr").table, other.tower("fr").table)
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
-    aligned, quick = corpus(200, 0), {**SMALL, "hub_epochs": 2}
+    aligned, quick = topics(200, 0), {**SMALL, "hub_epochs": 2}
     whole = xcnn.fit(aligned, **quick, epochs=4)
     xcnn.fit(aligned, **quick, epochs=2, checkpoint=tmp_path)
     resumed = xcnn.fit(aligned, **quick, epochs=4, checkpoint=tmp_path)
@@ -229,7 +190,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
 
 
 def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
-    texts = [c.texts["fr"] for c in corpus(20, 1)]
+    texts = [c.texts["fr"] for c in topics(20, 1)]
     trained.save(tmp_path / "model")
     np.testing.assert_array_equal(BagEncoder.load(tmp_path / "model").encode(texts, "fr"), trained.encode(texts, "fr"))
     np.testing.assert_allclose(
