@@ -124,6 +124,25 @@ def test_two_layers_are_served_as_two_layers():
     assert precision(model, TESTED) > 0.3
 
 
+@pytest.mark.parametrize("pretrained", [1, 3])
+def test_three_layers_learn_too(pretrained):
+    model = bae.fit(sentences(500, 0), **SMALL, layers=3, hidden=40, pretraining_layers=pretrained)
+    assert len(model.tower("en").layers) == 2
+    assert precision(model, TESTED) > 0.2  # chance is 1 / 100; with small starting weights above the first it was that
+
+
+def test_what_lies_above_the_first_layer_starts_apart():
+    """One half everywhere, which is what a layer sees at first, becomes one half; other codes are kept apart."""
+    bottom, middle, top = network.stack([50, 30, 20], seed=0)[0:1] + network.stack([50, 30, 20, 10], seed=0)[1:]
+    half = torch.full((1, 30), 0.5)
+    assert torch.allclose(torch.sigmoid(half @ middle.weight + middle.hidden), torch.full((1, 20), 0.5), atol=1e-6)
+    codes = torch.rand(40, 30, generator=torch.Generator().manual_seed(0))
+    spread = torch.sigmoid(codes @ middle.weight + middle.hidden).std(0)
+    assert float(spread.mean().detach()) > 0.15
+    assert float(bottom.weight.detach().std()) == pytest.approx(network.SPREAD, rel=0.1)
+    assert top.weight.shape == (20, 10)
+
+
 def test_what_is_served_is_what_was_trained():
     aligned = sentences(80, 0)
     model = bae.fit(aligned, **SMALL, epochs=1, words=7)

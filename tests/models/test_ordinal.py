@@ -200,6 +200,20 @@ def test_pairs_hold_the_judged_documents_and_never_sample_one():
     assert found.grades[4:].sum() == 0
 
 
+def test_a_pool_of_irrelevant_documents_is_small_and_never_judged():
+    one = task([[0]] * 20, [[2]] * 300, [{i: 2, i + 1: 1} for i in range(20)])
+    torch.manual_seed(0)
+    rows = torch.arange(20)
+    everyone, few = graded.pairs(one, rows, 40), graded.pairs(one, rows, 40, pool=10)
+    assert len(everyone.documents) > 250
+    assert len(few.documents) <= 10 + 21 + 20  # the pool, the judged ones, and draws in place of judged ones
+    assert len(few.cells) == len(everyone.cells) == 20 * 42
+    query, document = few.cells // len(few.documents), few.documents[few.cells % len(few.documents)]
+    for q, d, grade in zip(query[40:].tolist(), document[40:].tolist(), few.grades[40:].tolist(), strict=True):
+        assert grade == 0
+        assert d not in (q, q + 1)
+
+
 def test_ndcg_by_hand():
     # Query [0] scores documents [0], [1], [2] by their first coordinate: the grades come in order 1, 2, 0.
     one = task([[0]], [[0], [1], [2]], [{0: 1, 1: 2, 2: 0}])

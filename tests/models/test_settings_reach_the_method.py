@@ -95,15 +95,15 @@ def test_xcnn_asks_for_the_relevance_it_is_told(monkeypatch):
 
 
 def test_negatives_by_hand():
-    # Left e1; right e1, -e1, e2 in turn: with one negative the row sees cos 1 - cos(-1) = 2, with two also 1 - 0 = 1.
-    left = torch.tensor([[1.0, 0.0]] * 3)
-    right = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    # Rows: 1: (1) - (-1), then (1) - 0. 2: (-1) - 0, then (-1) - 1. 3: 0 - 1, then 0 - (-1).
+    left = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    right = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.6, 0.8]])
+    # Cosines of the rows: (1, -1, .6), (0, 0, .8), (1, -1, .6). Own less the next: 2, -.8, -.4; less the one after
+    # that: .4, 0, 1.6.
     one, two = (float(contrast.contrast(left, right, loss="difference", negatives=n)) for n in (1, 2))
-    assert one == pytest.approx(-(2 - 1 - 1) / 3)
-    assert two == pytest.approx(-((2 - 1 - 1) / 3 + (1 - 2 + 1) / 3) / 2)
+    assert one == pytest.approx(-0.8 / 3)
+    assert two == pytest.approx(-(0.8 / 3 + 2.0 / 3) / 2)
     logistic = [float(contrast.contrast(left, right, loss="logistic", scale=1.0, negatives=n)) for n in (1, 2)]
-    soft = np.logaddexp(0, -np.array([2.0, -1, -1])).mean(), np.logaddexp(0, -np.array([1.0, -2, 1])).mean()
+    soft = [np.logaddexp(0, -np.array(gaps)).mean() for gaps in ([2.0, -0.8, -0.4], [0.4, 0.0, 1.6])]
     assert logistic == pytest.approx([soft[0], np.mean(soft)])
 
 

@@ -32,6 +32,13 @@ def test_it_is_a_minimum_and_the_scale_of_a_feature_does_not_matter():
     np.testing.assert_allclose(scaled * [1000, 1, 1], weights, rtol=1e-2, atol=1e-2)
 
 
+def test_no_weight_is_below_the_least():
+    lists = [np.array([[1.0, 0.0], [0.0, 1.0]])] * 10
+    weights, _ = weigh_lists(lists, [0] * 10, least=0.0)
+    assert weights[0] > 0
+    assert weights[1] == 0
+
+
 def test_a_feature_that_never_changes_counts_for_nothing_and_a_penalty_holds_down():
     lists = [np.array([[1.0, 5.0], [0.0, 5.0]])] * 10
     free, _ = weigh_lists(lists, [0] * 10, penalty=1e-4)

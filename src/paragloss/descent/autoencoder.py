@@ -8,6 +8,7 @@ restricted Boltzmann machines", 2010.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -83,12 +84,21 @@ class Schedule(NamedTuple):
 
 
 def stack(widths: Sequence[int], seed: int) -> list[Machine]:
-    """Machines on top of each other: widths[0] terms at the bottom, widths[-1] the size of the code."""
+    """Machines on top of each other: widths[0] terms at the bottom, widths[-1] the size of the code.
+
+    The bottom one starts small. What those above it see is around one half everywhere, of which small weights make one
+    half everywhere again, and nothing is learned: theirs are four times as wide as Glorot and Bengio's (AISTATS 2010,
+    for sigmoids), and their biases make one half of one half.
+    """
     generator = torch.Generator().manual_seed(seed)
     machines = []
-    for wide, narrow in pairwise(widths):
-        parts = (SPREAD * torch.randn(wide, narrow, generator=generator), torch.zeros(wide), torch.zeros(narrow))
-        machines.append(Machine(*(part.requires_grad_() for part in parts)))
+    for number, (wide, narrow) in enumerate(pairwise(widths)):
+        weight, hidden = SPREAD * torch.randn(wide, narrow, generator=generator), torch.zeros(narrow)
+        if number:
+            edge = 4 * math.sqrt(6 / (wide + narrow))
+            weight = edge * (2 * torch.rand(wide, narrow, generator=generator) - 1)
+            hidden = -weight.sum(0) / 2
+        machines.append(Machine(*(part.requires_grad_() for part in (weight, torch.zeros(wide), hidden))))
     return machines
 
 

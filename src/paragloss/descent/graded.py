@@ -64,6 +64,7 @@ def train(
     epochs: int,
     learning_rate: float,
     seed: int,
+    pool: int = 0,
     decay: float = 1.0,
     clip: float | None = None,
     validation: Sequence[Task] = (),
@@ -74,7 +75,8 @@ def train(
     """Change the towers until `loss(scores, grades)` is small on the tasks; keep the epoch of best validation nDCG@5.
 
     A batch holds `batch` queries of one task, each with its judged documents and `negatives` that are drawn anew
-    every time.
+    every time: from all documents, or with `pool` from so many of them, the same for the whole batch. Where reading a
+    document is the work, as for an LSTM, that saves most of it.
     """
     for one in tasks:
         most = int(one.judged.bounds.diff().max())
@@ -89,7 +91,7 @@ def train(
 
     def batch_loss(chosen: tuple[Task, torch.Tensor]) -> torch.Tensor:
         one, rows = chosen
-        found = pairs(one, rows, negatives)
+        found = pairs(one, rows, negatives, pool=pool)
         return loss(scores(towers, one, rows, found, epsilon), found.grades).mean()
 
     def validate() -> float:
@@ -117,15 +119,19 @@ def train(
     return history
 
 
-def pairs(one: Task, rows: torch.Tensor, negatives: int) -> Pairs:
-    """The judged documents of some queries and `negatives` others for each, drawn evenly (one may come up twice)."""
+def pairs(one: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> Pairs:
+    """The judged documents of some queries and `negatives` others for each, drawn evenly (one may come up twice) from
+    all documents or from a `pool` of them."""
     judged = select(one.judged, rows)
     place = torch.arange(len(rows), device=rows.device)
     query = torch.repeat_interleave(place, judged.bounds.diff(), output_size=len(judged.ids))
     document, grades = judged.ids.long(), judged.weights.long()
     if negatives:
         query = torch.cat([query, place.repeat_interleave(negatives)])
-        document = torch.cat([document, _sample(one, rows, negatives).flatten()])
+        others = _sample(one, rows, negatives)
+        if 0 < pool < _count(one.documents):
+            others = _pooled(one, judged, others, pool)
+        document = torch.cat([document, others.flatten()])
         grades = torch.cat([grades, grades.new_zeros(len(rows) * negatives)])
     distinct, which = torch.unique(document, return_inverse=True)
     return Pairs(distinct, query * len(distinct) + which, grades)
@@ -139,6 +145,17 @@ def _sample(one: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
     ranks = (draws * free[:, None]).long()
     keys = rows[:, None] * (documents + 1) + ranks
     return ranks + torch.searchsorted(one.keys, keys, right=True) - one.judged.bounds[rows][:, None]
+
+
+def _pooled(one: Task, judged: Bags, drawn: torch.Tensor, pool: int) -> torch.Tensor:
+    """Draws from a few documents in place of `drawn` (queries, n); where one of them is judged, that draw stays."""
+    documents, queries = _count(one.documents), len(drawn)
+    few = torch.randint(documents, (pool,), device=drawn.device)
+    others = few[torch.randint(pool, drawn.shape, device=drawn.device)]
+    place = torch.arange(queries, device=drawn.device)
+    owner = torch.repeat_interleave(place, judged.bounds.diff(), output_size=len(judged.ids))
+    taken = torch.isin(place[:, None] * documents + others, owner * documents + judged.ids.long())
+    return torch.where(taken, drawn, others)
 
 
 def scores(towers: Towers, one: Task, rows: torch.Tensor, found: Pairs, epsilon: float) -> torch.Tensor:

@@ -49,12 +49,15 @@ def fit(
     pretraining_epochs: Annotated[
         int, Setting("Epochs of the Boltzmann machines; 0 starts from random numbers.", least=0, most=100_000)
     ] = 5,
+    pretraining_layers: Annotated[
+        int, Setting("How many layers, from the bottom, are Boltzmann machines first.", least=0, most=100)
+    ] = 1,
     epochs: Annotated[
         int, Setting("Epochs of the whole network; 0 keeps what the machines found.", least=0, most=100_000)
     ] = 50,
     learning_rate: Rate = 0.003,
     batch: Batch = 200,
-    patience: Patience = 3,
+    patience: Patience = 10,
     stem: Stem = True,
     max_terms: MaxTerms = 10_000,
     min_df: MinDf = 2,
@@ -64,7 +67,7 @@ def fit(
 
     A text is read as `words` words, however long it is. Every word of the vocabulary is scored for every text, so
     time grows with texts x terms: `max_terms` bounds it. `epochs=0` keeps what the Boltzmann machines found,
-    `pretraining_epochs=0` starts from small random numbers.
+    `pretraining_epochs=0` starts from random numbers. The paper's own network is `layers=3, pretraining_layers=3`.
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=(1, 10**9))
     from paragloss.descent import autoencoder as network
@@ -73,8 +76,8 @@ def fit(
     corpus = network.Corpus.of(texts, [part.concepts for part in counted.values()], concepts, words)
     machines = network.stack([corpus.terms, *[hidden] * (layers - 1), dim], seed)
     schedule = network.Schedule(learning_rate, batch, seed, progress)
-    if pretraining_epochs:
-        network.pretrain(machines, corpus, schedule, epochs=pretraining_epochs)
+    if pretraining_epochs and pretraining_layers:
+        network.pretrain(machines[:pretraining_layers], corpus, schedule, epochs=pretraining_epochs)
     if epochs:
         network.tune(machines, corpus, schedule, epochs=epochs, patience=patience)
     (table, bias), *rest = [(m.weight.detach().numpy(), m.hidden.detach().numpy()) for m in machines]

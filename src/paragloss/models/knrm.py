@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 NEGATIVES = ("random", "hard")
 #: Columns of `standing`, and how many times a surer search than ours is made up for every concept. With none, what a
-#: learned table had found was spoilt on two of seven sets; with more than six, what Cr5 had found gained less.
-_STANDING, _SURER = 3, 6
+#: learned table had found was spoilt on two of seven sets; with more than three, what Cr5 had found gained less.
+_STANDING, _SURER = 3, 3
 
 
 @checked
@@ -77,34 +77,60 @@ def fit(
     judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=asked) for lang in answering]
     known = BagEncoder.load(start) if start else None
     parts = firststage.folds(len(aligned), parts=folds, most=queries, seed=seed)
-    lists: list[Floats] = []
-    right: list[int] = []
+    lists: list[_List] = []
     for number, held in enumerate(parts):
         apart = {aligned[i].id for i in held}
         encoder = known or cr5.fit([concept for concept in aligned if concept.id not in apart], dim=dim, seed=seed)
         rng = np.random.default_rng([seed, number])
         for one in judged:
-            for features, place in _candidates(encoder, one, apart, depth, rng):
-                lists.append(features)
-                right.append(place)
+            lists += _candidates(encoder, one, apart, depth, rng)
         if progress is not None:
             progress((number + 1) / (len(parts) + 1), 0.0)
-    if not lists:
+    if not any(one.real for one in lists):
         raise InputError(
             f"no text of {len(aligned)} concepts is found by its {asked}: give more concepts to learn from"
         )
-    found, loss = weigh_lists(lists, right, penalty=penalty)
+    trust, weight, title, loss = _weighed(lists, penalty)
     vocabularies, table = _words(known or cr5.fit(aligned, dim=dim, seed=seed))
     about = {"method": "knrm", "asked": asked, "lists": len(lists), "loss": loss, "start": start or "cr5"}
-    trust, weight, title = np.split(found.astype(np.float32), [_STANDING, _STANDING + len(kernels.MEANS)])
     return Knrm(vocabularies, _places(vocabularies), table, weight, 0.0, title=title, trust=trust, meta=about)
+
+
+class _List(NamedTuple):
+    """The candidates of one search: how they stood, what the kernels feel of text and title, which one is right."""
+
+    standing: Floats  # (candidates, 3)
+    felt: Floats  # (candidates, 2 x kernels)
+    right: int
+    real: bool  # False for a search that was made up
+
+
+def _weighed(lists: Sequence[_List], penalty: float) -> tuple[Floats, Floats, Floats, float]:
+    """How far to trust the search before, and the weights of kernels on the text and on the title.
+
+    Kernels are weighed by what real searches found: in a made-up one the right document is often one that looks wrong,
+    which would turn them round. Then all lists say how much the kernels together count beside each kind of standing,
+    none of it below zero: the worst that reranking may do is nothing.
+    """
+    real = [one for one in lists if one.real]
+    found, _ = weigh_lists(
+        [np.hstack([one.standing, one.felt]) for one in real], [one.right for one in real], penalty=penalty
+    )
+    kernel = found[_STANDING:]
+    together, loss = weigh_lists(
+        [np.column_stack([one.standing, one.felt @ kernel]) for one in lists],
+        [one.right for one in lists],
+        penalty=penalty,
+        least=0.0,
+    )
+    weight, title = np.split((together[_STANDING] * kernel).astype(np.float32), 2)
+    return together[:_STANDING].astype(np.float32), weight, title, loss
 
 
 def _candidates(
     encoder: BagEncoder, judged: Judged, apart: Set[str], depth: int, rng: np.random.Generator
-) -> Iterator[tuple[Floats, int]]:
-    """What searches by meaning, by words as they stand and by something surer find for concepts kept apart: how each
-    candidate stood and what the kernels feel of it, and which one is right."""
+) -> Iterator[_List]:
+    """What searches by meaning, by words as they stand and by something surer find for concepts kept apart."""
     source, target = pairs.languages(judged)
     asked = [query.text for query in judged.queries if query.id in apart]
     documents = [judged.documents[query.id] for query in judged.queries if query.id in apart]
@@ -118,15 +144,16 @@ def _candidates(
     names = [blank.ids(document.title or document.text, target) for document in documents]
     by_meaning = encoder.encode(asked, source) @ encoder.encode(texts, target).T
     surer = [firststage.surer(by_meaning, rng) for _ in range(_SURER)]
-    lists: dict[int, list[firststage.Candidates]] = {}
-    for scores in (by_meaning, firststage.as_they_stand(asked, source, texts, target), *surer):
+    lists: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
+    searches = (by_meaning, firststage.as_they_stand(asked, source, texts, target), *surer)
+    for number, scores in enumerate(searches):
         for found in firststage.best(scores, depth):
-            lists.setdefault(found.query, []).append(found)
+            lists.setdefault(found.query, []).append((found, number < len(searches) - _SURER))
     for query, several in lists.items():
-        anyone = np.unique(np.concatenate([found.documents for found in several]))  # felt once, for all searches
+        anyone = np.unique(np.concatenate([found.documents for found, _ in several]))  # felt once, for all searches
         felt = np.hstack([blank.features_ids(words[query], [part[i] for i in anyone]) for part in (read, names)])
-        for found in several:
-            yield np.hstack([standing(found.scores), felt[np.searchsorted(anyone, found.documents)]]), found.right
+        for found, real in several:
+            yield _List(standing(found.scores), felt[np.searchsorted(anyone, found.documents)], found.right, real)
 
 
 def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:

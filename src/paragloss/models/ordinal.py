@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from paragloss.descent.towers import TowerEncoder
 
 ENCODERS = ("average", "cnn", "lstm")
+#: Towers that read in order draw the irrelevant documents of one batch from so many.
+POOL = 128
 Unjudged: TypeAlias = Annotated[
     int, Setting("Documents that nobody judged, for every query and epoch.", least=0, most=100_000)
 ]
@@ -168,6 +170,7 @@ def fit_judged(
         lambda scores, grades: measure(scores, grades, thresholds),
         epsilon=epsilon,
         negatives=negatives,
+        pool=POOL if ordered else 0,
         batch=batch,
         epochs=epochs,
         learning_rate=learning_rate or (0.001 if ordered else 0.01),

@@ -16,11 +16,15 @@ Reals = npt.NDArray[np.float64]
 
 
 def weigh_lists(
-    lists: Sequence[npt.NDArray[np.floating]], right: Sequence[int], *, penalty: float = 0.01
+    lists: Sequence[npt.NDArray[np.floating]],
+    right: Sequence[int],
+    *,
+    penalty: float = 0.01,
+    least: float | None = None,
 ) -> tuple[Reals, float]:
     """One weight per feature, and the loss they reach; `lists` are (items, features), `right` which item is right.
 
-    `penalty` holds the squared weights down, in units in which every feature varies by one.
+    `penalty` holds the squared weights down, in units in which every feature varies by one. No weight is below `least`.
     """
     items = np.concatenate([np.asarray(one, np.float64) for one in lists])
     bounds = np.cumsum([0, *map(len, lists)])
@@ -39,5 +43,6 @@ def weigh_lists(
         slope = (mass / total[owner]) @ items / len(lists) - items[wanted].mean(axis=0)
         return value + penalty * float(weights @ weights) / 2, slope + penalty * weights
 
-    found = minimize(loss, np.zeros(items.shape[1]), jac=True, method="L-BFGS-B")
+    bounds_of = None if least is None else [(least, None)] * items.shape[1]
+    found = minimize(loss, np.zeros(items.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds_of)
     return found.x * scale, float(loss(found.x)[0])
