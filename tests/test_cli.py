@@ -82,7 +82,8 @@ def test_search_speaks_json(place):
         cwd=place,
     ).stdout
     answer = json.loads(out)
-    assert answer["query"] == {"text": "the lava of a volcano", "lang": "en", "others": []}
+    understood = {"words": 2, "unknown": []}
+    assert answer["query"] == {"text": "the lava of a volcano", "lang": "en", "others": [], **understood}
     assert answer["results"][0]["id"] == "volcano.fr"
     assert set(answer["results"][0]) == {"id", "lang", "title", "score", "snippet", "marks", "meta", "fit"}
 

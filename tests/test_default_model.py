@@ -1,8 +1,12 @@
 """Without any model of one's own: a folder of texts is indexed and searched across languages."""
 
+import json
+from contextlib import suppress
+
 import pytest
 
 from paragloss import demo
+from paragloss.cli import main
 from paragloss.engine import Engine, describe
 from paragloss.search import pipeline
 from paragloss.search.everywhere import Everywhere
@@ -18,6 +22,55 @@ def collection(tmp_path_factory):
     with Engine.create(path) as engine:
         engine.index(demo.documents())
     return path
+
+
+#: Two short texts in ten languages each, written for this test.
+TEXTS = {
+    "en": (
+        "The bridge over the river was shut after the flood.",
+        "The doctor gave the child medicine for a fever.",
+    ),
+    "es": ("El puente sobre el río se cerró tras la inundación.", "El médico dio al niño una medicina para la fiebre."),
+    "de": (
+        "Die Brücke über den Fluss ist seit der Flut gesperrt.",
+        "Der Arzt gab dem Kind Medizin gegen das Fieber.",
+    ),
+    "fr": ("Le pont sur la rivière a été fermé après les inondations.", "Le médecin a donné à l'enfant un médicament."),
+    "ru": ("Мост через реку закрыли после наводнения.", "Врач дал ребёнку лекарство от температуры."),
+    "ar": ("أُغلق الجسر فوق النهر بعد الفيضان.", "أعطى الطبيب الطفل دواءً للحمى."),
+    "hi": ("बाढ़ के बाद नदी पर बना पुल बंद कर दिया गया।", "डॉक्टर ने बच्चे को बुखार की दवा दी।"),
+    "zh": ("洪水过后，河上的桥被关闭了。", "医生给孩子开了退烧的药。"),
+    "tr": ("Nehrin üzerindeki köprü selden sonra kapatıldı.", "Doktor çocuğa ateşi için ilaç verdi."),
+    "el": (
+        "Η γέφυρα πάνω από το ποτάμι έκλεισε μετά την πλημμύρα.",
+        "Ο γιατρός έδωσε στο παιδί φάρμακο για πυρετό.",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "which"),
+    [
+        ("a bridge across a river", "bridge"),
+        ("medicine for a child", "doctor"),
+        ("puente sobre un río", "bridge"),
+        ("лекарство для ребёнка", "doctor"),
+    ],
+)
+def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(tmp_path, capsys, monkeypatch, text, which):
+    for lang, texts in TEXTS.items():
+        for name, body in zip(("bridge", "doctor"), texts, strict=True):
+            (tmp_path / "texts" / lang).mkdir(parents=True, exist_ok=True)
+            (tmp_path / "texts" / lang / f"{name}.txt").write_text(body, encoding="utf-8")
+    library = str(tmp_path / "library")
+    for command in (["index", str(tmp_path / "texts"), "--into", library], ["search", "--in", library, text, "--json"]):
+        monkeypatch.setattr("sys.argv", ["paragloss", *command])
+        with suppress(SystemExit):
+            main()
+    out = capsys.readouterr().out
+    found = json.loads(out[out.index("{") :])["results"]
+    best = [result["id"] for result in found[: len(TEXTS)]]
+    assert sum(which in id for id in best) >= 9, best
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,8 @@ def show(answer: Any) -> None:
     console = Console(highlight=False, soft_wrap=True)
     others = f", perhaps {', '.join(answer.others)}" if answer.others else ""
     console.print(f"{plain(answer.query.text)}  [{answer.query.lang}{others}]", style="bold", markup=False)
+    if said := str(answer.understood):
+        console.print(f"  {plain(said)}", style="yellow", markup=False)
     if not answer.results:
         console.print("  nothing found", style="dim")
     for place, result in enumerate(answer.results, start=1):

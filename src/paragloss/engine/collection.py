@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paragloss import artefacts, languages
-from paragloss.engine import keeping, reasons, translating
+from paragloss.engine import alarms, keeping, reasons, translating
+from paragloss.engine.alarms import Understood
 from paragloss.engine.catching_up import best_passages, catch_up, kept, slow
 from paragloss.engine.encoding import encoded, storing
 from paragloss.engine.files import documents_of
@@ -61,10 +63,13 @@ class Answer(NamedTuple):
     results: list[Result]
     #: Other languages the query may have been in, likeliest first; they were searched as well.
     others: tuple[str, ...] = ()
+    #: How many words the query has, and which of them nobody understood.
+    understood: Understood = Understood(0, ())
 
     def as_json(self) -> dict[str, Any]:
+        words = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
         return {
-            "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others)},
+            "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others), **words},
             "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
         }
 
@@ -209,6 +214,7 @@ class Engine:
         if isinstance(documents, Document | Mapping | str):
             raise InputError(f"index takes several documents, got one {type(documents).__name__}: put it in a list")
         done = 0
+        warned: set[str] = set()
         self._memory.clear()
         try:
             for batch in _batches(documents, BATCH):
@@ -216,6 +222,7 @@ class Engine:
                 old = kept(self._store, list(slow(self._models)), ready)
                 self._index.add(ready, encoded(self._models, ready) | old)
                 done += len(ready)
+                self._warn(ready, warned)
                 if progress:
                     progress(done)
         finally:
@@ -227,6 +234,15 @@ class Engine:
             catch_up(self._store, name, model, progress=encoding)
         self._build_graph(total)
         return done
+
+    def _warn(self, documents: Sequence[Document], warned: set[str]) -> None:
+        """Say once of a language that its documents are hardly in it."""
+        if self._default is not None:
+            for lang, message in alarms.strangers(
+                [d for d in documents if d.lang not in warned], self._default
+            ).items():
+                warned.add(lang)
+                warnings.warn(f"{message}: is that their language?", stacklevel=3)
 
     def _use_machine(self, machine: str, translate_to: str) -> None:
         """Take another translation engine; what documents are translated into stays what it was at the beginning."""
@@ -366,7 +382,8 @@ class Engine:
         for document, hit in zip(documents, ranking, strict=True):
             fit = hit.score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
             results.append(result(said, document, hit.score, fit, passage=passages.get(document.id)))
-        return Answer(query, results, tuple(guess.lang for guess in shares[1:]))
+        words = alarms.understood(query, parts.translators.values(), self._index.statistics, targets)
+        return Answer(query, results, tuple(guess.lang for guess in shares[1:]), words)
 
     def guesses(self, text: str) -> list[Guess]:
         """The languages a query may be in, likeliest first, with how likely each is."""
@@ -445,6 +462,7 @@ class Engine:
             "languages": {lang: self.count({"lang": [lang]}) for lang in self.langs},
             "fields": self._fields(),
             "default model": self._about_default(),
+            "unknown words": self._unknown_words(),
             "models": {
                 name: about(self._models[name]) if name in self._models else "unfinished: add it again"
                 for name in keeping.kept(self._store)
@@ -516,6 +534,17 @@ class Engine:
         """The default first, so that a model of the reader's that has its name takes its place."""
         default: dict[str, Translator] = {pipelines.DEFAULT: self._default} if self._default else {}
         return default | {name: model for name, model in self._models.items() if isinstance(model, Translator)}
+
+    def _unknown_words(self) -> dict[str, float]:
+        """The share of words the default model does not know, in some documents of each of its languages."""
+        found = {}
+        for lang in self.langs if self._default is not None else ():
+            some = next(self._store.scroll({"lang": [lang]}, batch=alarms.SAMPLE), [])
+            assert self._default is not None
+            share = alarms.unknown_share([record.document.text for record in some], lang, self._default)
+            if share is not None:
+                found[lang] = round(share, 2)
+        return found
 
     def _about_default(self) -> str:
         if self._default is None:

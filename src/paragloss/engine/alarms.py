@@ -1,0 +1,101 @@
+"""What a reader should be warned of: words of a query that nobody understood, documents whose words nobody knows, texts
+that are hardly in the language they are said to be in. Counts words; decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from paragloss import languages
+from paragloss.analysis import analyzer
+from paragloss.statistics import Statistics
+from paragloss.translation.combined import known, translate_many
+from paragloss.translation.default import Default
+from paragloss.types import Document, Query, Translation, Translator
+
+#: Texts looked at for each language, how far into each, and the fewest words that say anything.
+SAMPLE, REACH, FEWEST = 20, 2000, 50
+#: The shares of unknown words at which it is asked what language texts look like, and at which it matters no more.
+#: Package descriptions have .06 to .33 in their own language; news said to be in a neighbouring one .07 to .82.
+DOUBTFUL, STRANGE = 0.25, 0.5
+
+
+class Understood(NamedTuple):
+    """How many words a query has, and those that no translator knows and no document has as they stand."""
+
+    words: int
+    unknown: tuple[str, ...]
+
+    def __str__(self) -> str:
+        some = ", ".join(self.unknown)
+        return f"{len(self.unknown)} of {self.words} words not understood: {some}" if self.unknown else ""
+
+
+def understood(
+    query: Query, translators: Iterable[Translator], statistics: Statistics, targets: Sequence[str]
+) -> Understood:
+    """Which words of a query mean something in the languages it is asked of; all of them where nothing translates."""
+    spans = analyzer(query.lang).spans(query.text)
+    written = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
+    others = [lang for lang in targets if lang != query.lang]
+    said: set[str] = set()
+    asked = False
+    for translator in translators:
+        for clauses in _translations(translator, query, others).values():
+            asked = True
+            for clause in clauses:
+                if any(alternative.text != clause.source for alternative in clause.alternatives):
+                    said.update(clause.source.split(), [clause.source])
+    if not asked:
+        return Understood(len(written), ())
+    missing = [word for word in written if word not in said and not _stands(word, statistics, targets)]
+    return Understood(len(written), tuple(missing))
+
+
+def _translations(translator: Translator, query: Query, others: Sequence[str]) -> Mapping[str, list[Translation]]:
+    some = known(translator, query.lang, others)
+    return translate_many(translator, query, some) if some else {}
+
+
+def _stands(word: str, statistics: Statistics, targets: Sequence[str]) -> bool:
+    """Whether some document has a word as it is written; numbers and single signs need no translation."""
+    if not any(map(str.isalpha, word)):
+        return True
+    for lang in targets:
+        terms = analyzer(lang).terms(word)
+        if terms and any(statistics.df(field, lang, terms).all() for field in statistics.layout.fields):
+            return True
+    return False
+
+
+def unknown_share(texts: Iterable[str], lang: str, model: Default) -> float | None:
+    """The share of the words of some texts that a model does not know; None where it does not speak their language or
+    there are too few to say."""
+    if lang not in model.langs:
+        return None
+    cut = analyzer(lang)
+    terms = [term for text in texts for term in cut.terms(text[:REACH]) if not term.isdigit()]
+    if len(terms) < FEWEST:
+        return None
+    return sum(not model.knows(term, lang) for term in terms) / len(terms)
+
+
+def strangers(documents: Sequence[Document], model: Default) -> dict[str, str]:
+    """Languages of whose documents most words are unknown, with what to make of it."""
+    found = {}
+    for lang in dict.fromkeys(document.lang for document in documents):
+        texts = [d.text for d in documents if d.lang == lang and d.text][:SAMPLE]
+        share = unknown_share(texts, lang, model)
+        if share is not None and share > DOUBTFUL:
+            seems = _seems([text[:REACH] for text in texts])
+            another = seems is not None and seems != lang
+            if another or share > STRANGE:
+                likely = f"; they look like {seems!r}" if another else ""
+                found[lang] = f"{share:.0%} of the words of documents in {lang!r} are unknown{likely}"
+    return found
+
+
+def _seems(texts: Sequence[str]) -> str | None:
+    guesses = [lang for lang in languages.identify(texts) if lang]
+    best = max(set(guesses), key=guesses.count, default=None)
+    return best if best and guesses.count(best) > len(texts) / 2 else None
