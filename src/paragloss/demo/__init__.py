@@ -15,7 +15,7 @@ from typing import Any
 from paragloss.engine import Engine
 from paragloss.evaluation import evaluate, mean
 from paragloss.formats.jsonl import read_aligned, read_documents, read_queries
-from paragloss.types import Concept, Document, Qrels, Query
+from paragloss.types import Concept, Document, Qrels, Query, Run
 
 #: What the demonstration asks: a query, its language, and the languages to find documents in.
 QUESTIONS = (
@@ -86,7 +86,7 @@ def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) 
 def _measured(engine: Engine, pipeline: str | None) -> str:
     """How well one way of searching finds the documents on a query's concept in other languages."""
     asked, qrels = queries()
-    run = {}
+    run: Run = {}
     for lang in engine.langs:
         mine = [query for query in asked if query.lang == lang]
         others = [other for other in engine.langs if other != lang]
