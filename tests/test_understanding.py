@@ -104,3 +104,12 @@ def taken(text, lang, size, rng):
     size = min(len(words), 2 * size if lang in ("ja", "zh") else size)
     start = rng.randrange(len(words) - size + 1)
     return ("" if lang in ("ja", "zh") else " ").join(words[start : start + size])
+
+
+def test_a_query_of_which_nothing_can_be_told_is_still_answered(tmp_path):
+    from paragloss import demo
+    from paragloss.engine import Engine
+
+    with Engine.create(str(tmp_path / "c")) as engine:
+        engine.index(demo.documents()[:70])
+        assert engine.search("\x98q3").results == []

@@ -64,7 +64,7 @@ def test_a_question_finds_documents_in_many_languages_and_says_what_they_mean(wa
     assert hindi.locator("mark").count() > 0
     fit = float(hindi.locator("[role=meter]").get_attribute("aria-valuenow"))
     assert 0 < fit <= 1
-    assert "in 7 languages" in page.locator("#status").inner_text()
+    assert "in 8 languages" in page.locator("#status").inner_text()
     seen.snap("search")
     seen.fine()
 
@@ -126,7 +126,7 @@ def test_languages_filter_and_the_address_carries_it_all(watched):
     again.settled()
     assert again.page.input_value("#q") == "how do bees make honey"
     langs = set(again.page.locator(".result .lang").all_inner_texts())
-    assert len(langs) == 7  # nothing here knows Arabic
+    assert len(langs) == 8
     seen.fine()
     again.fine()
 

@@ -502,7 +502,8 @@ class Engine:
         query = checked(query)
         if query.lang:
             return query, [Guess(query.lang, 1.0)]
-        likely = [guess for guess in self.guesses(query.text) if guess.share >= DOUBT][:2]
+        found = self.guesses(query.text)
+        likely = [guess for guess in found if guess.share >= DOUBT][:2] or found[:1]
         return query._replace(lang=likely[0].lang), likely
 
     def _documents(self, ids: Sequence[str]) -> list[Document]:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ class Reader:
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
-                    pipe.close()
+                    with suppress(OSError):  # what was not sent to a process that is gone
+                        pipe.close()
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         for _ in range(2):  # a process that has ended on its own, having grown, is started again

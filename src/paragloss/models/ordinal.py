@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from paragloss.descent.towers import TowerEncoder
 
 ENCODERS = ("average", "cnn", "lstm")
+#: A twentieth of fewer concepts than these says nothing about an epoch.
+ENOUGH = 200
 #: Towers that read in order draw the irrelevant documents of one batch from so many.
 POOL = 128
 Unjudged: TypeAlias = Annotated[
@@ -66,15 +68,15 @@ def fit(
     English (or the language that most concepts have) asks, every other language answers; a concept asks with its
     title, its first sentence and its whole text, so that its tower can read documents as well. `links` names a file
     of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the concepts, with
-    every way they ask, is held out to choose the best epoch, unless `patience` is 0. `settings` are those of
-    `fit_judged`.
+    every way they ask, is held out to choose the best epoch, unless `patience` is 0 or concepts are so few that it
+    would choose by chance. `settings` are those of `fit_judged`.
     """
     asking, answering = pairs.pivot(aligned)
     linked = judgments.read_links(links) if links else None
     training, validation = [], list(settings.pop("validation", ()))
     for lang in answering:
         judged = _asked_every_way(aligned, asking, lang, linked)
-        if patience:
+        if patience and len(aligned) >= ENOUGH:
             judged, held = judgments.split(judged, (19, 1), seed=seed, family=_concept)
             free = len(held.documents) - max(map(len, held.qrels.values()), default=0)
             if held.queries and free > 0:
