@@ -53,7 +53,7 @@ def demo_questions():
 
 
 def test_doubt_is_said_and_both_languages_are_searched(words, tmp_path):
-    with Engine.create(str(tmp_path / "c"), models=[words]) as engine:
+    with Engine.create(str(tmp_path / "c"), models=[words], default=False) as engine:
         engine.index([Document("a", "une note sur le pain", "fr"), Document("b", "a note on the rain", "en")])
         answer = engine.search("note")
         assert {answer.query.lang, *answer.others} == {"en", "fr"}

@@ -324,10 +324,10 @@ def test_no_concept_asks_on_both_sides_of_the_split(monkeypatch):
         seen["train"], seen["held"] = ([q.id for one in part for q in one.queries] for part in (judged, validation))
 
     monkeypatch.setattr(ordinal, "fit_judged", note)
-    ordinal.fit(bilingual(80))
+    ordinal.fit(bilingual(240))
     train, held = ({id.partition(":")[2] for id in seen[side]} for side in ("train", "held"))
-    assert len(held) == 4
-    assert len(seen["held"]) == 12
+    assert len(held) == 12
+    assert len(seen["held"]) == 36
     assert not train & held
 
 
