@@ -3,6 +3,7 @@
     PARAGLOSS_DATA=... python recipes/encoders.py pairs [SET:LANG ...]     RR of each part and of both
     PARAGLOSS_DATA=... python recipes/encoders.py mixed [WORDS]            fairness of one list over seven languages
 
+PARAGLOSS_HELD names the default model's held build (recipes/default_model.py): the shipped one has seen these passages.
 Everything goes through the product's own engine. Sets are `questions`'. e5 takes half a second a paragraph on one core;
 PARAGLOSS_VECTORS may name a folder with vectors computed elsewhere by the same weights (keys.json: blake2b-8 digests of
 "query: ..." and "passage: ...", vectorsN.npy: their float16 rows), and what is not there is computed here.
@@ -37,7 +38,7 @@ PAIRS = [f"{name}:{lang}" for name, langs in {
     "mdn-titles": "ru zh", "mdn-first": "ru zh", "ddtp-titles": "de ru", "ddtp-first": "de ru",
 }.items() for lang in langs.split()]  # fmt: skip
 MIXED = ("ar", "de", "fi", "hi", "ru", "vi", "zh")
-WORDS = str(Path(default.__file__).parent / "data" / "model")
+WORDS = os.environ.get("PARAGLOSS_HELD", str(Path(default.__file__).parent / "data" / "model"))
 SYSTEMS = {"bm25": "bm25", "table": "model", "e5": "e5", "fast": "bm25+model", "fused": "bm25+model+e5"}
 MOST = 250
 

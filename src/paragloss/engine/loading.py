@@ -12,7 +12,7 @@ from paragloss import artefacts
 from paragloss.engine import vectors
 from paragloss.errors import ModelError, ParaglossError
 from paragloss.formats.dictionaries import read_entries
-from paragloss.serving import hubness, pretrained
+from paragloss.serving import cross_encoder, hubness, pretrained
 from paragloss.serving.bag import BagEncoder
 from paragloss.stores import shelf
 from paragloss.translation.dictionary import Dictionary, Glossary
@@ -54,6 +54,8 @@ def load(path: str | Path) -> Any:
     if files := vectors.files(path):
         return vectors.encoder(files)
     if foreign(path):
+        if cross_encoder.is_cross_encoder(path):
+            return cross_encoder.CrossEncoder(path)
         return pretrained.build(pretrained.settings_for(str(path)))
     kind = artefacts.kind_of(path)
     for folder in _FOLDERS:
@@ -104,7 +106,8 @@ def about(model: Any) -> dict[str, Any]:
 
 def foreign(path: str | Path) -> bool:
     """Whether a model is somebody else's; a folder of ours is preferred to a package of the same name."""
-    return not Path(path, "meta.json").is_file() and pretrained.can_open(str(path))
+    ours = Path(path, "meta.json").is_file()
+    return not ours and (pretrained.can_open(str(path)) or cross_encoder.is_cross_encoder(path))
 
 
 def name_of(path: str | Path) -> str:

