@@ -41,7 +41,10 @@ def sync_folder(path: Path) -> None:
 def sync_contents(folder: Path) -> None:
     """Make the files of a folder durable, also what was written to them through memory maps."""
     for path in folder.iterdir():
-        file = os.open(path, os.O_RDONLY)
+        try:
+            file = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:  # the engine makes its next file under another name
+            continue
         try:
             os.fsync(file)
         finally:
