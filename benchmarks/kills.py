@@ -76,7 +76,7 @@ def killed(process: subprocess.Popen[str], after: float) -> tuple[list[str], str
 def wrong(home: Path, there: set[str], unsure: set[str]) -> list[str]:
     """What is not as it should be: `there` was reported as done; what became of the `unsure` ones nobody was told."""
     with Engine.open(str(home)) as engine:
-        found = {r.document.id for records in engine._store.scroll() for r in records}
+        found = {r.document.id for records in engine.held.store.scroll() for r in records}
         lost, back = there - found, found - there - unsure
         said = [f"lost {sorted(lost)[:3]}"] if lost else []
         said += [f"came back {sorted(back)[:3]}"] if back else []

@@ -7,7 +7,7 @@ import pytest
 
 from paragloss import demo
 from paragloss.cli import main
-from paragloss.engine import Engine, describe
+from paragloss.engine import Engine, answering, describe
 from paragloss.search import pipeline
 from paragloss.search.everywhere import Everywhere
 from paragloss.translation import default, table
@@ -91,7 +91,7 @@ def test_a_new_collection_is_searched_across_languages(collection, text, lang, t
 def test_all_languages_are_asked_at_once(collection):
     with Engine.open(collection) as engine:
         found = engine.search("elephant", lang="en", k=10).results
-        searcher = pipeline.build(engine._parts(), "default", source="en", targets=engine.langs)
+        searcher = pipeline.build(engine.held.parts(), "default", source="en", targets=engine.langs)
     assert isinstance(searcher, Everywhere)
     assert {"elephant.zh", "elephant.hi", "elephant.en"} <= {result.id for result in found}
 
@@ -119,8 +119,8 @@ def test_a_reader_s_own_table_shares_the_clause_and_counts_for_more(tmp_path):
     table.fit(own).save(tmp_path / "own")
     with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "own")]) as engine:
         engine.index([Document("1", "大象", "zh")])
-        words = engine._searcher("mix(3*own+default)", "en", ["zh"])
-        assert repr(pipeline.everything(pipeline.Asked(engine._parts(), "en", ["zh"]))).count("weight=3.0") == 1
+        words = answering.searcher(engine.held, "mix(3*own+default)", "en", ["zh"])
+        assert repr(pipeline.everything(pipeline.Asked(engine.held.parts(), "en", ["zh"]))).count("weight=3.0") == 1
     assert isinstance(words, Everywhere)
     (clause,) = words.translations(Query("", "elephant", "en"))[0].clauses
     weights = {alternative.text: alternative.weight for alternative in clause.alternatives}

@@ -8,7 +8,7 @@ import pytest
 
 from paragloss.cli import main, output
 from paragloss.cli.safely import plain, plain_json
-from paragloss.engine import Engine
+from paragloss.engine import Engine, writing
 from paragloss.errors import InputError
 from paragloss.types import Document
 
@@ -147,7 +147,7 @@ def test_ctrl_c_says_what_is_kept(place, run, monkeypatch):
         yield Document("a", "rain", "en")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Engine, "read", documents)
+    monkeypatch.setattr(writing, "documents_of", documents)
     assert "stopped; 1 documents are kept in k; run it again to go on" in run("index", "x", "--into", "k", code=130).err
     assert ids("k") == ["a"]
 

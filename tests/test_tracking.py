@@ -77,7 +77,7 @@ def test_a_whole_collection_is_found_whole_and_a_repaired_one_finds_what_is_left
         engine.index_files([str(notes)])
     assert check(place) == []
     with Engine.open(place) as engine:  # a document goes missing without the statistics knowing
-        engine._store.delete(["a.txt"])
+        engine.held.store.delete(["a.txt"])
     assert any("2 of 3" in finding.what for finding in check(place))
     kept, damaged = repair(place)
     assert kept == 2
@@ -99,10 +99,10 @@ def test_models_are_replaced_removed_and_said_when_unknown(place, tmp_path):
         engine.index(demo.documents()[:70])
         assert engine.add_model(str(tmp_path / "1" / "cr5")) is True
         assert engine.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
-        assert engine._store.dense["cr5"] >= 9
+        assert engine.held.store.dense["cr5"] >= 9
         engine.remove_model("cr5")
         assert "cr5" not in engine.info()["models"]
         with pytest.raises(InputError, match="no model 'cr5'; it has none"):
             engine.remove_model("cr5")
     with Engine.open(place) as engine:
-        assert "cr5" not in engine._store.dense
+        assert "cr5" not in engine.held.store.dense

@@ -1,0 +1,85 @@
+"""Starting and opening collections, and the models and the translation engine they are searched with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paragloss.engine import keeping, translating
+from paragloss.engine.catching_up import slow
+from paragloss.engine.encoding import storing
+from paragloss.engine.holding import Held, leave_out_default
+from paragloss.engine.loading import load, name_of
+from paragloss.errors import InputError, StoreError
+from paragloss.search.fields import FIELDS, translation
+from paragloss.search.terms import NAME, TermIndex
+from paragloss.stores import create_store, open_store
+from paragloss.types import Encoder
+
+
+def create(
+    location: str, *, models: Sequence[str], default: bool, precision: str, machine: str, translate_to: str
+) -> Held:
+    """Start a collection; models are copied into it."""
+    translator = translating.checked(machine, translate_to)
+    loaded = {name_of(path): load(path) for path in models}
+    store = create_store(
+        location,
+        dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
+        sparse=[NAME],
+        several=list(slow(loaded)),
+        precision=dict.fromkeys(slow(loaded), precision),
+    )
+    try:
+        more = [translation(translator.to)] if translator.to else []
+        index = TermIndex.build(store, fields=[*FIELDS, *more])
+        if translator.engine:
+            translating.write(store, translator)
+        for path in models:
+            keeping.add(store, path, loaded[name_of(path)], precision=precision)
+        if not default:
+            leave_out_default(store)
+        return Held(location, store, index)
+    except BaseException:
+        store.close()
+        raise
+
+
+def open(location: str, *, default: bool = True) -> Held:
+    """Open a collection; without `default`, leave the default model out this time."""
+    store = open_store(location)
+    try:
+        return Held(location, store, TermIndex.open_or_build(store), default=default)
+    except BaseException:
+        store.close()
+        raise
+
+
+def add_model(held: Held, path: str, *, precision: str = "float32") -> bool:
+    """Search with one more model, or with a new one in place of the one of its name; False when it is there already."""
+    name, model = name_of(path), load(path)
+    added = keeping.add(held.store, path, model, precision=precision)
+    held.models[name] = model
+    return added
+
+
+def remove_model(held: Held, name: str) -> None:
+    """Search without a model from now on."""
+    if name not in keeping.kept(held.store):
+        have = ", ".join(keeping.kept(held.store)) or "none"
+        raise InputError(f"this collection has no model {name!r}; it has {have}")
+    held.models.pop(name, None)
+    keeping.remove(held.store, name)
+
+
+def use_machine(held: Held, machine: str, translate_to: str) -> None:
+    """Take another translation engine; what documents are translated into stays what it was at the beginning."""
+    if not machine and not translate_to:
+        return
+    now = held.machine
+    wanted = translating.checked(machine or now.engine, translate_to or now.to)
+    if wanted.to != now.to:
+        have = f"translates into {now.to!r}" if now.to else "does not translate its documents"
+        raise StoreError(f"{held.location} {have}: make a new collection to translate into {wanted.to!r}")
+    if wanted != now:
+        translating.write(held.store, wanted)
+        held.machine = wanted
