@@ -6,6 +6,7 @@ Knows nothing of what is saved. Nothing is ever pickled or unpickled; a folder a
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import shutil
@@ -119,6 +120,11 @@ def load(path: str | Path, *, kind: str | None = None) -> Artefact:
     except Exception as error:  # numpy raises what its parts raise, a tokenizer's errors among them
         raise ModelError(f"{path} is damaged ({error}): train or copy the model again") from None
     return Artefact(found, contents["meta"], arrays, words)
+
+
+def cache() -> Path:
+    """The user's folder for what can be made again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paragloss"
 
 
 def _own(file: Path) -> Path:

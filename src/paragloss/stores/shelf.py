@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -47,7 +46,7 @@ def kept(store: Any, name: str) -> Path:
     listing = store.read_blob(f"model-{name}")
     if listing is None:
         raise StoreError(f"the collection has lost its model {name!r}: add it again")
-    place = _cache() / hashlib.blake2b(listing, digest_size=16).hexdigest()
+    place = artefacts.cache() / "models" / hashlib.blake2b(listing, digest_size=16).hexdigest()
     if not place.is_dir():
         place.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=".fetching-", dir=place.parent))
@@ -71,10 +70,6 @@ def _fetch(store: Any, digest: str, folder: Path, file: str) -> None:
         raise StoreError(f"{file} of the collection's model is damaged: add the model again")
     to.parent.mkdir(parents=True, exist_ok=True)
     to.write_bytes(data)
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paragloss" / "models"
 
 
 def _copy(folder: Path, to: Path) -> None:
