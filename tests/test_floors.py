@@ -18,7 +18,7 @@ FLOORS = {
     "search": 7, "gloss": 7, "evaluation": 7,
     "engine": 8,
     "analyses": 9, "demo": 9,
-    "server": 10, "page": 10, "adapters": 10,
+    "server": 10, "page": 10, "adapters": 10, "recipes": 10,
     "cli": 11,
     "__main__": 12,
 }  # fmt: skip

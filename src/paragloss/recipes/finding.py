@@ -1,0 +1,41 @@
+"""Measures of the papers for encoders: which of many vectors is nearest, by cosine or CSLS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.ranking import neighbourhood
+from paragloss.types import Concept, Encoder, Floats
+
+
+def places(asked: Floats, found: Floats, right: Sequence[int], *, csls: int = 0) -> npt.NDArray[np.int64]:
+    """At which place each query finds its right document, from 1; equals count against it. By cosine, or by CSLS with
+    a document's neighbourhood among the queries."""
+    asked, found = unit(asked), unit(found)
+    scores = asked @ found.T
+    if csls:
+        scores = 2 * scores - neighbourhood(found, asked, k=csls)
+    own = scores[np.arange(len(right)), np.asarray(right)]
+    return np.asarray((scores >= own[:, None]).sum(1), np.int64)
+
+
+def unit(rows: Floats) -> Floats:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
+
+
+def precisions(place: npt.NDArray[np.int64]) -> dict[str, float | list[float]]:
+    """P@1, P@5, P@10 (the right one among the first k) and the reciprocal rank of every query."""
+    cuts = {f"P@{k}": float((place <= k).mean()) for k in (1, 5, 10)}
+    return {**cuts, "RR": [round(1 / int(p), 4) for p in place]}
+
+
+def across(
+    model: Encoder, test: Sequence[Concept], source: str, target: str, *, others: Sequence[Concept] = (), csls: int = 0
+) -> dict[str, float | list[float]]:
+    """Texts in one language find those of the same concepts in another, among `others` too."""
+    asked = model.encode([c.texts[source] for c in test], source)
+    found = model.encode([c.texts[target] for c in [*test, *others]], target)
+    return precisions(places(asked, found, range(len(test)), csls=csls))

@@ -1,0 +1,111 @@
+"""Recipes run, go on where they were stopped, and are judged by the papers' order."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from paragloss.recipes import load, names, running, showing, verdicts
+from paragloss.recipes.sets import drawn
+from paragloss.types import Query
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from test_cli import paragloss_
+
+DATA = pytest.mark.skipif(not os.environ.get("PARAGLOSS_DATA"), reason="PARAGLOSS_DATA names no corpora")
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_recipe_says_what_it_is_and_what_it_needs(name):
+    recipe = load(name)
+    assert running.title(recipe)
+    assert recipe.MINUTES > 0
+    assert recipe.DATA
+    assert recipe.COLUMNS
+    assert set(recipe.parts(True)) <= set(recipe.parts(False)), "a smoke run measures some of the parts"
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@DATA
+@pytest.mark.parametrize("name", names())
+def test_every_recipe_runs_on_little(name, tmp_path):
+    results = running.run(name, tmp_path, smoke=True)
+    found = [values for rows in results.values.values() for columns in rows.values() for values in columns.values()]
+    assert found
+    assert all(value == value for values in found for value in values), "no measure is NaN"
+    assert {"results.json", "table.md", "verdict.md"} <= {file.name for file in tmp_path.iterdir()}
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """A recipe of two parts that counts how often it measures, and can be told to fail."""
+    calls = []
+
+    def measure(part, seed, *, smoke):
+        calls.append((part, seed))
+        if broken and len(calls) == 3:
+            raise KeyboardInterrupt
+        return {"good": {"RR": [0.5, 1.0]}, "bad": {"RR": [0.0, 0.25 * seed]}}
+
+    broken = []
+    recipe = SimpleNamespace(
+        __doc__="A recipe.", DATA=(), COLUMNS=("RR",), parts=lambda smoke: ["en-fr", "en-hi"], measure=measure
+    )
+    monkeypatch.setattr(running, "load", lambda name: recipe)
+    return SimpleNamespace(calls=calls, broken=broken)
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(counted, tmp_path):
+    counted.broken.append(True)
+    with pytest.raises(KeyboardInterrupt):
+        running.run("counted", tmp_path, seeds=[0, 1])
+    counted.broken.clear()
+    results = running.run("counted", tmp_path, seeds=[0, 1])
+    # Two were kept, the third was stopped and is measured again with the fourth.
+    assert counted.calls == [("en-fr", 0), ("en-fr", 1), ("en-hi", 0), ("en-hi", 0), ("en-hi", 1)]
+    assert results.values["en-fr"] == {"good": {"RR": [0.75, 0.75]}, "bad": {"RR": [0.0, 0.125]}}
+    assert json.loads((tmp_path / "results.json").read_text())["seeds"] == [0, 1]
+
+
+def test_a_table_shows_means_and_spreads(counted, tmp_path):
+    shown = showing.table(running.run("counted", tmp_path, seeds=[0, 1]).as_json())
+    assert "| good | .750 |" in shown
+    assert "| bad | .062 ± .062 |" in shown  # (0 + 0.125) / 2, and each is 0.0625 away
+
+
+def test_one_part_can_be_measured_alone(counted, tmp_path):
+    running.run("counted", tmp_path, seeds=[0], only=["en-hi"])
+    assert counted.calls == [("en-hi", 0)]
+
+
+def test_rows_in_another_order_than_the_paper_s_are_found():
+    paper = {"a": 0.5, "b": 0.4, "c": 0.3}
+    assert verdicts.disagreements(paper, {"a": 0.9, "b": 0.2, "c": 0.1}, 0.01) == []
+    assert verdicts.disagreements(paper, {"a": 0.9, "b": 0.2, "c": 0.3}, 0.01) == [("b", "c")]
+    assert verdicts.disagreements(paper, {"a": 0.9, "b": 0.295, "c": 0.3}, 0.01) == [], "within the tolerance"
+
+
+def test_every_expectation_is_of_a_recipe():
+    assert set(verdicts.expected()) <= set(names())
+
+
+def test_what_is_drawn_does_not_depend_on_what_else_there_is():
+    many = [Query(str(i), "", "en") for i in range(1000)]
+    some = drawn(many, 50, seed=1)
+    assert drawn(some[:25] + many[990:], 1000, seed=1)[:25] == some[:25]
+    assert set(drawn([q for q in many if q in set(some) or int(q.id) % 2], 50, seed=1)) == set(some)
+    assert set(drawn(many, 50, seed=2)) != set(some)
+
+
+def test_missing_data_and_names_are_told_in_a_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARAGLOSS_DATA", str(tmp_path))
+    assert "no data: tatoeba/en-hi.tsv.gz" in paragloss_("recipes", cwd=tmp_path).stdout
+    said = paragloss_("recipes", "xcnn-table-1", cwd=tmp_path, code=1).stderr
+    assert "set PARAGLOSS_DATA" in said
+    assert said.count("\n") == 1
+    assert "no recipe 'xcnn-table-9'" in paragloss_("recipes", "xcnn-table-9", cwd=tmp_path, code=1).stderr
+    assert "--seeds 'one'" in paragloss_("recipes", "xcnn-table-1", "--seeds", "one", cwd=tmp_path, code=1).stderr
