@@ -236,7 +236,7 @@ def test_ordinal_is_tuned_on_judgments(judged):
 def spaces(tmp_path):
     """Published word vectors in one space, named as Cr5's are: a word and its translation have one vector."""
     rows = np.eye(3, dtype=np.float32)
-    for lang, words in {"en": ["volcano", "bread", "bee"], "fr": ["volcan", "pain", "abeille"]}.items():
+    for lang, words in {"en": ["volcano", "Bread", "bee"], "fr": ["volcan", "pain", "abeille"]}.items():
         write_vectors(tmp_path / f"joint_28_{lang}.txt.gz", words, rows, format="glove")
     return tmp_path
 
@@ -250,6 +250,19 @@ def test_published_vectors_are_a_model(spaces):
     assert json.loads(paragloss_(*search, cwd=spaces).stdout)["results"][0]["id"] == "pain"
     translated = paragloss_("translate", "bee", "--with", files, "--lang", "en", "--to", "fr", cwd=spaces).stdout
     assert "abeille" in translated
+
+
+def test_published_vectors_are_what_a_reranker_starts_from(spaces):
+    files = "joint_28_en.txt.gz,joint_28_fr.txt.gz"
+    words = {"en": ["volcano", "bread", "bee"], "fr": ["volcan", "pain", "abeille"]}
+    rows = [
+        {"concept": f"c{i}", "lang": lang, "title": named[i % 3], "text": f"{named[i % 3]} {i}"}
+        for lang, named in words.items()
+        for i in range(30)
+    ]
+    (spaces / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    paragloss_("train", "knrm", "pages.jsonl", "--out", "knrm", "--start", files, cwd=spaces)
+    assert json.loads(paragloss_("info", "knrm", "--json", cwd=spaces).stdout)["start"] == files
 
 
 def test_vectors_and_a_dictionary_are_given_as_files(spaces):

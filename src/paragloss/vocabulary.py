@@ -113,6 +113,25 @@ def grow(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[st
     return list(known), counts
 
 
+def by_term(words: Sequence[str], rows: Floats, lang: str, *, stem: bool) -> tuple[list[str], Floats]:
+    """Vectors of words as they are written, made vectors of the terms that texts are cut into.
+
+    Several words become one term where case, marks or endings are taken off. Each then counts as often as it is
+    likely to be met, going by its place among the words: the commonest come first in nearly every file of vectors, and
+    the n-th word of a language is about n times as rare as the first. A word that is cut into several, or into
+    none, has no term.
+    """
+    cut = (analyzer(lang) if stem else analyzer(lang, stem=False, stop=False)).terms
+    known: dict[str, int] = {}
+    owner = [known.setdefault(terms[0], len(known)) if len(terms := cut(word)) == 1 else -1 for word in words]
+    place = np.asarray(owner, np.int64)
+    there = np.flatnonzero(place >= 0)
+    share = (1 / (there + 1)).astype(np.float64)
+    share /= np.bincount(place[there], share, minlength=len(known))[place[there]]
+    mix = sp.csr_matrix((share.astype(np.float32), (place[there], there)), shape=(len(known), len(words)))
+    return list(known), np.asarray(mix @ np.asarray(rows, np.float32), np.float32)
+
+
 def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
     """Counts to weights, a new matrix.
 

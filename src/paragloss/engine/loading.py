@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from paragloss import artefacts
-from paragloss.engine import vectors
 from paragloss.errors import ModelError, ParaglossError
 from paragloss.formats.dictionaries import read_entries
-from paragloss.serving import cross_encoder, hubness, pretrained
+from paragloss.serving import cross_encoder, hubness, pretrained, published
 from paragloss.serving.bag import BagEncoder
 from paragloss.stores import shelf
 from paragloss.translation.dictionary import Dictionary, Glossary
@@ -51,8 +50,8 @@ def load(path: str | Path) -> Any:
     Or a model of somebody else's: `e5`, `use`, a folder as others publish them, the address of an endpoint; or word
     vectors, files parted by commas or a folder of them.
     """
-    if files := vectors.files(path):
-        return vectors.encoder(files)
+    if files := published.files(path):
+        return published.encoder(files)
     if foreign(path):
         if cross_encoder.is_cross_encoder(path):
             return cross_encoder.CrossEncoder(path)
@@ -112,7 +111,7 @@ def foreign(path: str | Path) -> bool:
 
 def name_of(path: str | Path) -> str:
     """What a collection calls a model: its folder's name, or what somebody else's is called."""
-    if called := vectors.name(path):
+    if called := published.name(path):
         return called
     return pretrained.short_name(str(path)) if foreign(path) else Path(path).resolve().name
 
@@ -120,7 +119,7 @@ def name_of(path: str | Path) -> str:
 def keep(store: Any, path: str | Path, model: Any) -> None:
     """Put a model with the collection: a copy of its folder, where somebody else's is to be found, or the encoder that
     word vectors make."""
-    if not foreign(path) and not vectors.files(path):
+    if not foreign(path) and not published.files(path):
         shelf.keep(store, name_of(path), path)
         return
     with tempfile.TemporaryDirectory() as place:

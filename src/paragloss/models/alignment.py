@@ -22,7 +22,7 @@ from paragloss.learning.settings import Dim, MaxTerms, MinDf, Seed, Setting, Ste
 from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.solving import maps
 from paragloss.types import Aligned, Floats
-from paragloss.vocabulary import Vocabulary
+from paragloss.vocabulary import Vocabulary, by_term
 
 METHODS = ("procrustes", "least-squares", "cca", "orthogonal", "svd", "advrefine")
 #: Word pairs of a dictionary: (source language, target language) -> (source word, target word), ...
@@ -102,8 +102,8 @@ def _spaces(
             spaces[lang] = train(texts, part.vocabulary, **making).rows
             vocabularies[lang] = part.vocabulary
         elif lang in vectors:
-            spaces[lang] = vectors[lang].rows
-            vocabularies[lang] = _of_words(vectors[lang].words, part.vocabulary)
+            terms, spaces[lang] = by_term(vectors[lang].words, vectors[lang].rows, lang, stem=part.vocabulary.stem)
+            vocabularies[lang] = _of_words(terms, part.vocabulary)
         else:
             raise ModelError(f"no vectors for {lang}; have {', '.join(vectors)} (give them, or leave vectors out)")
     return vocabularies, spaces

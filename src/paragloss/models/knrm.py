@@ -32,8 +32,9 @@ from paragloss.learning.settings import (
     WordVectors,
     checked,
 )
+from paragloss.learning.starting import lay
 from paragloss.models import cr5
-from paragloss.serving import kernels
+from paragloss.serving import kernels, published
 from paragloss.serving.bag import BagEncoder
 from paragloss.serving.knrm import Knrm, standing
 from paragloss.solving.lists import weigh_lists
@@ -75,7 +76,7 @@ def fit(
     asking, answering = pairs.pivot(aligned)
     asked = query if query != "title" or any(concept.titles.get(asking) for concept in aligned) else "first-sentence"
     judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=asked) for lang in answering]
-    known = BagEncoder.load(start) if start else None
+    known = published.opened(start) if start else None
     parts = firststage.folds(len(aligned), parts=folds, most=queries, seed=seed)
     lists: list[_List] = []
     for number, held in enumerate(parts):
@@ -213,10 +214,7 @@ def fit_judged(
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
     rows, size = _rows(vocabularies, shared=shared)
     table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
-    for lang, known in (vectors or {}).items():
-        for term, row in zip(vocabularies[lang].terms, rows[lang], strict=True):
-            if term in known:
-                table[row] = known[term]
+    known = {lang: lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in (vectors or {}).items()}
     model = training.ranker(table, tuple(off), rng, device)
     queries, documents, sources = [], [], []
     for one in judged:
@@ -249,6 +247,7 @@ def fit_judged(
         progress=progress,
     )
     about = {"method": "knrm", "negatives": negatives, "off": list(off), "loss": history.epochs[-1].loss}
+    about |= {"found": known} if vectors else {}
     return _served(model, vocabularies, rows, about)
 
 

@@ -31,8 +31,9 @@ from paragloss.learning.settings import (
     WordVectors,
     checked,
 )
+from paragloss.learning.starting import lay
 from paragloss.serving.bag import BagEncoder, Tower
-from paragloss.types import Aligned, Encoder, Floats, Judged
+from paragloss.types import Aligned, Encoder, Judged
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -163,7 +164,8 @@ def fit_judged(
     rng = np.random.default_rng(seed)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        tables = {lang: _table(v, dim, rng, (vectors or {}).get(lang)) for lang, v in vocabularies.items()}
+        tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
+        found = {lang: lay(tables[lang], v, (vectors or {}).get(lang, {})) for lang, v in vocabularies.items()}
         nets = {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}
     ordered = encoder != "average"
     history = graded.train(
@@ -191,6 +193,7 @@ def fit_judged(
         "epochs": len(history.epochs),
         "best": history.best,
         "ndcg@5": history.epochs[history.best - 1].measure,
+        **({"found": found} if vectors else {}),
     }
     if ordered:
         return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=about)
@@ -318,19 +321,6 @@ def _segment(
         raise ModelError(f"thresholds {tuple(inner)}: expected ascending values between -1 and 1, such as {SOSL}")
     edges = scores.new_tensor([-outer, *inner, outer])
     return edges[grades], edges[grades + 1]
-
-
-def _table(vocabulary: Vocabulary, dim: int, rng: np.random.Generator, known: Mapping[str, Floats] | None) -> Floats:
-    """Word vectors to start from: those that are known, and normal ones with unit variance as the authors'."""
-    table = rng.standard_normal((len(vocabulary), dim), np.float32)
-    for i, term in enumerate(vocabulary.terms):
-        if known is not None and term in known:
-            if len(known[term]) != dim:
-                raise ModelError(
-                    f"the vector of {term!r} has {len(known[term])} dimensions; set dim to that, not {dim}"
-                )
-            table[i] = known[term]
-    return table
 
 
 def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:

@@ -11,7 +11,7 @@ import numpy as np
 from paragloss.formats.text import stem, suffix
 from paragloss.formats.vectors import language_of, read_languages
 from paragloss.serving.bag import BagEncoder, Tower
-from paragloss.vocabulary import Vocabulary
+from paragloss.vocabulary import Vocabulary, by_term
 
 _SUFFIXES = (".vec", ".txt", ".bin", ".w2v")
 
@@ -34,12 +34,18 @@ def name(path: str | Path) -> str:
 
 
 def encoder(paths: Sequence[str]) -> BagEncoder:
-    """A text is the sum of its words' vectors, as Cr5's authors have it. The words are looked up in lower case and
-    are not stemmed, as they are published."""
+    """A text is the sum of its words' vectors, as Cr5's authors have it. Words are looked up as our analysis cuts
+    them from a text, and are not stemmed, as they are published."""
     towers = {}
     for lang, (words, rows) in read_languages(paths).items():
-        towers[lang] = Tower(Vocabulary(lang, words, np.ones(len(words)), 1, stem=False), rows)
+        terms, known = by_term(words, rows, lang, stem=False)
+        towers[lang] = Tower(Vocabulary(lang, terms, np.ones(len(terms)), 1, stem=False), known)
     return BagEncoder(towers, weighting="count", meta={"method": "vectors", "files": [Path(p).name for p in paths]})
+
+
+def opened(path: str | Path) -> BagEncoder:
+    """A saved bag encoder, or the one that files of word vectors make."""
+    return encoder(found) if (found := files(path)) else BagEncoder.load(path)
 
 
 def _is_vectors(file: str) -> bool:
