@@ -1,164 +1,428 @@
 """Kills at random moments of everything that writes, and what is left: documents lost, commands that can't be repeated.
 
-    python benchmarks/kills.py --kills 1000 [--seed 0] [--folder /tmp/kills]
+    python benchmarks/kills.py [--kills 1000] [--seed 0] [--state kills.json] [--only OPERATION]
 
-Each round starts one operation on a small collection in a process of its own and kills it (SIGKILL) after a random part
-of the time it usually takes. Then the collection is opened again: every document that was reported as done is there and
-found by its own word, nothing deleted has come back, statistics agree with the documents, the same command finishes
-when it is given again, and models encode what is there.
+Each round does one thing to a small collection in a process of its own and kills it: after a random part of the time it
+takes by the clock or by the processor, or at a random one of the files it opens, renames or removes. The collection is
+opened: every document is there as it was reported, or as it was before; each is found by its own word; all of them
+are ranked as BM25 worked out plainly ranks them; vectors are those of the model that is there; `check` finds nothing.
+The same command given again finishes, and all of that holds again, with nothing left open. What runs is forked from a
+process that has imported everything, so a round takes a third of a second. With --state, counts go on where they were.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import json
+import os
 import random
+import resource
+import select
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
+import traceback
+import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from paragloss import demo
-from paragloss.engine import Engine, train
-from paragloss.engine.checking import check
+from paragloss.analysis import analyzer
+from paragloss.engine import Engine, alarms, keeping, load, train
+from paragloss.engine.checking import check, repair
+from paragloss.engine.encoding import rows_of
 from paragloss.models import cr5
+from paragloss.statistics import DRIFT
+from paragloss.stores import exists
+from paragloss.translation import default, table
+from paragloss.types import Document, Query
 
-OPERATIONS = ("create", "index", "update", "delete", "add model", "replace model", "train", "repair")
-WORK = """
-import sys
-from paragloss.engine import Engine, load, train
-from paragloss.engine.checking import repair
-from paragloss.types import Document
-what, home, model, start, size = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
-def documents(version):
-    here = range(start, start + size)
-    return [Document(f"d{i}", f"word{i}x common text v{version}", "en", title=f"t{i}") for i in here]
-def say(n): print(n, flush=True)
-print("begun", flush=True)
-if what == "train":
-    load(model).save(home + "-model")
-elif what == "repair":
-    repair(home)
-elif what == "create":
-    with Engine.open_or_create(home, models=[model]) as engine:
-        engine.index(documents(0), progress=say)
-else:
-    with Engine.open_or_create(home, models=[model] if "model" in what else []) as engine:
-        if what in ("index", "update"):
-            for part in range(0, size, 25):
-                engine.index(documents(1 if what == "update" else 0)[part:part + 25])
-                say(part + 25)
-        elif what == "delete":
-            for document in documents(0):
-                engine.delete([document.id])
-                say(document.id)
-print("finished", flush=True)
-"""
+SIZE, PART = 24, 6
+CONCEPTS = demo.concepts()
+#: Processor seconds after which a command that was given again is stuck, and seconds by the clock of an idle machine.
+STUCK, WAIT = 20, 600
+#: What each document may be: a version of its text, or None where it may not be there.
+May = dict[int, set[int | None]]
+Say = Callable[[object], None]
 
 
-def started(what: str, home: Path, model: Path, start: int, size: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-W", "ignore", "-c", WORK, what, str(home), str(model), str(start), str(size)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+class Job(NamedTuple):
+    """One command: which documents it is about, from which folders, and what it makes of them."""
+
+    what: str
+    home: Path
+    place: Path
+    start: int
+    version: int | None
 
 
-def killed(process: subprocess.Popen[str], after: float) -> tuple[list[str], str]:
-    """What it said before it was killed, and what it complained of."""
-    assert process.stdout is not None
-    first = process.stdout.readline()
-    time.sleep(after)
-    process.kill()
-    rest, complaint = process.communicate()
-    return [first.strip(), *rest.split("\n")], complaint
+class Moment(NamedTuple):
+    """When to kill: after so many seconds by the "clock" or by "processor", or at the so-manieth "file"."""
+
+    by: str
+    at: float
 
 
-def wrong(home: Path, there: set[str], unsure: set[str]) -> list[str]:
-    """What is not as it should be: `there` was reported as done; what became of the `unsure` ones nobody was told."""
-    with Engine.open(str(home)) as engine:
-        found = {r.document.id for records in engine.held.store.scroll() for r in records}
-        lost, back = there - found, found - there - unsure
-        said = [f"lost {sorted(lost)[:3]}"] if lost else []
-        said += [f"came back {sorted(back)[:3]}"] if back else []
-        for id in sorted(found)[:: max(1, len(found) // 5)]:
-            hits = engine.rank([demo.Query("q", f"word{id[1:]}x", "en")], k=1, pipeline="bm25")[0]
-            if not hits or hits[0].id != id:
-                said.append(f"{id} is not found by its word")
-    return said + [finding.what for finding in check(str(home))]
+def document(number: int, version: int) -> Document:
+    """Found by its own word; how often it says `common` places it."""
+    text = f"word{number}x " + "common " * (1 + number % 5) + "rain " * (number % 3) + f"version{version}"
+    return Document(f"d{number}", text, "en", title=CONCEPTS[number % 60].texts["en"][:60])
+
+
+def documents(job: Job) -> list[Document]:
+    return [document(number, job.version or 0) for number in range(job.start, job.start + SIZE)]
+
+
+# What is killed
+
+
+def create(job: Job, say: Say) -> None:
+    with Engine.open_or_create(str(job.home), models=[str(job.place / "old" / "cr5")]) as engine:
+        engine.index(documents(job), progress=say)
+
+
+def index(job: Job, say: Say) -> None:
+    with Engine.open(str(job.home)) as engine:
+        for part in range(0, SIZE, PART):
+            engine.index(documents(job)[part : part + PART])
+            say(part + PART)
+
+
+def index_files(job: Job, say: Say) -> None:
+    with Engine.open(str(job.home)) as engine:
+        engine.index_files([str(job.place / "rows.jsonl")])
+    say(SIZE)
+
+
+def delete(job: Job, say: Say) -> None:
+    with Engine.open(str(job.home)) as engine:
+        for part in range(0, SIZE, PART):
+            engine.delete([d.id for d in documents(job)[part : part + PART]])
+            say(part + PART)
+
+
+def put_model(job: Job, say: Say) -> None:
+    name = {"replace model": "new/cr5", "add model": "old/table"}.get(job.what, "old/cr5")
+    with Engine.open_or_create(str(job.home), models=[str(job.place / name)]):
+        pass
+
+
+def remove_model(job: Job, say: Say) -> None:
+    with Engine.open(str(job.home)) as engine:
+        for name in keeping.kept(engine.held.store):
+            engine.remove_model(name)
+
+
+def learn(job: Job, say: Say) -> None:
+    train(cr5.fit, CONCEPTS[job.start % 20 :][:20], dim=4).save(job.place / "trained")
+
+
+def mend(job: Job, say: Say) -> None:
+    repair(str(job.home))
+
+
+WORK: dict[str, Callable[[Job, Say], None]] = {
+    "create": create,
+    "index": index,
+    "index files": index_files,
+    "update": index,
+    "delete": delete,
+    "add model": put_model,
+    "replace model": put_model,
+    "restore model": put_model,
+    "remove model": remove_model,
+    "train": learn,
+    "repair": mend,
+}
+
+
+# How it is run, and killed
+
+
+def run(work: Callable[[Say], object], moment: Moment | None = None) -> tuple[list[str], dict[str, float]]:
+    """What a process of its own said until it ended or was killed, and what the whole of it took, if it came so far."""
+    out, into = os.pipe()
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        os.close(out)
+        _work(work, moment, into)
+    os.close(into)
+    said = _heard(out, began + (moment.at if moment and moment.by == "clock" else WAIT), child)
+    _, status = os.waitpid(child, 0)
+    lines = said.decode().split("\n")[:-1]
+    took = json.loads(lines.pop()) if lines and lines[-1].startswith("{") else {}
+    if not took and not os.WIFSIGNALED(status):
+        lines.append(f"ended with {status}")
+    return lines, took
+
+
+def _work(work: Callable[[Say], object], moment: Moment | None, into: int) -> None:
+    """Runs in the child and ends it."""
+    files, started = Counter[str](), time.monotonic()
+
+    def say(what: object) -> None:
+        os.write(into, f"{what}\n".encode())
+
+    def watch(event: str, _: Any) -> None:
+        if event in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"):
+            files["file"] += 1
+            if moment and moment.by == "file" and files["file"] >= moment.at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    spent = sum(os.times()[:2])
+    if moment and moment.by == "processor":
+        signal.setitimer(signal.ITIMER_PROF, max(moment.at, 1e-3))  # nobody handles the signal, so it ends the process
+    elif not moment:
+        resource.setrlimit(resource.RLIMIT_CPU, (STUCK, STUCK))
+    sys.addaudithook(watch)
+    try:
+        work(say)
+        took = {"clock": time.monotonic() - started, "processor": sum(os.times()[:2]) - spent, "file": files["file"]}
+        say(json.dumps(took))
+    except BaseException:
+        say("error: " + " | ".join(traceback.format_exc().strip().splitlines()[-3:]))
+    os._exit(0)
+
+
+def _heard(out: int, until: float, child: int) -> bytes:
+    """Everything a child says; when its time is over it is killed."""
+    said = b""
+    while select.select([out], [], [], max(0.0, until - time.monotonic()))[0]:
+        part = os.read(out, 1 << 16)
+        if not part:
+            break
+        said += part
+    else:
+        os.kill(child, signal.SIGKILL)
+        while part := os.read(out, 1 << 16):
+            said += part
+    os.close(out)
+    return said
+
+
+# What must hold afterwards
+
+
+def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: bool) -> None:
+    """Say what is wrong, and what is there. `half`: a model may not have been put in whole."""
+    if not exists(job.home):
+        for number, versions in may.items():
+            if None not in versions:
+                say(f"fault: d{number} is lost with the whole collection")
+        say("there: {}")
+        return
+    with Engine.open(str(job.home)) as engine:
+        records = {int(r.document.id[1:]): r for some in engine.held.store.scroll(vectors=True) for r in some}
+        found = {number: int(record.document.text.rsplit("version")[-1]) for number, record in records.items()}
+        for number in sorted({*may, *found}):
+            if found.get(number) not in may.get(number, {None}):
+                say(f"fault: d{number} is {found.get(number)}, expected {may.get(number, {None})}")
+        if engine.count() != len(found):
+            say(f"fault: {engine.count()} counted, {len(found)} there")
+        for number in list(found)[:: max(1, len(found) // 6)]:
+            hits = engine.rank([Query("q", f"word{number}x", "en")], k=1, pipeline="bm25")[0]
+            if [hit.id for hit in hits] != [f"d{number}"]:
+                say(f"fault: d{number} is not found by its word, but {hits}")
+        _ranked(engine, found, say, exact=not half)
+        _encoded(engine, list(records.values()), models, say)
+        ready = {name for name, entry in keeping.kept(engine.held.store).items() if entry.ready}
+    for finding in check(str(job.home)):
+        if not (half and finding.what.startswith("model")):
+            say(f"fault: check: {finding.what}")
+    if not half and ready != set(models):
+        say(f"fault: models {ready}, expected {set(models)}")
+    say("there: " + json.dumps(found))
+
+
+def _ranked(engine: Engine, found: dict[int, int], say: Say, *, exact: bool) -> None:
+    """Hold the ranking for one word against BM25 worked out here."""
+    terms = {f"d{n}": analyzer("en").terms(document(n, version).text) for n, version in found.items()}
+    hits = engine.rank([Query("q", "common", "en")], k=len(found), pipeline="bm25:title=0")[0] if found else []
+    if not exact:
+        return
+    average = sum(map(len, terms.values())) / max(1, len(terms))
+    word = analyzer("en").terms("common")[0]
+    count = {id: words.count(word) for id, words in terms.items()}
+    scores = {id: c / (c + 1.2 * (0.25 + 0.75 * len(terms[id]) / average)) for id, c in count.items()}
+    shares = [hit.score / scores[hit.id] for hit in hits]  # scores are shares of the best possible: all alike
+    if len(hits) != len(terms) or not np.allclose(shares, shares[:1], rtol=DRIFT):
+        say(f"fault: ranking: {len(hits)} of {len(terms)} ranked, shares {sorted(shares)[:: max(1, len(shares) - 1)]}")
+
+
+def _encoded(engine: Engine, records: list[Any], models: dict[str, set[str]], say: Say) -> None:
+    """Vectors are those of the model that is there, and the model is one that was given."""
+    for name, entry in keeping.kept(engine.held.store).items():
+        if entry.ready and entry.digest not in models.get(name, ()):
+            say(f"fault: model {name} is none that was given")
+        if entry.ready and name in engine.held.store.dense:
+            rows = rows_of(engine.held.models[name], [record.document for record in records])
+            for record, row in zip(records, rows, strict=True):
+                kept = record.dense.get(name)
+                if (kept is None) != (row is None or not row.any()) or (
+                    kept is not None and not np.allclose(kept, row, atol=1e-4)
+                ):
+                    say(f"fault: {record.document.id} has no vector of the model {name} that is there")
+                    return
+
+
+# One round after another
+
+
+class Campaign:
+    """A collection, what is known of it, and what was counted."""
+
+    def __init__(self, place: Path, rng: random.Random) -> None:
+        self.place, self.rng, self.home = place, rng, place / "c"
+        self.may: May = {}
+        self.models: dict[str, str] = {}
+        self.next = 0
+        self.usual: dict[str, dict[str, float]] = {}
+        self.kills, self.moments, self.wrong = Counter[str](), Counter[str](), list[str]()
+        self.digests = {}
+        for kind, concepts in (("old", CONCEPTS[:30]), ("new", CONCEPTS[30:])):
+            train(cr5.fit, concepts, dim=4).save(place / kind / "cr5")
+            self.digests[kind] = keeping.digest_of(place / kind / "cr5")
+        table.fit(CONCEPTS[:10]).save(place / "old" / "table")
+        self.digests["table"] = keeping.digest_of(place / "old" / "table")
+        warm = [document(n, 0) for n in range(10)]
+        alarms.strangers(warm, default.open())
+        rows_of(load(place / "old" / "cr5"), warm)
+
+    def job(self, what: str) -> Job:
+        there = sorted(number for number, versions in self.may.items() if None not in versions)
+        start = self.next if what in ("create", "index", "index files") or not there else self.rng.choice(there)
+        start -= start % SIZE
+        version = {"update": self.rng.randrange(1, 99), "delete": None}.get(what, 0)
+        if what in ("create", "index", "index files"):
+            self.next += SIZE
+        job = Job(what, self.home, self.place, start, version)
+        if what == "index files":
+            rows = [{"id": d.id, "lang": "en", "title": d.title, "text": d.text} for d in documents(job)]
+            (self.place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return job
+
+    def round(self, what: str) -> None:
+        if what == "create" or not exists(self.home) or len(self.may) > 8 * SIZE:
+            what = "create"
+            shutil.rmtree(self.home, ignore_errors=True)
+            self.may, self.models = {}, {}
+        if what == "repair":
+            for old in self.place.glob("c.damaged*"):
+                shutil.rmtree(old)
+        job = self.job(what)
+        if what not in self.usual:  # once to its end, to know how long it takes
+            self._again(job)
+            return
+        moment = self._moment(what)
+        said, took = run(lambda say: WORK[what](job, say), moment)
+        if took:
+            self._finished(job)
+        else:
+            self.kills[what] += 1
+            self.moments[moment.by] += 1
+            self._interrupted(job, max((int(s) for s in said if s.isdigit()), default=0))
+            self._note(job, [s for s in said if not s.isdigit()])
+            self._check(job, half=what == "create" or "model" in what)
+        self._again(job)
+
+    def _moment(self, what: str) -> Moment:
+        by = self.rng.choice(("clock", "processor", "file"))
+        return Moment(by, self.rng.random() * self.usual[what][by] * 1.02)
+
+    def _again(self, job: Job) -> None:
+        """The same command finishes, and everything is as it should be."""
+        said, took = run(lambda say: WORK[job.what](job, say))
+        if not took:
+            self._note(job, ["again: " + " ".join(said[-2:] or ["stuck"])])
+            shutil.rmtree(self.home, ignore_errors=True)
+            return
+        known = self.usual.setdefault(job.what, took)
+        self.usual[job.what] = {
+            by: 0.9 * known[by] + 0.1 * took[by] if took[by] < known[by] else took[by] for by in took
+        }
+        self._finished(job)
+        self._check(job, half=False)
+
+    def _interrupted(self, job: Job, done: int) -> None:
+        if job.what in ("create", "index", "index files", "update", "delete"):
+            for number in range(job.start, job.start + SIZE):
+                before = self.may.get(number, {None})
+                self.may[number] = {job.version} if number < job.start + done else before | {job.version}
+
+    def _finished(self, job: Job) -> None:
+        self._interrupted(job, SIZE)
+        if job.what in ("create", "restore model"):
+            self.models["cr5"] = self.digests["old"]
+        if job.what == "replace model":
+            self.models["cr5"] = self.digests["new"]
+        if job.what == "add model":
+            self.models["table"] = self.digests["table"]
+        if job.what == "remove model":
+            self.models = {}
+
+    def _check(self, job: Job, *, half: bool) -> None:
+        if job.what == "train":
+            said, took = run(lambda say: self._trained(say))
+        else:
+            models = {name: {digest} for name, digest in self.models.items()}
+            if half:
+                models = {"cr5": {self.digests["old"], self.digests["new"]}, "table": {self.digests["table"]}}
+            # After a kill the averages may be a little off, as while anything is added; models may be between two.
+            half = half or any(len(versions) > 1 for versions in self.may.values())
+            said, took = run(lambda say: faults(job, self.may, say, models=models, half=half))
+        there = [json.loads(s[7:]) for s in said if s.startswith("there: ")]
+        self._note(job, [s for s in said if not s.startswith("there: ")] if took else ["checking: " + " ".join(said)])
+        for found in there:  # what was open until now is known
+            self.may = {number: {found.get(str(number))} for number in self.may}
+        self.may = {number: versions for number, versions in self.may.items() if versions != {None}}
+
+    def _trained(self, say: Say) -> None:
+        if (self.place / "trained").exists() or list(self.place.glob(".trained.old")):
+            load(self.place / "trained").encode(["rain"], "en")
+
+    def _note(self, job: Job, said: list[str]) -> None:
+        self.wrong += [f"{job.what}: {line}" for line in said]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--state", type=Path)
+    parser.add_argument("--only", choices=WORK)
     options = parser.parse_args()
-    rng = random.Random(options.seed)
-    top = options.folder or Path(tempfile.mkdtemp(prefix="kills-"))
-    top.mkdir(parents=True, exist_ok=True)
-    kinds = []
-    for number, concepts in enumerate((demo.concepts()[:30], demo.concepts()[30:])):
-        kinds.append(top / f"m{number}" / "cr5")
-        train(cr5.fit, concepts, dim=8).save(kinds[-1])
-    usual = dict.fromkeys(OPERATIONS, 1.0)
-    kills, faults = Counter[str](), []
-    home, there, unsure, number = top / "c", set[str](), set[str](), 0
-    began = time.monotonic()
-    for round_ in range(options.kills):
-        what = rng.choice(OPERATIONS) if (home / "meta.json").exists() else "create"
-        if what == "create":
-            shutil.rmtree(home, ignore_errors=True)
-            there, unsure = set(), set()
-        size = 50
-        start = (
-            number
-            if what in ("create", "index")
-            else rng.choice(sorted({int(i[1:]) // size * size for i in there} or {0}))
-        )
-        number += size if what in ("create", "index") else 0
-        model = kinds[1] if what == "replace model" else kinds[0]
-        mine = [f"d{i}" for i in range(start, start + size)]
-        said, complaint = killed(started(what, home, model, start, size), rng.random() * usual[what])
-        kills[what] += 1
-        if "finished" in said:
-            usual[what] *= 0.8
-        else:
-            usual[what] = min(usual[what] * 1.1, 5.0)
-        if complaint.strip():
-            faults.append((round_, what, complaint.strip()[-300:]))
-        numbers = [int(s) for s in said if s.isdigit()]
-        if what in ("create", "index", "update"):
-            there |= set(mine[: max(numbers, default=0)])
-            unsure = (unsure | set(mine)) - there
-        elif what == "delete":
-            gone = [s for s in said if s.startswith("d")]
-            there -= set(gone)
-            unsure -= set(gone)
-            unsure |= set(mine[len(gone) : len(gone) + 1])
-            there -= unsure
-        if what != "train":  # the same command again finishes the job
-            again = started(what, home, model, start, size)
-            out, complaint = again.communicate(timeout=120)
-            if "finished" not in out:
-                faults.append((round_, what, "again: " + complaint.strip()[-300:]))
-                shutil.rmtree(home, ignore_errors=True)
-                continue
-            unsure -= set(mine)
-            there = (
-                there - set(mine)
-                if what == "delete"
-                else there | (set(mine) if what in ("create", "index", "update") else set())
-            )
-            faults += [(round_, what, fault) for fault in wrong(home, there, unsure)]
-        if (round_ + 1) % 50 == 0:
-            print(
-                f"{round_ + 1} kills, {len(faults)} faults, {len(there)} documents, {time.monotonic() - began:.0f} s",
-                flush=True,
-            )
-    print("kills: " + ", ".join(f"{name} {count}" for name, count in kills.most_common()))
-    print(f"faults: {len(faults)}")
-    for fault in faults[:20]:
-        print(fault)
+    warnings.simplefilter("ignore")
+    before = json.loads(options.state.read_text()) if options.state and options.state.exists() else {}
+    rng = random.Random(f"{options.seed} {sum(before.get('kills', {}).values())}")
+    with tempfile.TemporaryDirectory(prefix="kills-") as place:
+        campaign = Campaign(Path(place), rng)
+        campaign.kills.update(before.get("kills", {}))
+        campaign.moments.update(before.get("moments", {}))
+        campaign.wrong += before.get("wrong", [])
+        told = time.monotonic()
+        gc.freeze()  # so that children share what is there
+        while campaign.kills.total() < options.kills:
+            campaign.round(options.only or rng.choice(list(WORK)))
+            counted = {"kills": campaign.kills, "moments": campaign.moments, "wrong": campaign.wrong}
+            if options.state:
+                options.state.write_text(json.dumps(counted))
+            if time.monotonic() - told > 30:
+                told = time.monotonic()
+                print(f"{campaign.kills.total()} kills, {len(campaign.wrong)} faults", flush=True)
+    print("kills: " + ", ".join(f"{name} {count}" for name, count in campaign.kills.most_common()))
+    print("moments: " + ", ".join(f"{name} {count}" for name, count in campaign.moments.most_common()))
+    print(f"faults: {len(campaign.wrong)}")
+    for fault in campaign.wrong[:20]:
+        print(" ", fault)
+    sys.exit(1 if campaign.wrong else 0)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
 """What a collection does when its disk is full, its folder can't be written, or its files are broken."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from paragloss import artefacts
 from paragloss.engine import Engine
+from paragloss.engine.checking import repair
 from paragloss.errors import ParaglossError, StoreError
-from paragloss.stores import _guards
-from paragloss.types import Document
+from paragloss.stores import _guards, create_store, open_store
+from paragloss.types import Document, Record
 
 DOCUMENTS = [Document(f"d{i}", f"word{i} and more text of it", "en") for i in range(50)]
 
@@ -108,6 +111,62 @@ def test_a_model_whose_replacement_was_killed_is_the_old_one(tmp_path):
     artefacts.save(tmp_path / "m", "thing", meta={"n": 1})
     (tmp_path / "m").rename(tmp_path / ".m.old")  # killed between two renames
     assert artefacts.load(tmp_path / "m").meta == {"n": 1}
+
+
+def dense(home):
+    """The engine's own words on the dense vectors it has."""
+    files = [*home.glob("shard/segments/*/segment.json"), home / "shard" / "edge_config.json"]
+    return {file: json.loads(file.read_text()) for file in files}
+
+
+@pytest.mark.parametrize("where", ["segment.json", "edge_config.json"])
+def test_a_vector_that_a_kill_left_in_half_the_files_is_forgotten(tmp_path, where):
+    """Adding or dropping a model's vectors changes several files of the engine, which opens only when they agree."""
+    with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
+        store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
+    for file, content in dense(tmp_path / "c").items():
+        if file.name == where:
+            del (content["config"]["vector_data"] if "config" in content else content["vectors"])["m"]
+            file.write_text(json.dumps(content))
+    with open_store(tmp_path / "c") as store:
+        assert store.dense == {}
+        assert [record.document.id for records in store.scroll(vectors=True) for record in records] == ["a"]
+        store.add_dense("m", 3)  # what was interrupted can be done again
+        store.update_dense("m", ["a"], np.ones((1, 3), np.float32))
+    with open_store(tmp_path / "c") as store:
+        assert store.dense == {"m": 3}
+        assert [hit.id for hit in store.search_dense("m", np.ones((1, 3), np.float32), 1)[0]] == ["a"]
+
+
+@pytest.mark.parametrize("noted", [{}, {"m": 2, "gone": 3}])
+def test_what_a_collection_says_of_its_vectors_follows_the_engine(tmp_path, noted):
+    """Killed between the engine's change and our note of it: what only one of them has is forgotten."""
+    with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
+        store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
+    meta = json.loads((tmp_path / "c" / "meta.json").read_text())
+    (tmp_path / "c" / "meta.json").write_text(json.dumps({**meta, "dense": noted}))
+    with open_store(tmp_path / "c") as store:
+        assert set(store.dense) == {"m"} & set(noted)
+        store.add_dense("gone", 1)
+    with open_store(tmp_path / "c") as store:
+        assert store.count() == 1
+        assert store.dense["gone"] == 1
+
+
+def test_what_a_killed_writing_left_is_no_obstacle_to_a_repair(whole):
+    (whole / "blobs" / ".statistics-0123456789ab").write_bytes(b"half")
+    (whole / ".meta.json-0123456789ab").write_bytes(b"half")
+    assert repair(str(whole))[0] == 50
+    with Engine.open(str(whole)) as engine:
+        assert engine.count() == 50
+    assert not list(whole.rglob(".*-0123456789ab"))
+
+
+def test_a_repair_killed_between_its_two_renames_is_finished_by_whoever_opens(whole):
+    whole.rename(whole.with_name(".whole.repaired"))
+    with Engine.open_or_create(str(whole)) as engine:  # which would otherwise start an empty one
+        assert engine.count() == 50
+    assert not whole.with_name(".whole.repaired").exists()
 
 
 def test_what_is_no_collection_is_never_overwritten(tmp_path):

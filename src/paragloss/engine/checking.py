@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from paragloss.engine.loading import load
 from paragloss.errors import InputError, ParaglossError
 from paragloss.search.terms import NAME, recount, vectors_of
 from paragloss.statistics import Statistics
-from paragloss.stores import create_store, exists, open_store, shelf
+from paragloss.stores import create_store, exists, open_store, repaired, shelf
 from paragloss.types import Record
 
 
@@ -90,7 +89,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> t
     if not exists(location):
         raise InputError(f"{location} is not a collection: there is nothing to repair")
     home = Path(location)
-    fresh = home.with_name(f".{home.name}.repaired")
+    fresh = repaired(home)
     shutil.rmtree(fresh, ignore_errors=True)
     with open_store(location) as old:
         shape = old.shape
@@ -102,7 +101,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> t
                 kept += len(records)
                 if progress:
                     progress(kept)
-            for name in os.listdir(home / "blobs"):
+            for name in sorted(path.name for path in (home / "blobs").glob("[!.]*")):
                 data = old.read_blob(name) if name != "statistics" else None
                 if data is not None:
                     new.write_blob(name, data)
@@ -113,7 +112,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> t
         if (home / "models").is_dir():
             shutil.copytree(home / "models", fresh / "models", dirs_exist_ok=True)
     damaged = _free(home.with_name(f"{home.name}.damaged"))
-    home.rename(damaged)
+    home.rename(damaged)  # a kill between this and the next: whoever opens the collection finishes
     fresh.rename(home)
     with Engine.open(location):  # it opens, or says why not
         pass

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     AnyStore: TypeAlias = EmbeddedStore | SharedStore | ClusterStore
 
-__all__ = ["create_store", "discard", "exists", "open_store"]
+__all__ = ["create_store", "discard", "exists", "open_store", "repaired"]
 
 
 def open_store(location: str | Path) -> AnyStore:
@@ -31,6 +31,7 @@ def open_store(location: str | Path) -> AnyStore:
     from paragloss.stores._sharing import SharedStore
     from paragloss.stores.embedded import EmbeddedStore
 
+    _recover(Path(location))
     try:
         return EmbeddedStore.open(location, patience=0.0)
     except InUseError:
@@ -43,7 +44,19 @@ def exists(location: str | Path) -> bool:
         from paragloss.stores.cluster import ClusterStore
 
         return ClusterStore.exists(*_server(str(location)))
+    _recover(Path(location))
     return Path(location, "shard").is_dir() and Path(location, "meta.json").is_file()
+
+
+def repaired(path: Path) -> Path:
+    """Where a folder's documents are put when it is repaired, until they take its place."""
+    return path.with_name(f".{path.name}.repaired")
+
+
+def _recover(path: Path) -> None:
+    """Finish a repair that was killed when the damaged folder had been put aside and the new one not yet in place."""
+    if path.name and not path.exists() and (fresh := repaired(path)).is_dir():
+        fresh.rename(path)
 
 
 def discard(location: str | Path) -> None:

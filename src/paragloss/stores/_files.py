@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import sys
 import time
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import IO
 
 from paragloss.errors import InUseError
+
+_LEFT = re.compile(r"\..+-[0-9a-f]{12}")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -26,6 +29,13 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a killed `write_whole` left; nobody else may be writing."""
+    for path in folder.iterdir():
+        if _LEFT.fullmatch(path.name) and path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def sync_folder(path: Path) -> None:

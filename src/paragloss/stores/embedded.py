@@ -31,6 +31,7 @@ from paragloss.stores import _files, _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._guards import copy_sparse, enough_room, loaded, told
 from paragloss.stores._points import BATCH, Between, Match, Shape
+from paragloss.stores._settling import settle, vectors_of
 from paragloss.stores._sharing import Host
 from paragloss.types import Floats, Ranking, Record, SparseVector, Where
 
@@ -119,10 +120,19 @@ class EmbeddedStore(KeptVectors):
             return cls._borrowed(path, shape)
         lock = _files.lock(path / "lock", patience=patience)
         try:
-            return cls(path, shape, loaded(path / "shard"), lock)
+            _files.sweep(path)
+            _files.sweep(path / "blobs")
+            settle(path / "shard")
+            store = cls(path, shape, loaded(path / "shard"), lock)
         except BaseException:
             lock.close()
             raise
+        try:
+            store._agree()
+        except BaseException:
+            store.close()
+            raise
+        return store
 
     @classmethod
     def _borrowed(cls, path: Path, shape: Shape) -> EmbeddedStore:
@@ -131,6 +141,7 @@ class EmbeddedStore(KeptVectors):
         home = Path(tempfile.mkdtemp(prefix="paragloss-reading-"))
         try:
             copy_sparse(path / "shard", home / "shard")
+            settle(home / "shard")
             store = cls(home, shape, loaded(home / "shard"), _files.lock(home / "lock"))
         except OSError as error:
             shutil.rmtree(home, ignore_errors=True)
@@ -274,6 +285,16 @@ class EmbeddedStore(KeptVectors):
 
     def _write_meta(self) -> None:
         _files.write_whole(self.path / "meta.json", json.dumps(self._shape.as_json(), indent=1).encode())
+
+    def _agree(self) -> None:
+        """Make the shape and the engine name the same dense vectors, those that both have: a kill came between."""
+        with told(f"{self.path / 'shard'} can't be opened"):
+            there = vectors_of(self.path / "shard")
+        for name in there - set(self._shape.dense):
+            self._drop_vector(name)
+        for name in set(self._shape.dense) - there:
+            self._shape = self._shape.without(name)
+            self._write_meta()
 
     def _drop_vector(self, name: str) -> None:
         self._update(edge.UpdateOperation.delete_vector_name(name))
