@@ -1,227 +1,227 @@
-"""Hostile input by the hundred thousand: files, models, queries and command lines that are nearly right.
+"""Hostile input by the million: files, models, queries, pipelines, filters, command lines and requests, nearly right.
 
-Each input is a valid one with something changed: bytes flipped, cut, repeated, swapped for tokens of the format; JSON
-values for others. Whatever comes must end in an answer or in a ParaglossError of one line, in at most 10 s and 1 GB.
-Foreign files are read in their own process, as always; the rest runs in this one, whose memory is bounded.
+    python benchmarks/fuzz.py [--inputs 1000000] [--seed 0] [--state fuzz.json] [--only KIND]
 
-    python benchmarks/fuzz.py [seconds] [seed]
+Each input is a valid one with something changed (`hostile.py`). Whatever comes must end in an answer or in an error of
+one line, a command with status 0, 1 or 2, a request below 500, each within 10 s of processor time and 1 GB. Foreign
+files are read in their own process, as always. Inputs come in parts, each in a process of its own, forked from one that
+has imported everything: one that dies is counted and the rest goes on. With --state, counts go on where they were.
 """
 
 from __future__ import annotations
 
+import argparse
+import asyncio
+import contextlib
+import gc
 import io
 import json
+import mmap
+import os
 import random
 import resource
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Callable
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
-from paragloss import demo
+import typer
+from hostile import changed, mutated, mutated_json, seeds
+
+from paragloss.cli.app import app as line
+from paragloss.cli.app import main as run_line
 from paragloss.cli.searching import conditions
-from paragloss.engine import Engine, load
-from paragloss.errors import ParaglossError
+from paragloss.descent import towers
+from paragloss.engine import Engine, alarms, load
+from paragloss.errors import ParaglossError, PlacedError
 from paragloss.formats import apart
+from paragloss.formats.bitext import read_parts
+from paragloss.formats.clicks import read_log, read_sessions
+from paragloss.formats.dictionaries import read_entries
 from paragloss.formats.documents import read
 from paragloss.formats.queries import read_qrels, read_queries
 from paragloss.formats.trec import read_run
-from paragloss.models import cr5
-from paragloss.translation import table
-from paragloss.translation.dictionary import Dictionary
+from paragloss.formats.vectors import read_vectors
+from paragloss.gloss.meanings import gloss
+from paragloss.search import grammar
+from paragloss.server.app import build
+from paragloss.server.library import Library
+from paragloss.stores import _points
+from paragloss.translation import default
 from paragloss.types import Query
 
-SLOW, LARGE = 10.0, 2**30
-_TOKENS = [
-    b"\0",
-    b"\xff\xfe",
-    b"\xef\xbb\xbf",
-    b"\x1b[2J",
-    b"{",
-    b"}",
-    b"[",
-    b'"',
-    b"\\u",
-    b"\\ud800",
-    b"null",
-    b"1e999",
+assert towers  # imported here so that no part has to
+typer.main.get_command = cache(typer.main.get_command)  # made once instead of for every line
+SLOW, LARGE, PART = 10, 1 << 30, 4000
+#: How often each kind comes: what takes a moment often, what takes a process of its own seldom.
+SHARES = {
+    "where": 330, "pipeline": 250, "row": 270, "model": 60, "query": 12, "gloss": 8, "command": 59, "request": 10,
+    "file": 1,
+}  # fmt: skip
+_PIPELINES = [
+    "bm25+cr5+table", "0.3*cr5+bm25:title=2,url=0.5", "wordnet|table|feedback", "bm25+cr5>knrm", "table:nested,title=2",
+    'mix(default+3*table):k=5', '"bm25"|(cr5>knrm)', "rrf(bm25+cr5)", "feedback:terms=5|table:synonyms|together",
+]  # fmt: skip
+_WHERES = [
+    "year>=1999",
+    "meta.a=b",
+    "lang=fr",
+    "day<2024-05-31",
+    'zip="01234"',
+    "n=1.5",
+    "on=true",
+    "a.b=1",
+    "year<1e9",
 ]
-_TOKENS += [
-    b"-1",
-    b"9" * 40,
-    b"<",
-    b">",
-    b"</",
-    b"<!ENTITY a 'b'>",
-    b"&a;",
-    b"<DOC>",
-    b"<div>" * 50,
-    b"\n",
-    b"\t",
-    b",",
-]
-_TOKENS += [
-    "é".encode(),
-    "漢".encode(),
-    b"\x80",
-    b"PK\x03\x04",
-    b"stream",
-    b"endobj",
-    b"\\'",
-    b"\\u-9",
-    b"{" * 99,
-    b"(" * 99,
-]
-_VALUES = [None, True, -1, 0, 1.5, 10**30, "", "x", "../x", [], [None], {}, {"a": []}, "é" * 99, [[1]], 1e308]
+_ROWS: dict[str, bytes] = {
+    "a.queries": b"q1\ten\tthe lava of a volcano\nq2\tfr\tle pain\n",
+    "a.qrels": b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n",
+    "a.run": b"q1 Q0 d1 1 9.5 tag\nq1 Q0 d2 2 9.25 tag\n",
+    "a.dict": b"bread\tpain\t0.9\nrain\tpluie\nbread {n} :: pain {m}\n",
+    "a.u8": "麵包 面包 [mian4 bao1] /bread/loaf of bread/\n".encode(),
+    "a.tei": b"<TEI><text><body><entry><form><orth>rain</orth></form><sense><cit><quote>pluie</quote></cit></sense>"
+    b"</entry></body></text></TEI>",
+    "a.vec": b"2 3\nrain 0.1 0.2 0.3\nbread 1 0 -1\n",
+    "a.tmx": b'<tmx><body><tu><tuv xml:lang="en"><seg>rain</seg></tuv><tuv xml:lang="fr"><seg>pluie</seg></tuv></tu>'
+    b"</body></tmx>",
+    "a.clicks": b'{"query": "rain", "lang": "en", "shown": ["a", "b"], "clicks": [{"doc": "b", "dwell": 3.5}]}\n',
+}
+_MODELS = """
+import sys
+import scipy.sparse as sp
+from pathlib import Path
+from paragloss import demo
+from paragloss.engine import train
+from paragloss.models import cr5, knrm, ordinal
+from paragloss.translation import table
+from paragloss.translation.default.packing import Tables, pack
+from paragloss.translation.dictionary import Dictionary
+from paragloss.formats.dictionaries import Entry
+place, both = Path(sys.argv[1]), ("en", "fr")
+def small(concept):
+    return concept._replace(texts={l: concept.texts[l] for l in both}, titles={l: concept.titles[l] for l in both})
+all_ = [small(concept) for concept in demo.concepts()]
+few = all_[:12]
+train(cr5.fit, few, dim=4).save(place / "cr5")
+table.fit(few).save(place / "table")
+Dictionary.build([Entry("bread", "pain"), Entry("rain", "pluie")], "en", "fr").save(place / "dictionary")
+knrm.fit(all_, dim=4, queries=10, depth=3).save(place / "knrm")
+ordinal.fit(few, dim=4, epochs=1, encoder="lstm").save(place / "towers")
+en, fr, same = ["bread", "rain"], ["pain", "pluie"], sp.eye(2, format="csr")
+pack({"fr": Tables(en, en, fr, fr, same, same)}).save(place / "default")
+"""
 
 
-def zipped(parts: dict[str, str]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
+class Died(BaseException):
+    """A part took too long."""
 
 
-def seeds() -> dict[str, bytes]:
-    """A small valid file of every kind."""
-    import docx
-
-    word = io.BytesIO()
-    made = docx.Document()
-    made.add_heading("Rain", level=1)
-    made.add_table(rows=2, cols=2).rows[0].cells[0].text = "mm"
-    made.save(word)
-    rows = [{"id": "a", "lang": "fr", "title": "Pluie", "text": "Il pleut.", "year": 1999, "meta": {"b": [1, "c"]}}]
-    return {
-        "a.jsonl": "\n".join(json.dumps(row) for row in rows * 3).encode(),
-        "a.csv": b'id,lang,title,text,year\n1,fr,Pluie,"Il pleut, dit-on",1999\n2,en,Rain,"It ""rains""",2000\n',
-        "a.trec": b"<DOC><DOCNO>1</DOCNO><TITLE>Rain</TITLE><TEXT>It rains.</TEXT></DOC>\n<DOC><DOCNO>2</DOCNO>x</DOC>",
-        "a.xml": b"<mediawiki><page><title>Rain</title><ns>0</ns><id>1</id><revision><text>''Rain'' is [[water|wet]] "
-        b"{{x|{{y}}}} <ref>z</ref></text></revision></page></mediawiki>",
-        "a.txt": "Rain\n\nIt falls. Die Straße ist naß.".encode(),
-        "a.md": b"---\ntitle: Rain\nlang: en\n---\n# Rain\n\nIt is **wet** and [there](http://x.org).\n\n```\ncode\n```\n",
-        "a.html": b"<html lang=en><head><title>Rain</title></head><body><h1>Rain</h1><p>It <b>falls</b>.</p><table><tr>"
-        b"<td>x</td></tr></table></body></html>",
-        "a.rtf": rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0\fcharset204 Arial;}}{\info{\title Rain}}\f0 \'c4 \u9731? x}",
-        "a.eml": b"Subject: =?utf-8?q?R=C3=A9?=\nFrom: a@b.c\nMIME-Version: 1.0\nContent-Type: multipart/mixed; "
-        b'boundary="x"\n\n--x\nContent-Type: text/html; charset=utf-8\n\n<p>Rain</p>\n--x--\n',
-        "a.pdf": b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>"
-        b"endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>"
-        b"endobj 4 0 obj<</Length 30>>stream\nBT /F 9 Tf (Rain falls) Tj ET\nendstream endobj 5 0 obj<</Type/Font"
-        b"/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>",
-        "a.docx": word.getvalue(),
-        "a.odt": zipped(
-            {"content.xml": "<o><h>Rain</h><p>It falls<tab/>x</p></o>", "meta.xml": "<m><title>T</title></m>"}
-        ),
-        "a.xlsx": zipped(
-            {
-                "xl/sharedStrings.xml": "<sst><si><t>city</t></si></sst>",
-                "xl/worksheets/sheet1.xml": '<w><row><c t="s"><v>0</v></c><c><v>1</v></c></row></w>',
-            }
-        ),
-        "a.pptx": zipped({"ppt/slides/slide1.xml": "<s><p><t>Rain</t></p></s>"}),
-        "a.epub": zipped(
-            {
-                "META-INF/container.xml": '<c><rootfile full-path="b.opf"/></c>',
-                "b.opf": '<p><title>T</title><item id="a" href="o.xhtml" media-type="application/xhtml+xml"/>'
-                '<itemref idref="a"/></p>',
-                "o.xhtml": "<html><body><p>Rain</p></body></html>",
-            }
-        ),
-    }
+def prepare(place: Path) -> None:
+    """Models of every kind, and two collections: one to search here, one to serve."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", _MODELS, str(place)], check=True)
+    static(place / "static")
+    make = (
+        "import sys\nfrom paragloss import demo\nfrom paragloss.engine import Engine\nfor name in ('c', 'served'):\n"
+        "    here = sys.argv[1] + '/'\n"
+        "    with Engine.create(here + name, models=[here + 'cr5', here + 'table']) as e:\n"
+        "        e.index([d for d in demo.documents() if d.lang in ('en', 'fr')][:40])\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", make, str(place)], check=True)
+    for name, data in {**seeds(), **_ROWS}.items():
+        (place / name).write_bytes(data)
 
 
-def mutated(data: bytes, rng: random.Random) -> bytes:
-    """Something changed, in one place or a few; of an archive usually a part of it."""
-    if data.startswith(b"PK") and rng.random() < 0.7:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            parts = {name: archive.read(name) for name in archive.namelist()}
-        name = rng.choice(list(parts))
-        parts[name] = mutated(parts[name], rng)
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for other, inner in parts.items():
-                archive.writestr(other, inner)
-        return buffer.getvalue()
-    work = bytearray(data)
-    for _ in range(rng.choice((1, 1, 2, 3, 8))):
-        at, other = (rng.randrange(len(work) + 1) for _ in range(2))
-        kind = rng.randrange(6)
-        if kind == 0 and work:
-            work[at % len(work)] = rng.randrange(256)
-        elif kind == 1:
-            work[at:at] = rng.choice(_TOKENS)
-        elif kind == 2:
-            del work[min(at, other) : max(at, other)]
-        elif kind == 3:
-            low, high = min(at, other), max(at, other)
-            work[at:at] = bytes(work[low:high]) * rng.choice((1, 2, 50))
-        elif kind == 4:
-            work[at : at + rng.randrange(9)] = rng.choice(_TOKENS)
-        else:
-            work[at:at] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 9)))
-    return bytes(work[: 1 << 20])
+def static(folder: Path) -> None:
+    """An encoder as others publish them: vectors of words and a tokenizer."""
+    import numpy as np
+    import tokenizers
+    from safetensors.numpy import save_file
 
-
-def mutated_json(value: object, rng: random.Random) -> object:
-    """A value somewhere inside replaced, removed or doubled."""
-    if isinstance(value, dict) and value and rng.random() < 0.8:
-        key = rng.choice(list(value))
-        if rng.random() < 0.1:
-            return {name: inner for name, inner in value.items() if name != key}
-        return {**value, key: mutated_json(value[key], rng)}
-    if isinstance(value, list) and value and rng.random() < 0.8:
-        at = rng.randrange(len(value))
-        return [*value[:at], mutated_json(value[at], rng), *value[at + rng.randrange(2) :]]
-    return rng.choice(_VALUES)
+    folder.mkdir()
+    words = ["[PAD]", "[UNK]", "rain", "bread"]
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="[UNK]"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    made.save(str(folder / "tokenizer.json"))
+    save_file({"embeddings": np.ones((4, 3), np.float32)}, str(folder / "model.safetensors"))
+    (folder / "config.json").write_text(json.dumps({"normalize": True, "model_type": "model2vec"}))
 
 
 class Fuzz:
-    """One place to work in, and what has been seen."""
+    """One part: inputs, and what became of them."""
 
-    def __init__(self, place: Path, rng: random.Random) -> None:
-        self.place, self.rng = place, rng
-        self.counts: Counter[str] = Counter()
-        self.refused: Counter[str] = Counter()
-        self.wrong: list[str] = []
-        self.slowest: dict[str, float] = {}
+    def __init__(self, place: Path, own: Path, rng: random.Random) -> None:
+        self.place, self.own, self.rng = place, own, rng
         self.files = seeds()
-        aligned = demo.concepts()[:12]
-        cr5.fit(aligned, dim=4).save(place / "cr5")
-        table.fit(aligned).save(place / "table")
-        pairs = [Pair("bread", "pain"), Pair("rain", "pluie")]
-        Dictionary.build(pairs, "en", "fr").save(place / "dictionary")
-        self.engine = Engine.create(str(place / "c"), models=[str(place / "cr5"), str(place / "table")])
-        self.engine.index(list(demo.documents())[:84])
 
-    def file(self) -> None:
-        name = self.rng.choice(list(self.files))
-        path = self.place / f"in{Path(name).suffix}"
-        path.write_bytes(mutated(self.files[name], self.rng))
-        if self.rng.random() < 0.5:
-            list(read(path))
-        else:
-            list(read(path, on_error=lambda error: None))
+    @cached_property
+    def engine(self) -> Engine:
+        return Engine.open(str(self.place / "c"))
+
+    @cached_property
+    def served(self) -> Any:
+        return build(Library.open([str(self.place / "served")]))
+
+    @cached_property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        return asyncio.new_event_loop()
+
+    @cached_property
+    def commands(self) -> dict[str, Any]:
+        never = {"serve", "mcp", "watch", "demo", "recipes", "train", "tune", "repair", "index", "delete", "copy"}
+        found: dict[str, Any] = typer.main.get_command(line).commands  # type: ignore[attr-defined]
+        return {name: command for name, command in found.items() if name not in never}
+
+    def where(self) -> None:
+        said = [changed(self.rng.choice(_WHERES), self.rng) for _ in range(self.rng.choice((1, 1, 2)))]
+        wanted = conditions(said)
+        _points.conditions(wanted)
+        if self.rng.random() < 0.002:
+            self.engine.count(wanted)
+
+    def pipeline(self) -> None:
+        text = changed(self.rng.choice(_PIPELINES), self.rng)
+        tree = grammar.parse(text)
+        assert grammar.parse(grammar.written(tree)) == tree, "what is written is read otherwise"
+        if self.rng.random() < 0.05:
+            self.engine.explain(pipeline=text)
 
     def row(self) -> None:
-        """Rows of every table that is read, in this process."""
-        name = self.rng.choice(("a.jsonl", "a.csv", "a.trec", "a.xml", "a.txt", "a.md"))
-        path = self.place / f"rows{Path(name).suffix}"
-        path.write_bytes(mutated(self.files[name], self.rng))
-        reader: Callable[..., object] = self.rng.choice((read, read_queries, read_qrels, read_run))
-        found = reader(path, on_error=lambda error: None) if reader is not read_run else reader(path)
-        list(found) if not isinstance(found, dict) else None
+        """A row or a few of every table that is read."""
+        readers: list[tuple[str, Callable[[Path], Any]]] = [
+            (self.rng.choice(("a.jsonl", "a.csv", "a.trec", "a.xml", "a.txt", "a.md")), self._documents),
+            (self.rng.choice(("a.queries", "a.jsonl", "a.csv")), lambda path: list(read_queries(path))),
+            (self.rng.choice(("a.qrels", "a.csv")), lambda path: list(read_qrels(path, on_error=lambda error: None))),
+            ("a.run", lambda path: read_run(path)),
+            (
+                self.rng.choice(("a.dict", "a.u8", "a.tei", "a.jsonl")),
+                lambda path: list(read_entries(path, "en", "fr")),
+            ),
+            ("a.vec", lambda path: read_vectors(path)),
+            (self.rng.choice(("a.tmx", "a.dict")), lambda path: list(read_parts(path, langs=("en", "fr")))),
+            ("a.clicks", lambda path: list(self.rng.choice((read_log, read_sessions))(path))),
+        ]
+        name, reader = self.rng.choice(readers)
+        path = self.own / f"rows{Path(name).suffix}"
+        path.write_bytes(mutated(self.files.get(name) or _ROWS[name], self.rng))
+        reader(path)
+
+    def _documents(self, path: Path) -> None:
+        list(read(path, on_error=(lambda error: None) if self.rng.random() < 0.5 else None))
 
     def model(self) -> None:
         """A file of a model changed, the model loaded and, where that works, used."""
-        kind = self.rng.choice(("cr5", "table", "dictionary"))
-        files = sorted((self.place / kind).iterdir())
+        kind = self.rng.choice(("cr5", "table", "dictionary", "knrm", "towers", "default", "static"))
+        files = sorted(path for path in (self.own / kind).rglob("*") if path.is_file())
         file = self.rng.choice(files)
         before = file.read_bytes()
         try:
@@ -229,72 +229,246 @@ class Fuzz:
                 file.write_text(json.dumps(mutated_json(json.loads(before), self.rng)))
             else:
                 file.write_bytes(mutated(before, self.rng))
-            loaded = load(self.place / kind)
-            if hasattr(loaded, "encode"):
-                loaded.encode(["rain and bread"], "en")
-            else:
-                loaded.translate(Query("", "rain and bread", "en"), "fr")
+            self._used(load(self.own / kind))
         finally:
             file.write_bytes(before)
 
+    def _used(self, model: Any) -> None:
+        if hasattr(model, "encode"):
+            model.encode(["rain and bread"], "en")
+        elif hasattr(model, "translate"):
+            model.translate(Query("", "rain and bread", "en"), "fr")
+
     def query(self) -> None:
-        text = mutated(b"the lava of a volcano, le pain et la pluie 1999", self.rng).decode("utf-8", "replace")
-        said = mutated(self.rng.choice((b"year>=1999", b"meta.a=b", b"lang=fr", b"day<2024-05-31")), self.rng)
-        where = conditions([said.decode("utf-8", "replace")]) if self.rng.random() < 0.3 else None
+        text = changed("the lava of a volcano, le pain et la pluie 1999", self.rng)
         lang = self.rng.choice((None, None, "en", "fr", "xx"))
-        self.engine.search(text * self.rng.choice((1, 1, 1, 40)), lang=lang, k=self.rng.choice((1, 10)), where=where)
+        wanted = conditions([changed(self.rng.choice(_WHERES), self.rng)]) if self.rng.random() < 0.1 else None
+        pipeline = changed(self.rng.choice(_PIPELINES), self.rng) if self.rng.random() < 0.1 else None
+        text *= 40 if self.rng.random() < 0.02 else 1
+        self.engine.search(text, lang=lang, k=self.rng.choice((1, 10)), where=wanted, pipeline=pipeline)
 
-    def run(self, kind: str) -> None:
-        started = time.perf_counter()
+    def gloss(self) -> None:
+        text = changed("Der Zug fährt morgen früh nicht. 電車は来ない。 Поезд не придёт.", self.rng)
+        source = self.rng.choice(("de", "ja", "ru", "th"))
+        gloss(text, source, self.rng.choice(("en", "fr")), {"default": default.open()})
+
+    def command(self) -> None:
+        """A command with flags of its own, of others and of nobody, and values that may be right."""
+        name = self.rng.choice(list(self.commands))
+        said = [name]
+        for option in self.rng.sample(self.commands[name].params, min(3, len(self.commands[name].params))):
+            flags = list(option.opts) if option.param_type_name == "option" else []
+            said += [self.rng.choice(flags)] if flags else []
+            if not getattr(option, "is_flag", False):
+                said.append(self._value())
+        if self.rng.random() < 0.2:
+            said.insert(self.rng.randrange(len(said) + 1), changed(self.rng.choice(said), self.rng).replace("\0", ""))
+        status, told = self._run(said)
+        if status not in (0, 1, 2) or "Traceback" in told:
+            raise RuntimeError(f"status {status} of {said}: {told[-600:]}")
+
+    def _value(self) -> str:
+        if self.rng.random() < 0.02:
+            return str(self.place / "c")
+        names = [*_ROWS, "a.jsonl", "a.txt", "nowhere", "cr5/meta.json"]
+        files = [str(self.place / name) for name in self.rng.sample(names, 3)]
+        plain = ["", "1", "0", "-1", "1e9", "nan", "en", "xx", "en,fr", "rain", "RR nDCG@10", "bm25+", "a=b", "--", "-"]
+        return self.rng.choice((*files, *self.rng.sample(plain, 3), changed("rain and 1", self.rng).replace("\0", "")))
+
+    def _run(self, said: list[str]) -> tuple[int, str]:
+        told, before = io.StringIO(), (sys.argv, os.getcwd())
+        sys.argv = ["paragloss", *said]
+        os.chdir(self.own / "here")
         try:
-            getattr(self, kind)()
-        except ParaglossError as error:
-            self.refused[kind] += 1
-            if "\n" in str(error):
-                self.wrong.append(f"{kind}: an error of several lines: {str(error)[:200]!r}")
-            if "left out" in str(error):
-                self.counts["over the limits of the reading process, and said"] += 1
-        except Exception:
-            self.wrong.append(f"{kind}: {traceback.format_exc()[-1500:]}")
-        seconds = time.perf_counter() - started
-        self.slowest[kind] = max(self.slowest.get(kind, 0.0), seconds)
-        self.counts[kind] += 1
+            with (
+                contextlib.redirect_stdout(told),
+                contextlib.redirect_stderr(told),
+                contextlib.suppress(AttributeError),
+            ):
+                run_line()
+            return 0, told.getvalue()
+        except SystemExit as ended:
+            return ended.code if isinstance(ended.code, int) else 1, told.getvalue()
+        finally:
+            sys.argv = before[0]
+            os.chdir(before[1])
+
+    def request(self) -> None:
+        """A request with a changed address, or a changed body."""
+        asked = [
+            ("GET", "/api/search?q=" + quote(changed("rain", self.rng)) + "&k=" + quote(changed("3", self.rng)), {}),
+            ("GET", changed("/api/search?q=rain&lang=en&to=fr&where=year>1", self.rng), {}),
+            ("GET", "/api/why?q=rain&id=" + quote(changed("bee.fr", self.rng)), {}),
+            ("GET", changed("/api/counts?q=rain", self.rng), {}),
+            ("GET", changed("/api/collections/served", self.rng), {}),
+            (
+                "POST",
+                "/api/collections/served/documents",
+                [{"id": "n", "text": "rain", "lang": "en", "meta": {"a": 1}}],
+            ),
+            ("PUT", "/api/glossary", {"pairs": [{"lang": "en", "word": "rain", "to": "fr", "meaning": "pluie"}]}),
+            ("PATCH", "/api/documents/" + quote(changed("bee.fr", self.rng)), {"title": "Bee", "meta": {"a": [1]}}),
+        ]
+        method, address, content = self.rng.choice(asked)
+        body = json.dumps(mutated_json(content, self.rng)).encode() if content else b""
+        if body and self.rng.random() < 0.3:
+            body = mutated(body, self.rng)
+        status = self.loop.run_until_complete(self._answered(method, address, body))
+        if status >= 500:
+            raise RuntimeError(f"status {status} of {method} {address!r} {body[:300]!r}")
+
+    async def _answered(self, method: str, address: str, body: bytes) -> int:
+        path, _, query = address.encode("utf-8", "replace").partition(b"?")
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        headers.append((b"content-length", str(len(body)).encode()))
+        scope = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
+            "path": path.decode(), "raw_path": path, "query_string": query, "headers": headers, "root_path": "",
+            "client": ("127.0.0.1", 5000), "server": ("localhost", 80),
+        }  # fmt: skip
+        status = [0]
+        sent = iter([{"type": "http.request", "body": body}])
+
+        async def receive() -> dict[str, Any]:
+            return next(sent, {"type": "http.disconnect"})
+
+        async def send(message: dict[str, Any]) -> None:
+            status[0] = message.get("status", status[0])
+
+        await self.served(scope, receive, send)
+        return status[0]
+
+    def file(self) -> None:
+        name = self.rng.choice(list(self.files))
+        path = self.own / f"in{Path(name).suffix}"
+        path.write_bytes(mutated(self.files[name], self.rng))
+        self._documents(path)
 
 
-class Pair:
-    """An entry of a dictionary."""
+def part(place: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -> dict[str, Any]:
+    """Inputs of one part; where it is stands in `at`, for whoever finds it dead."""
+    rng = random.Random(f"{seed} {number}")
+    counts, refused, wrong, slowest = Counter[str](), Counter[str](), list[str](), dict[str, float]()
+    spent: dict[str, float] = {}
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGPROF, _late)
+    with tempfile.TemporaryDirectory(dir=place) as own:
+        for kind in ("cr5", "table", "dictionary", "knrm", "towers", "default", "static"):
+            shutil.copytree(place / kind, Path(own, kind))
+        Path(own, "here").mkdir()
+        fuzz = Fuzz(place, Path(own), rng)
+        for here in range(PART):
+            kind = rng.choices(kinds, [SHARES[kind] for kind in kinds])[0]
+            at[:] = f"{here:8d}{kind:>24s}".encode()
+            began = time.process_time()
+            signal.setitimer(signal.ITIMER_PROF, SLOW)
+            try:
+                getattr(fuzz, kind)()
+            except ParaglossError as error:
+                refused[kind] += 1
+                if "\n" in str(error) and not isinstance(error, PlacedError):
+                    wrong.append(f"{kind}: an error of several lines: {str(error)[:200]!r}")
+            except (Exception, Died):
+                wrong.append(f"{kind} {number}/{here}: {traceback.format_exc()[-1500:]}")
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            took = time.process_time() - began
+            slowest[kind], spent[kind] = max(slowest.get(kind, 0.0), took), spent.get(kind, 0.0) + took
+            counts[kind] += 1
+        apart.READER.close()
+        memory = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return {
+        "counts": counts,
+        "refused": refused,
+        "wrong": wrong,
+        "slowest": slowest,
+        "spent": spent,
+        "memory": memory >> 10,
+    }
 
-    pos, weight = "", 1.0
 
-    def __init__(self, source: str, target: str) -> None:
-        self.source, self.target = source, target
+def _late(*_: object) -> None:
+    raise Died
+
+
+def apart_from_us(work: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+    """What a process of its own found; None when it died."""
+    with tempfile.TemporaryFile() as answer:
+        child = os.fork()
+        if child == 0:
+            try:
+                answer.write(json.dumps(work()).encode())
+                answer.flush()
+            except BaseException:
+                traceback.print_exc()
+            os._exit(0)
+        os.waitpid(child, 0)
+        answer.seek(0)
+        told = answer.read()
+    return json.loads(told) if told else None
+
+
+def _cause(said: str) -> str:
+    """Where a traceback ends and with what: crashes that have it in common are one."""
+    lines = said.strip().splitlines()
+    return " ".join([line for line in lines if line.lstrip().startswith("File ")][-1:] + [lines[-1].split(":")[0]])
 
 
 def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--inputs", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--state", type=Path)
+    parser.add_argument("--only", choices=SHARES)
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as place:
-        fuzz = Fuzz(Path(place), rng)
-        # Counted in time, not in inputs: what is slow to try is tried less often.
-        kinds = ("row", "row", "row", "row", "row", "row", "model", "query", "file")
-        until, told = time.monotonic() + seconds, time.monotonic()
-        while time.monotonic() < until and len(fuzz.wrong) < 50:
-            fuzz.run(rng.choice(kinds))
-            if time.monotonic() - told > 60:
-                told = time.monotonic()
-                print(dict(fuzz.counts), f"{len(fuzz.wrong)} wrong", flush=True)
-        fuzz.engine.close()
-        apart.READER.close()
-    memory = [resource.getrusage(who).ru_maxrss >> 10 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(f"inputs {sum(fuzz.counts[kind] for kind in set(kinds)):,}: {dict(fuzz.counts)}")
-    print(f"refused in one line: {dict(fuzz.refused)}")
-    print(f"slowest (s, by the clock): { {kind: round(worst, 2) for kind, worst in fuzz.slowest.items()} }")
-    print(f"most memory: {memory[0]} MB here, {memory[1]} MB in the process that reads foreign files")
-    print(f"crashes: {len(fuzz.wrong)}")
-    for said in {said.strip().splitlines()[-1]: said for said in fuzz.wrong}.values():
+    state: dict[str, Any] = {
+        "parts": 0,
+        "counts": {},
+        "refused": {},
+        "wrong": [],
+        "slowest": {},
+        "spent": {},
+        "memory": 0,
+        "cpu": 0.0,
+    }
+    if options.state and options.state.exists():
+        state = json.loads(options.state.read_text())
+    kinds = [options.only] if options.only else list(SHARES)
+    at = mmap.mmap(-1, 32)
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        place = Path(folder)
+        prepare(place)
+        alarms.strangers([], default.open())
+        gc.freeze()
+        while sum(state["counts"].values()) < options.inputs and len(state["wrong"]) < 100:
+            number, before = state["parts"], sum(os.times()[2:4])
+            found = apart_from_us(lambda number=number: part(place, number, options.seed, kinds, at))
+            state["parts"] += 1
+            state["cpu"] += sum(os.times()[2:4]) - before
+            if found is None:
+                state["wrong"].append(f"died in part {number} at {at[:].decode()}")
+                continue
+            for key in ("counts", "refused"):
+                state[key] = Counter(state[key]) + Counter(found[key])
+            state["wrong"] += found["wrong"]
+            state["slowest"] = {k: max(state["slowest"].get(k, 0), s) for k, s in found["slowest"].items()}
+            state["spent"] = {k: state["spent"].get(k, 0) + s for k, s in found["spent"].items()}
+            state["memory"] = max(state["memory"], found["memory"])
+            if options.state:
+                options.state.write_text(json.dumps(state))
+            print(
+                f"{sum(state['counts'].values()):,} inputs, {len(state['wrong'])} wrong, {state['cpu']:.0f} s",
+                flush=True,
+            )
+    print(f"inputs: {sum(state['counts'].values()):,}: {dict(state['counts'])}")
+    print(f"refused in one line: {dict(state['refused'])}")
+    print(f"slowest (s of processor): { {kind: round(worst, 2) for kind, worst in state['slowest'].items()} }")
+    print(f"mean (ms): { {kind: round(1000 * s / state['counts'][kind], 2) for kind, s in state['spent'].items()} }")
+    print(f"most memory: {state['memory']} MB")
+    print(f"crashes, hangs, over the limits: {len(state['wrong'])}")
+    for said in {_cause(said): said for said in state["wrong"]}.values():
         print("---", said)
-    sys.exit(1 if fuzz.wrong else 0)
+    sys.exit(1 if state["wrong"] or state["memory"] > LARGE >> 20 else 0)
 
 
 if __name__ == "__main__":

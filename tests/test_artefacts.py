@@ -104,3 +104,17 @@ def test_a_damaged_meta_json_gets_one_line(tmp_path, meta):
     with pytest.raises(ModelError) as caught:
         load(tmp_path / "m")
     assert "\n" not in str(caught.value)
+
+
+def test_no_name_at_all_is_no_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="not a saved model"):
+        load("")
+
+
+def test_a_kind_is_told_without_opening_the_arrays(tmp_path):
+    save(tmp_path / "m", "toy", meta={}, arrays={"a": np.ones(3)})
+    (tmp_path / "m" / "a.npy").write_bytes(b"rubbish")
+    assert artefacts.kind_of(tmp_path / "m") == "toy"
+    with pytest.raises(ModelError, match="damaged"):
+        load(tmp_path / "m")

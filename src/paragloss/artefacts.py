@@ -41,7 +41,7 @@ def save(
     words: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Write a folder beside its final place, then swap it in: a kill leaves the old one or the new one."""
-    path = Path(path)
+    path = Path(path).absolute()
     arrays, words = arrays or {}, words or {}
     for name in (*arrays, *words):
         if not _NAME.fullmatch(name):
@@ -84,20 +84,34 @@ def swap(fresh: Path, path: Path) -> None:
 
 def recover(path: Path) -> None:
     """Bring back a folder whose replacement was killed half-way."""
-    old = path.with_name(f".{path.name}.old")
-    if not path.exists() and old.is_dir():
+    if path.name and not path.exists() and (old := path.with_name(f".{path.name}.old")).is_dir():
         old.rename(path)
 
 
 def load(path: str | Path, *, kind: str | None = None) -> Artefact:
     """Open a saved folder; arrays stay on disk until they are touched."""
     path = Path(path)
+    contents = _contents(path)
+    found, names, lists = contents["kind"], contents["arrays"], contents["words"]
+    if kind is not None and found != kind:
+        raise ModelError(f"{path} holds a {found}, not a {kind}")
+    try:
+        arrays = {name: np.load(_own(path / f"{name}.npy"), mmap_mode="r", allow_pickle=False) for name in names}
+        words = {name: _own(path / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1] for name in lists}
+    except ModelError:
+        raise
+    except Exception as error:  # numpy raises what its parts raise, a tokenizer's errors among them
+        raise ModelError(f"{path} is damaged ({error}): train or copy the model again") from None
+    return Artefact(found, contents["meta"], arrays, words)
+
+
+def _contents(path: Path) -> dict[str, Any]:
+    """What a folder says of itself, once it is known to say it right."""
     recover(path)
     try:
-        contents = json.loads(_own(path / "meta.json").read_text(encoding="utf-8"))
-        found, version = contents["kind"], contents["format"]
-        names, lists = contents["arrays"], contents["words"]
-        if not isinstance(found, str) or not isinstance(contents["meta"], dict):
+        contents: dict[str, Any] = json.loads(_own(path / "meta.json").read_text(encoding="utf-8"))
+        version, names, lists = contents["format"], contents["arrays"], contents["words"]
+        if not isinstance(contents["kind"], str) or not isinstance(contents["meta"], dict):
             raise TypeError("its kind is no word, or its settings are no object")
         if not all(isinstance(some, list) and all(isinstance(name, str) for name in some) for some in (names, lists)):
             raise TypeError("its arrays and word lists are no lists of names")
@@ -107,19 +121,10 @@ def load(path: str | Path, *, kind: str | None = None) -> Artefact:
         raise ModelError(f"{path / 'meta.json'} is damaged ({error}): train or copy the model again") from None
     if version != FORMAT:
         raise ModelError(f"{path} was saved in format {version}, this version reads {FORMAT}: train it again")
-    if kind is not None and found != kind:
-        raise ModelError(f"{path} holds a {found}, not a {kind}")
     for name in (*names, *lists):
         if not _NAME.fullmatch(name):
             raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")
-    try:
-        arrays = {name: np.load(_own(path / f"{name}.npy"), mmap_mode="r", allow_pickle=False) for name in names}
-        words = {name: _own(path / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1] for name in lists}
-    except ModelError:
-        raise
-    except Exception as error:  # numpy raises what its parts raise, a tokenizer's errors among them
-        raise ModelError(f"{path} is damaged ({error}): train or copy the model again") from None
-    return Artefact(found, contents["meta"], arrays, words)
+    return contents
 
 
 def cache() -> Path:
@@ -138,4 +143,4 @@ def _own(file: Path) -> Path:
 
 def kind_of(path: str | Path) -> str:
     """What a saved folder holds, without loading it."""
-    return load(path).kind
+    return str(_contents(Path(path))["kind"])

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from paragloss.engine import load
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.serving import pretrained
 from paragloss.serving.pretrained import crew, endpoint, passages, settings_for
@@ -154,6 +155,24 @@ def test_static_vectors_are_averaged(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
     model = pretrained.build(settings_for(str(tmp_path)))
     np.testing.assert_allclose(model.encode(["bee ship", "zzz"], "en"), [unit(1, 0, 0, 1), np.zeros(4)], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("model.safetensors", b"rubbish"),
+        ("tokenizer.json", b'{"model": 7}'),
+        ("tokenizer.json", b'{"model": {"type": "WordLevel", "vocab": {"a": 99}, "unk_token": "[UNK]"}}'),
+    ],
+)
+def test_a_damaged_folder_of_somebody_else_s_gets_one_line(tmp_path, file, content):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    write_tokenizer(tmp_path)
+    safetensors.save_file({"embeddings": VECTORS}, str(tmp_path / "model.safetensors"))
+    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(ModelError):
+        load(str(tmp_path)).encode(["bee a", "other"], "en")
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The model in the box: how it is packed, how it translates, and that the one that is shipped works."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from paragloss.engine import load
 from paragloss.errors import LanguageError, ModelError
 from paragloss.translation import default, table
 from paragloss.translation.default import _rows, _words
@@ -179,3 +181,26 @@ def test_the_shipped_model_opens_and_the_model_card_s_code_runs():
     (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     exec(compile(code, "model.md", "exec"), {})
     assert default.open() is default.open()
+
+
+def _meta(path):
+    return json.loads((path / "meta.json").read_text())
+
+
+def test_a_saved_model_that_says_nonsense_of_itself_gets_one_line(model, tmp_path):
+    model.save(tmp_path / "m")
+    contents = _meta(tmp_path / "m")
+    for broken in (None, [], {"de": None}, {**contents["meta"]["langs"], "de": {"words": 7, "text": ["0", None]}}):
+        contents["meta"]["langs"] = broken
+        (tmp_path / "m" / "meta.json").write_text(json.dumps(contents))
+        with pytest.raises(ModelError, match="damaged"):
+            load(tmp_path / "m")
+
+
+def test_damage_that_shows_only_when_words_are_looked_up_gets_one_line(model, tmp_path):
+    model.save(tmp_path / "m")
+    data = np.load(tmp_path / "m" / "targets.npy")
+    np.save(tmp_path / "m" / "targets.npy", np.full_like(data, np.iinfo(data.dtype).max))
+    damaged = load(tmp_path / "m")
+    with pytest.raises(ModelError, match="damaged"):
+        damaged.translate(Query("q", "houses", "en"), "de")

@@ -54,22 +54,23 @@ def load(path: str | Path) -> Any:
         return published.encoder(files)
     if foreign(path):
         if cross_encoder.is_cross_encoder(path):
-            return cross_encoder.CrossEncoder(path)
-        return pretrained.build(pretrained.settings_for(str(path)))
+            return _whole(path, lambda: cross_encoder.CrossEncoder(path))
+        return _whole(path, lambda: pretrained.build(pretrained.settings_for(str(path))))
     kind = artefacts.kind_of(path)
     for folder in _FOLDERS:
         # Looked for, not imported: what needs torch is loaded only for what needs it.
         if kind.isidentifier() and any(
             (_ROOT / folder / name).is_file() for name in (f"{kind}.py", f"{kind}/__init__.py")
         ):
-            return _loaded(f"paragloss.{folder}.{kind}", path)
+            module = f"paragloss.{folder}.{kind}"
+            return _whole(path, lambda: importlib.import_module(module).load(path))  # noqa: B023 - called at once
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
 
 
-def _loaded(module: str, path: str | Path) -> Any:
-    """What a module makes of a folder. What its files hold is anybody's, so whatever goes wrong is their fault."""
+def _whole(path: str | Path, make: Callable[[], Any]) -> Any:
+    """What is made of a folder. What its files hold is anybody's, so whatever goes wrong is their fault."""
     try:
-        return importlib.import_module(module).load(path)
+        return make()
     except ParaglossError:
         raise
     except Exception as error:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from paragloss import artefacts
-from paragloss.errors import LanguageError, ModelError
+from paragloss.errors import LanguageError, ModelError, ParaglossError
 from paragloss.languages import normalise
 from paragloss.serving.pretrained import packages
 from paragloss.types import Floats
@@ -94,11 +94,21 @@ class Pretrained:
         said = [i for i, text in enumerate(texts) if text.strip()]
         rows = np.zeros((len(texts), self.dim), np.float32)
         if said:
-            found = self._source.encode([texts[i].replace("\0", " ") for i in said], query=query)
+            found = self._encoded([texts[i].replace("\0", " ") for i in said], query=query)
             if found.shape != (len(said), self.dim) or not np.isfinite(found).all():
                 raise ModelError(f"{self.settings.source} gave {found.shape} for {len(said)} texts of {self.dim}")
             rows[said] = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
         return rows
+
+    def _encoded(self, texts: list[str], *, query: bool) -> Floats:
+        """What the source makes of texts. Its files are somebody else's, and what runs them raises what it likes."""
+        try:
+            return self._source.encode(texts, query=query)
+        except ParaglossError:
+            raise
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise ModelError(f"{self.settings.source} can't read texts ({reason}): copy the model again") from error
 
     def save(self, path: str | Path) -> None:
         artefacts.save(path, KIND, meta=self.settings._asdict())

@@ -108,6 +108,8 @@ class Static:
         self._tokenizer, self._prompts = tokenizer(table.parent), prompts
         self._tokenizer.no_padding()
         self.dim = self._table.shape[1]
+        if (words := self._tokenizer.get_vocab_size()) > len(self._table):
+            raise ModelError(f"{table} has {len(self._table)} vectors for {words} tokens: copy the model again")
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Floats:
         encoded = self._tokenizer.encode_batch([self._prompts[query] + t for t in texts], add_special_tokens=False)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from paragloss.errors import ModelError
-from paragloss.translation.default._model import KIND, Default
+from paragloss.translation.default._model import HUB, KIND, Default
 
 __all__ = ["KIND", "Default", "load", "open"]
 
@@ -27,4 +27,11 @@ def open() -> Default:
     return Default.load(_PLACE)
 
 
-load = Default.load
+def load(path: str | Path) -> Default:
+    """A model that somebody saved; unlike the one in the box it is looked through before it is used."""
+    model = Default.load(path)
+    if HUB not in model.langs:
+        raise ModelError(f"{path} is damaged (it has no {HUB!r}): train or copy the model again")
+    for lang in model.langs:
+        model.knows("a", lang)
+    return model

@@ -6,18 +6,18 @@ Knows nothing of how it was learned (recipes/default_model.py) or of searching.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache, wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
-from paragloss.errors import LanguageError
+from paragloss.errors import LanguageError, ModelError
 from paragloss.languages import normalise, scripts
 from paragloss.translation.default._compounds import COMPOUNDING, joined, parts
 from paragloss.translation.default._rows import Rows
@@ -41,6 +41,8 @@ _ITSELF = 0.1
 
 Ids = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class _Language(NamedTuple):
@@ -67,10 +69,11 @@ class Default:
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self._meta, self._arrays = dict(meta), dict(arrays)
         self.langs: tuple[str, ...] = tuple(meta["langs"])
-        self._open = lru_cache(maxsize=None)(self._opened)
-        self._term = lru_cache(maxsize=20_000)(self._english_of)
-        self._entry = lru_cache(maxsize=50_000)(self._entry_of)
-        self._number = lru_cache(maxsize=20_000)(self._number_of)
+        self._open = lru_cache(maxsize=None)(_told(self._opened))
+        self._term = lru_cache(maxsize=20_000)(_told(self._english_of))
+        self._entry = lru_cache(maxsize=50_000)(_told(self._entry_of))
+        self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
+        self._row = _told(Rows.row)
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -176,7 +179,7 @@ class Default:
         rows = []
         for number, at, share in zip(english.tolist(), place.tolist(), shares.tolist(), strict=True):
             if at < len(language.english) and language.english[at] == number:
-                targets, weights = language.there.row(at)
+                targets, weights = self._row(language.there, at)
                 rows.append((targets, weights, share))
         return _mixed(rows)
 
@@ -238,6 +241,20 @@ class Default:
     def load(cls, path: str | Path) -> Default:
         saved = artefacts.load(path, kind=KIND)
         return cls(saved.meta, saved.arrays)
+
+
+def _told(look: Callable[P, T]) -> Callable[P, T]:
+    """Nothing is unpacked before it is needed, so damage shows only when words are looked up: say so."""
+
+    @wraps(look)
+    def looked(*args: P.args, **options: P.kwargs) -> T:
+        try:
+            return look(*args, **options)
+        except (IndexError, KeyError, TypeError, ValueError, StopIteration, AttributeError, OverflowError) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise ModelError(f"the model's packed words are damaged ({reason}): install or copy it again") from error
+
+    return looked
 
 
 @cache
