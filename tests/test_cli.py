@@ -88,6 +88,15 @@ def test_search_speaks_json(place):
     assert set(answer["results"][0]) == {"id", "lang", "title", "score", "snippet", "marks", "meta", "fit"}
 
 
+def test_search_says_why(place):
+    asked = ("search", "--in", "library", "volcano", "--lang", "en", "--to", "fr", "--k", "1", "--why")
+    lines = paragloss_(*asked, cwd=place).stdout.splitlines()
+    pairs = [line.split() for line in lines if " → " in line]
+    assert ["volcano", "→", "Volcan", "default"] in [[*line[1:4], line[4]] for line in pairs]
+    result = json.loads(paragloss_(*asked, "--json", cwd=place).stdout)["results"][0]
+    assert sum(part["score"] for part in result["why"]) == pytest.approx(result["score"])
+
+
 def test_a_run_is_made_measured_and_compared(place):
     (place / "q.jsonl").write_text(
         '{"id": "q1", "lang": "en", "text": "volcano lava"}\n{"id": "q2", "lang": "fr", "text": "abeille miel"}\n'

@@ -2,9 +2,9 @@
 
 import pytest
 
-from paragloss.cli.searching import conditions
 from paragloss.engine import Engine
 from paragloss.errors import InputError
+from paragloss.formats.conditions import conditions
 from paragloss.types import Document, Range
 
 

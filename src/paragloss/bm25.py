@@ -137,3 +137,8 @@ def sparse(entries: Mapping[int, float]) -> SparseVector:
     """A vector from its entries, in order; those that are zero are left out."""
     ids = sorted(id for id, value in entries.items() if value)
     return SparseVector(np.array(ids, np.uint32), np.array([entries[id] for id in ids], np.float32))
+
+
+def dot(one: SparseVector, other: SparseVector) -> float:
+    _, here, there = np.intersect1d(one.indices, other.indices, assume_unique=True, return_indices=True)
+    return float(one.values[here].astype(np.float64) @ other.values[there].astype(np.float64))

@@ -51,7 +51,7 @@ def engine(tmp_path_factory):
     models = [str(place / name) for name in ("dict", "table", "cr5")]
     with Engine.create(str(place / "c"), models=models) as made:
         made.index(DOCUMENTS)
-        made._models |= {"longest": Longest(), "shortest": Shortest()}
+        made.held.models |= {"longest": Longest(), "shortest": Shortest()}
         yield made
 
 
@@ -260,7 +260,8 @@ def test_through_a_third_language(engine, tmp_path):
 
 def test_without_a_pipeline_everything_that_knows_the_language_is_fused(engine):
     text = engine.explain(lang="en", to=["fr"])
-    assert text.startswith("Calibrated(weights=[1.0, 1.0, 0.15], langs=[fr], depth=100)\n  words: Lexical(")
+    assert text.startswith("Calibrated(weights=[1.0, 1.0, 0.15], langs=[fr], depth=100, names=[bm25, mix(1.0*default")
+    assert ", cr5])\n  words: Lexical(" in text
     assert "Dense" not in engine.explain(lang="fi", to=["fr"])  # cr5 does not know Finnish
     assert "Translated" not in engine.explain(lang="fi", to=["fr"])
 

@@ -15,8 +15,8 @@ import typer
 from paragloss.cli.app import AsJson, In, app
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
 from paragloss.cli.safely import plain_lines
-from paragloss.cli.searching import conditions
 from paragloss.errors import InputError
+from paragloss.formats.conditions import conditions
 
 
 @app.command()

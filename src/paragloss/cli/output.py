@@ -141,8 +141,9 @@ def tracked(items: Sequence[T], what: str) -> Iterator[T]:
             yield item
 
 
-def show(answer: Any) -> None:
-    """An answer for people: languages, scores, titles and what matched, in bold where the terminal can."""
+def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
+    """An answer for people: languages, scores, titles and what matched, in bold where the terminal can; with `reasons`,
+    which words met."""
     from rich.console import Console
     from rich.text import Text
 
@@ -168,6 +169,29 @@ def show(answer: Any) -> None:
             at = end
         snippet.append(plain(result.snippet[at:]))
         console.print(snippet)
+        for said in why_lines(reasons[place - 1]) if reasons else ():
+            console.print(Text(f"     {said}", style="dim"))
+
+
+def why_lines(why: dict[str, Any], *, most: int = 8) -> list[str]:
+    """An explanation as lines: the strongest pairs of words with what they carried and through what, then the parts."""
+    sums: dict[tuple[str, str, str], float] = {}
+    for part in why["parts"]:
+        for pair in part["pairs"]:
+            key = (pair["query"], pair["document"], pair["source"] or "others")
+            sums[key] = sums.get(key, 0.0) + pair["score"]
+    named = {key: score for key, score in sums.items() if key[0] or key[1]}
+    best = sorted(named.items(), key=lambda item: -abs(item[1]))[:most]
+    rest = why["score"] - sum(score for _, score in best)
+    wide = [max((len(plain(key[i])) for key, _ in best), default=0) for i in (0, 1)]
+    lines = [
+        f"{score:8.4f}  {plain(ours or '·'):<{wide[0]}} → {plain(theirs or '·'):<{wide[1]}}  {plain(source)}"
+        for (ours, theirs, source), score in best
+    ]
+    if abs(rest) > 5e-5:
+        lines.append(f"{rest:8.4f}  everything else")
+    parts = [f"{p['part']} {p['score']:.4f}{' (words approximate)' if p['approximate'] else ''}" for p in why["parts"]]
+    return [*lines, f"{why['score']:8.4f}  = {plain(' + '.join(parts)) or 'not found by this search'}"]
 
 
 def writable(path: str, what: str) -> str:

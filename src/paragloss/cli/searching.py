@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
-from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +11,8 @@ import typer
 from paragloss.cli.app import AsJson, In, app
 from paragloss.cli.output import Progress, print_json, print_table, show, writable
 from paragloss.errors import InputError
-from paragloss.formats.numbers import number
-from paragloss.types import Range
+from paragloss.formats.conditions import conditions
+from paragloss.types import Query
 
 
 @app.command()
@@ -39,6 +37,7 @@ def search(
     explain_pipeline: Annotated[
         bool, typer.Option("--explain-pipeline", help="Print the nested searchers, and how the query is understood.")
     ] = False,
+    why: Annotated[bool, typer.Option("--why", help="Say which words met, and through what.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find documents for a query, or make a run for a file of queries."""
@@ -57,11 +56,20 @@ def search(
         if queries:
             make_run(engine, queries, run, lang=lang, to=targets, k=k or 100, pipeline=pipeline or None, where=wanted)
             return
-        answer = engine.search(query, lang=lang or None, to=targets, k=k or 10, pipeline=pipeline or None, where=wanted)
+        how: dict[str, Any] = {"to": targets, "k": k or 10, "pipeline": pipeline or None, "where": wanted}
+        answer = engine.search(query, lang=lang or None, **how)
+        said = [engine.why(Query("", query, lang), found.id, **how) for found in answer.results] if why else []
     if as_json:
-        print_json(answer.as_json())
+        print_json(_with_reasons(answer.as_json(), said))
     else:
-        show(answer)
+        show(answer, said)
+
+
+def _with_reasons(answer: dict[str, Any], said: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answer, each result with its parts where it was asked why."""
+    for result, why in zip(answer["results"], said, strict=False):
+        result["why"] = why["parts"]
+    return answer
 
 
 @app.command()
@@ -75,7 +83,6 @@ def translate(
     """Say what each word of a query may be in another language, and how likely."""
     from paragloss.engine import translator
     from paragloss.languages import normalise
-    from paragloss.types import Query
 
     source, target = normalise(lang), normalise(to)
     clauses = translator(by, source, target).translate(Query("", query, source), target)
@@ -88,44 +95,6 @@ def translate(
         for place, alternative in enumerate(clause.alternatives)
     ]
     print_table([lang, to, "weight"], rows)
-
-
-_CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<sign>>=|<=|>|<|=)(?P<value>.*)", re.DOTALL)
-
-
-def conditions(said: Iterable[str]) -> dict[str, list[str | int | float | bool | Range]]:
-    """What --where says: values of one field are alternatives, limits of one field hold together."""
-    where: dict[str, list[str | int | float | bool | Range]] = {}
-    limits: dict[str, Range] = {}
-    for condition in said:
-        found = _CONDITION.fullmatch(condition)
-        if found is None:
-            raise InputError(f"--where {condition!r}: write FIELD=VALUE or FIELD>=NUMBER, such as year=1999")
-        field = "lang" if found["field"] == "lang" else f"meta.{found['field']}"
-        if found["sign"] == "=":
-            where.setdefault(field, []).extend(_values(found["value"]))
-        else:
-            limits[field] = _narrowed(limits.get(field, Range()), found["sign"], condition, number(found["value"]))
-    for field, limit in limits.items():
-        where.setdefault(field, []).append(limit)
-    return where
-
-
-def _values(said: str) -> list[str | int | float | bool | Range]:
-    """What a value may stand for: a text, and the number or truth it is written as; in quotes only the text."""
-    if len(said) > 1 and said[0] == said[-1] == '"':
-        return [said[1:-1]]
-    size = number(said)
-    truth = {"true": True, "false": False}.get(said)
-    return [said, *([] if truth is None else [truth]), *([] if size is None else [size])]
-
-
-def _narrowed(known: Range, sign: str, condition: str, limit: float | None) -> Range:
-    if limit is None:
-        raise InputError(f"--where {condition!r}: {sign} needs a number or a date, such as 1999 or 2024-05-31")
-    if sign in (">", ">="):
-        return known._replace(low=limit, low_open=sign == ">")
-    return known._replace(high=limit, high_open=sign == "<")
 
 
 def make_run(

@@ -242,9 +242,19 @@ class Engine:
         `asked` is what the reader was looking for."""
         return describing.gloss(self.held, text, lang=lang, to=to, asked=asked)
 
-    def why(self, query: Query, id: str) -> dict[str, Any]:
-        """Which words of a query met which of a document, through what, and how much of the score that carried."""
-        return describing.why(self.held, query, id)
+    def why(
+        self,
+        query: Query,
+        id: str,
+        *,
+        to: Sequence[str] | None = None,
+        k: int = 10,
+        pipeline: str | None = None,
+        where: Where | None = None,
+    ) -> dict[str, Any]:
+        """Which words of a query met which of a document, through what, and how much of the score that carried; asked
+        as `search` was. A document that is not among the best `k` is looked for among the best hundred."""
+        return describing.why(self.held, query, id, to=to, k=k, pipeline=pipeline, where=where)
 
     def info(self) -> dict[str, Any]:
         """What the collection holds, for people."""

@@ -12,10 +12,10 @@ from paragloss.engine.holding import Held
 from paragloss.engine.loading import about
 from paragloss.errors import InputError
 from paragloss.gloss import gloss as glossed
-from paragloss.search import calibrated, explaining
+from paragloss.search import accounts, explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.calibrated import DEPTH
-from paragloss.types import Query
+from paragloss.types import Query, Where
 
 #: So many characters of a text tell its language.
 _TELLING = 1500
@@ -56,25 +56,31 @@ def explain(
     return "\n\n".join([*lines, explaining.understood(searcher, query)] if query else lines)
 
 
-def why(held: Held, query: Query, id: str) -> dict[str, Any]:
+def why(
+    held: Held,
+    query: Query,
+    id: str,
+    *,
+    to: Sequence[str] | None = None,
+    k: int = 10,
+    pipeline: str | None = None,
+    where: Where | None = None,
+) -> dict[str, Any]:
     """Which words of a query met which of a document, through what, and how much of the score that carried."""
-    query, _ = answering.understood(held, query)
+    held.index.catch_up()
+    query, guessed = answering.understood(held, query)
     document = next(iter(held.documents([id])), None)
     if document is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    parts, said = held.parts(), {}
-    for name, (words, weight) in pipelines.kinds(parts, source=query.lang, targets=held.langs).items():
-        ranking = answering.rank(held, [query], k=DEPTH, to=[document.lang], pipeline=name)[0]
-        found = calibrated.shares(ranking) if words else calibrated.ways([ranking])[0]
-        said[name] = words, weight * found.get(id, 0.0)
-    score = next((hit.score for hit in answering.rank(held, [query], k=DEPTH)[0] if hit.id == id), 0.0)
-    scores = calibrated.contributions(said, score)
-    return {
-        "query": {"text": query.text, "lang": query.lang},
-        "id": id,
-        "score": sum(scores.values()),
-        "parts": reasons.why(query, document, scores, parts),
-    }
+    parts, targets = held.parts(), answering.targets_of(held, to)
+    if to is not None:
+        where = {**(where or {}), "lang": targets}
+    asking = accounts.Asking(query, document, k, where, accounts.called(parts.translators))
+    made = [(pipelines.build(parts, pipeline, source=g.lang, targets=targets), g) for g in guessed]
+    told = accounts.expected(made, asking)
+    if not told.score:
+        told = accounts.expected(made, asking._replace(k=max(k, DEPTH)))
+    return reasons.why(query, document, told, name=pipeline or "bm25")
 
 
 def gloss(held: Held, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:

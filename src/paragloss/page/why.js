@@ -8,7 +8,7 @@ const MOST = 8, ROW = 30;
 export async function explain(panel, state, result) {
   panel.replaceChildren(h("p", { class: "soft" }, "Looking …"));
   try {
-    const why = await ask("why", { q: state.q, id: result.id, lang: state.lang, collection: state.collection });
+    const why = await ask("why", { q: state.q, id: result.id, lang: state.lang, to: state.to.join(","), collection: state.collection });
     panel.replaceChildren(...draw(why, result));
   } catch (error) {
     panel.replaceChildren(h("p", {}, error.message));

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from paragloss.ranking import rank
 from paragloss.types import Hit, Query, Ranking, Searcher, Where
@@ -35,16 +36,17 @@ class Calibrated:
         *,
         langs: Sequence[str],
         depth: int = DEPTH,
+        names: Sequence[str] = (),
     ) -> None:
         self._words = [searcher for searcher, _ in words]
         self._meanings = [searcher for searcher, _ in meanings]
         self._weights = [weight for _, weight in (*words, *meanings)]
         self._langs, self._depth = tuple(langs), depth
+        #: What the parts are called, words first; nobody needs to know who only searches.
+        self.names = tuple(names)
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        langs = [str(lang) for lang in (where or {}).get("lang", self._langs)]
-        depth = max(k, self._depth)
-        filters = [{**(where or {}), "lang": [lang]} for lang in dict.fromkeys(langs)]
+        depth, filters = self.depth(k), self._filters(where)
         words = [[searcher.search(queries, depth, here) for here in filters] for searcher in self._words]
         meanings = [[searcher.search(queries, depth, here) for here in filters] for searcher in self._meanings]
         return [
@@ -56,6 +58,26 @@ class Calibrated:
             )
             for i in range(len(queries))
         ]
+
+    def depth(self, k: int) -> int:
+        """How many hits of each part are looked at."""
+        return max(k, self._depth)
+
+    def said(
+        self, query: Query, k: int, where: Where | None = None
+    ) -> list[tuple[Searcher, bool, float, dict[str, float]]]:
+        """For each part whether it looks at words, its weight, and what it says of each document."""
+        found = []
+        for number, (searcher, weight) in enumerate(zip((*self._words, *self._meanings), self._weights, strict=True)):
+            rankings = [searcher.search([query], self.depth(k), here)[0] for here in self._filters(where)]
+            words = number < len(self._words)
+            by = [shares(ranking) for ranking in rankings] if words else ways(rankings)
+            found.append((searcher, words, weight, {id: said for each in by for id, said in each.items()}))
+        return found
+
+    def _filters(self, where: Where | None) -> list[dict[str, Any]]:
+        langs = [str(lang) for lang in (where or {}).get("lang", self._langs)]
+        return [{**(where or {}), "lang": [lang]} for lang in dict.fromkeys(langs)]
 
     def _evidence(
         self, words: Sequence[Sequence[Ranking]], meanings: Sequence[Sequence[Ranking]]

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from paragloss.errors import LanguageError
-from paragloss.types import Encoder, Floats, Query, Ranking, Where
+from paragloss.types import Encoder, Floats, Query, Ranking, Record, Where
 
 
 class DenseStore(Protocol):
@@ -17,6 +17,10 @@ class DenseStore(Protocol):
     def search_dense(
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
     ) -> list[Ranking]: ...
+
+    def get(
+        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
+    ) -> list[Record | None]: ...
 
 
 class Dense:
@@ -27,9 +31,9 @@ class Dense:
     """
 
     def __init__(self, store: DenseStore, encoder: Encoder, *, name: str, exact: bool = False) -> None:
-        self._store = store
-        self._encoder = encoder
-        self._name = name
+        self.store = store
+        self.encoder = encoder
+        self.name = name
         self._exact = exact
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
@@ -37,19 +41,19 @@ class Dense:
         asked = np.flatnonzero(vectors.any(axis=1)) if len(queries) else np.zeros(0, np.int64)
         rankings: list[Ranking] = [[] for _ in queries]
         if len(asked):
-            found = self._store.search_dense(self._name, vectors[asked], k, where, exact=self._exact)
+            found = self.store.search_dense(self.name, vectors[asked], k, where, exact=self._exact)
             for i, ranking in zip(asked.tolist(), found, strict=True):
                 rankings[i] = ranking
         return rankings
 
     def vectors(self, queries: Sequence[Query]) -> Floats:
         """One row per query, encoded together by language."""
-        rows = np.zeros((len(queries), self._encoder.dim), np.float32)
+        rows = np.zeros((len(queries), self.encoder.dim), np.float32)
         for lang in dict.fromkeys(query.lang for query in queries):
-            if lang not in self._encoder.langs:
+            if lang not in self.encoder.langs:
                 raise LanguageError(
-                    f"the model behind {self._name!r} does not know {lang!r}; it knows {', '.join(self._encoder.langs)}"
+                    f"the model behind {self.name!r} does not know {lang!r}; it knows {', '.join(self.encoder.langs)}"
                 )
             which = [i for i, query in enumerate(queries) if query.lang == lang]
-            rows[which] = self._encoder.encode([queries[i].text for i in which], lang)
+            rows[which] = self.encoder.encode([queries[i].text for i in which], lang)
         return rows

@@ -15,18 +15,18 @@ class Everywhere:
     language, so one question holds them all."""
 
     def __init__(self, searcher: Probabilistic | Synonymous, translator: Translator, *, to: Sequence[str]) -> None:
-        self._searcher = searcher
-        self._translator = translator
+        self.searcher = searcher
+        self.translator = translator
         self._to = tuple(dict.fromkeys(to))
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
         wanted = (where or {}).get("lang")
-        return [self._searcher.together(self.translations(query, wanted), k, where) for query in queries]
+        return [self.searcher.together(self.translations(query, wanted), k, where) for query in queries]
 
     def translations(self, query: Query, wanted: Container[object] | None = None) -> list[Query]:
         """The query as the inner searcher sees it, once for each language that is wanted."""
         targets = [lang for lang in self._to if wanted is None or lang in wanted]
         others = [lang for lang in targets if lang != query.lang]
-        said = translate_many(self._translator, query, others) if others else {}
+        said = translate_many(self.translator, query, others) if others else {}
         own = [query] if query.lang in targets else []
         return own + [Query(query.id, query.text, lang, tuple(clauses)) for lang, clauses in said.items()]

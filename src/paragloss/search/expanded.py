@@ -29,13 +29,17 @@ class Expanded:
         alpha: float = 1.0,
         beta: float = 0.3,
     ) -> None:
-        self._searcher, self._documents, self._idf = searcher, documents, idf
+        self.searcher, self._documents, self._idf = searcher, documents, idf
         self._depth, self._terms, self._alpha, self._beta = depth, terms, alpha, beta
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        first = self._searcher.search(queries, self._depth, where)
+        first = self.searcher.search(queries, self._depth, where)
         again = [self.expand(query, ranking) for query, ranking in zip(queries, first, strict=True)]
-        return self._searcher.search(again, k, where)
+        return self.searcher.search(again, k, where)
+
+    def again(self, query: Query, where: Where | None = None) -> Query:
+        """What is asked the second time."""
+        return self.expand(query, self.searcher.search([query], self._depth, where)[0])
 
     def expand(self, query: Query, ranking: Ranking) -> Query:
         """The query with what its best documents add."""

@@ -30,12 +30,22 @@ class Fused:
         self._depth = depth
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        depth = max(k, self._depth)
+        depth = self.depth(k)
         answers = [searcher.search(queries, depth, where) for searcher in self._searchers]
         return [
             rank((Hit(i, s) for i, s in self._fuse(rankings, self._weights).items()), k)
             for rankings in zip(*answers, strict=True)
         ]
+
+    def depth(self, k: int) -> int:
+        """How many hits of each searcher are looked at."""
+        return max(k, self._depth)
+
+    def given(self, query: Query, k: int, where: Where | None = None) -> list[tuple[Searcher, dict[str, float]]]:
+        """What each searcher adds to the documents it finds."""
+        asked = [(searcher, searcher.search([query], self.depth(k), where)) for searcher in self._searchers]
+        weighed = zip(asked, self._weights, strict=True)
+        return [(searcher, self._fuse(rankings, [weight])) for (searcher, rankings), weight in weighed]
 
 
 def reciprocal_rank(rankings: Sequence[Ranking], weights: Sequence[float], *, constant: int = 60) -> dict[str, float]:

@@ -6,12 +6,13 @@ One query is one sparse vector, whatever its fields, alternatives and languages:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import sparse
+from paragloss.bm25 import dot, sparse
+from paragloss.search.met import Met
 from paragloss.statistics import Statistics
 from paragloss.types import Analyzer, Query, Ranking, SparseVector, Store, Where
 
@@ -67,6 +68,18 @@ class Lexical:
             entries.update(dict(zip(part.indices.tolist(), (part.values / most).tolist(), strict=True)))
         return sparse(entries)
 
+    def met(self, query: Query, id: str) -> list[Met]:
+        """What every word gives a document; all of them sum to its score, which is a dot product."""
+        (record,) = self._store.get([id], vectors=[self._name], text=False)
+        if record is None or record.document.lang not in self._searched(query, None):
+            return []
+        lang, vector, found = record.document.lang, record.sparse[self._name], []
+        most = self._most(self._terms(query, lang), lang) if self._proportional else 1.0
+        for source, word, weight in self._said(query, lang):
+            linear = self._statistics.query(lang, {word: weight}, self._weights)
+            found.append(Met(source, word, dot(linear, vector) / most))
+        return [met for met in found if met.score]
+
     def _most(self, terms: Mapping[str, float], lang: str) -> float:
         """What a document would score that says every term without end; terms that no document has count too. A field
         counts as far as documents have it: the few that have more do not make the others worse."""
@@ -84,14 +97,18 @@ class Lexical:
         return [lang for lang in dict.fromkeys(langs) if lang in wanted and lang in self._statistics.langs]
 
     def _terms(self, query: Query, lang: str) -> dict[str, float]:
+        weights: dict[str, float] = {}
+        for _, word, weight in self._said(query, lang):
+            weights[word] = weights.get(word, 0.0) + weight
+        return weights
+
+    def _said(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
+        """Every word of a language that is asked for, with the term of the query it stands for and its weight."""
         terms = self._analyze(lang).terms
         if not query.clauses:
-            return dict(Counter(terms(query.text)))
-        weights: dict[str, float] = {}
+            yield from ((word, word, 1.0) for word in terms(query.text))
         for clause in query.clauses:
             for alternative in clause.alternatives:
                 words = alternative.terms or terms(alternative.text)
                 for word in words:
-                    share = clause.weight * alternative.weight / len(words)
-                    weights[word] = weights.get(word, 0.0) + share
-        return weights
+                    yield clause.source, word, clause.weight * alternative.weight / len(words)

@@ -15,11 +15,11 @@ class Merged:
     """Asks every searcher and merges the lists; no document is found by two of them."""
 
     def __init__(self, searchers: Sequence[Searcher], *, merge: Merge | None = None) -> None:
-        self._searchers = list(searchers)
+        self.searchers = list(searchers)
         self._merge = merge or by_score
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        answers = [searcher.search(queries, k, where) for searcher in self._searchers]
+        answers = [searcher.search(queries, k, where) for searcher in self.searchers]
         if not answers:
             return [[] for _ in queries]
         return [self._merge(rankings, k) for rankings in zip(*answers, strict=True)]

@@ -23,7 +23,7 @@ from paragloss.serving.bag import BagEncoder
 from paragloss.translation.combined import known
 from paragloss.types import Query, Searcher, Translator
 
-__all__ = ["Asked", "Parts", "attainable", "build", "everything", "kinds", "sayable"]
+__all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]
 
 #: The translator that is part of the package, and how much more than it a reader's own count, word by word.
 DEFAULT, OWN = "default", 3.0
@@ -111,13 +111,6 @@ def attainable(parts: Parts, name: str | None, *, source: str, targets: Sequence
     return best
 
 
-def kinds(parts: Parts, *, source: str, targets: Sequence[str]) -> dict[str, tuple[bool, float]]:
-    """The parts of the pipeline that is used when none is said: whether each looks at words, and what it counts."""
-    asked = Asked(parts, source, targets)
-    here, node = Place("", asked), everything(asked)
-    return {written(term.search): (_is_words(here, term.search), _weight(here, node, term)) for term in terms(node)}
-
-
 def _speaks(asked: Asked, node: Node, target: str) -> bool:
     """Whether a part can find documents of a language; of longer chains it is believed."""
     if isinstance(node, Part) and node.name in asked.parts.encoders:
@@ -131,12 +124,11 @@ def _speaks(asked: Asked, node: Node, target: str) -> bool:
 
 def _fused(here: Place, node: Fused) -> Searcher:
     """What + does: evidence of words and of meaning, calibrated for each query and language; a weight multiplies."""
-    words: list[tuple[Searcher, float]] = []
-    meanings: list[tuple[Searcher, float]] = []
-    for term in node.terms:
-        kind = words if _is_words(here, term.search) else meanings
-        kind.append((_search(here, term.search), _weight(here, node, term)))
-    return Calibrated(words, meanings, langs=here.asked.targets)
+    words = [term for term in node.terms if _is_words(here, term.search)]
+    meanings = [term for term in node.terms if not _is_words(here, term.search)]
+    made = [[(_search(here, term.search), _weight(here, node, term)) for term in kind] for kind in (words, meanings)]
+    names = [written(term.search) for term in (*words, *meanings)]
+    return Calibrated(*made, langs=here.asked.targets, names=names)
 
 
 def _weight(here: Place, node: Node, term: Term) -> float:

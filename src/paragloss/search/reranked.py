@@ -25,28 +25,28 @@ class Reranked:
         *,
         depth: int = 100,
     ) -> None:
-        self._searcher = searcher
-        self._reranker = reranker
-        self._documents = documents
-        self._depth = depth
+        self.searcher = searcher
+        self.reranker = reranker
+        self.documents = documents
+        self.depth = depth
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        first = self._searcher.search(queries, max(k, self._depth), where)
+        first = self.searcher.search(queries, max(k, self.depth), where)
         return [self._again(query, ranking)[:k] for query, ranking in zip(queries, first, strict=True)]
 
     def _again(self, query: Query, ranking: Ranking) -> Ranking:
-        langs = getattr(self._reranker, "langs", None)
+        langs = getattr(self.reranker, "langs", None)
         if langs is not None and query.lang not in langs:
             return ranking
-        documents = self._documents([hit.id for hit in ranking[: self._depth]])
+        documents = self.documents([hit.id for hit in ranking[: self.depth]])
         known = [document for document in documents if langs is None or document.lang in langs]
         if not known:
             return ranking
-        if isinstance(self._reranker, Rescorer):
-            said = {hit.id: hit.score for hit in ranking[: self._depth]}
-            scores = self._reranker.rescore(query, known, np.array([said[d.id] for d in known], np.float32))
+        if isinstance(self.reranker, Rescorer):
+            said = {hit.id: hit.score for hit in ranking[: self.depth]}
+            scores = self.reranker.rescore(query, known, np.array([said[d.id] for d in known], np.float32))
         else:
-            scores = self._reranker.score(query, known)
+            scores = self.reranker.score(query, known)
         best = rank((Hit(d.id, float(s)) for d, s in zip(known, scores, strict=True)), len(known))
         # One descending list: the rest continues just below the lowest score given, in its old order.
         floor, again = best[-1].score, {hit.id for hit in best}

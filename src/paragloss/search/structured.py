@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Doubles, Ids, Integers, sparse
+from paragloss.bm25 import Bags, Doubles, Ids, Integers, dot, sparse
 from paragloss.ranking import rank
+from paragloss.search.met import Met
 from paragloss.statistics import Statistics, rarity
 from paragloss.types import Analyzer, Hit, Query, Ranking, SparseVector, Store, Where
 
@@ -67,18 +68,25 @@ class _Structured:
 
     def clauses(self, query: Query) -> list[list[Choice]]:
         """Each source term's alternatives, cut into words; what is only stop words is left out."""
+        return [choices for _, choices in self._sourced(query)]
+
+    def _sourced(self, query: Query) -> list[tuple[str, list[Choice]]]:
+        """The same with the source terms."""
         terms = self._analyze(query.lang).terms
         if not query.clauses:
-            return [[Choice((word,), 1.0)] for word in terms(query.text)]
+            return [(word, [Choice((word,), 1.0)]) for word in terms(query.text)]
         cut = [
-            [
-                Choice(words, weight, clause.weight)
-                for text, weight, known in clause.alternatives
-                if (words := known or tuple(terms(text)))
-            ]
+            (
+                clause.source,
+                [
+                    Choice(words, weight, clause.weight)
+                    for text, weight, known in clause.alternatives
+                    if (words := known or tuple(terms(text)))
+                ],
+            )
             for clause in query.clauses
         ]
-        return [choices for choices in cut if choices]
+        return [(source, choices) for source, choices in cut if choices]
 
     def _candidates(self, vector: SparseVector, number: int, where: Where | None) -> Ranking:
         return self._store.search_sparse(self._name, [vector], number, where)[0] if len(vector.indices) else []
@@ -103,6 +111,18 @@ class _Asked(NamedTuple):
     gain: Doubles  # (langs, fields, clauses) field weight times the clause's idf
     most: Doubles  # (langs,) what a document full of the query's words would get
     linear: SparseVector  # what the store is asked
+
+
+class _Felt(NamedTuple):
+    """What some documents have of a query's words: parts are fields of documents, entries words that were met."""
+
+    bags: Bags
+    lang: Integers  # (parts,) which of the query's languages, -1 for none
+    norms: Doubles  # (parts,)
+    part: Integers  # (entries,)
+    place: Integers  # (entries,) which of the query's keys
+    each: Doubles  # (entries, clauses) what it adds to each clause's tf
+    tf: Doubles  # (parts, clauses)
 
 
 class _OneTerm(_Structured):
@@ -179,24 +199,48 @@ class _OneTerm(_Structured):
         weight = share * np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]
         return _Asked(langs, keys, table, gain, most, _summed(ids.ravel(), weight.ravel()))
 
+    def met(self, query: Query, id: str) -> list[Met]:
+        """What every word gives a document of the query's language; all of them sum to its score. A clause saturates as
+        a whole: what it gives is shared out by what each word adds to its tf."""
+        asked = self._asked([query])
+        langs, vectors = self._read([id])
+        if asked is None or langs != [query.lang]:
+            return []
+        felt = self._felt(asked, langs, vectors)
+        gained = asked.gain[0, felt.bags.field] / (felt.tf + felt.norms[:, None])  # (parts, clauses) for a tf of one
+        given = gained[felt.part] * felt.each / (asked.most[0] if self._proportional else 1.0)
+        fields = np.flatnonzero(self._factors)
+        totals: dict[tuple[str, str], float] = {}
+        for number, (source, choices) in enumerate(self._sourced(query)):
+            for word in dict.fromkeys(self._shares(choices)[0]):
+                ids = self._statistics.layout.ids(fields, [self._statistics.layout.hashes(query.lang)[word]])
+                here = np.isin(asked.keys[felt.place], ids.astype(np.int64))
+                totals[source, word] = totals.get((source, word), 0.0) + float(given[here, number].sum())
+        return [Met(source, word, score) for (source, word), score in totals.items() if score]
+
     def _scores(self, asked: _Asked, langs: Sequence[str], vectors: Sequence[SparseVector]) -> Doubles:
-        statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack(vectors)
-        places = {code: place for place, code in enumerate(asked.langs)}
-        lang = np.array([places.get(code, -1) for code in langs])[bags.row]  # (parts,)
-        averages = np.array([[statistics.average(field, code) for field in layout.fields] for code in asked.langs])
-        average = np.where(lang >= 0, averages[lang, bags.field], bags.average)
-        norms = layout.norms(bags._replace(average=average))  # (parts,)
-        part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
-        keys = (lang[part] << 32) + bags.ids.astype(np.int64)
-        place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
-        here = np.flatnonzero(asked.keys[place] == keys)
-        tf = np.zeros((len(bags.row), asked.gain.shape[2]))  # (parts, clauses)
-        np.add.at(tf, part[here], bags.counts[here, None] * asked.shares[place[here]])
+        bags, lang, norms, _, _, _, tf = self._felt(asked, langs, vectors)
         parts = (asked.gain[lang, bags.field] * tf / (tf + norms[:, None])).sum(axis=1)
         if self._proportional:
             parts /= asked.most[lang]
         return np.asarray(np.bincount(bags.row, np.where(lang >= 0, parts, 0.0), bags.rows), np.float64)
+
+    def _felt(self, asked: _Asked, langs: Sequence[str], vectors: Sequence[SparseVector]) -> _Felt:
+        statistics, layout = self._statistics, self._statistics.layout
+        bags = layout.unpack(vectors)
+        places = {code: place for place, code in enumerate(asked.langs)}
+        lang = np.array([places.get(code, -1) for code in langs])[bags.row]
+        averages = np.array([[statistics.average(field, code) for field in layout.fields] for code in asked.langs])
+        average = np.where(lang >= 0, averages[lang, bags.field], bags.average)
+        norms = layout.norms(bags._replace(average=average))
+        part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
+        keys = (lang[part] << 32) + bags.ids.astype(np.int64)
+        place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
+        here = np.flatnonzero(asked.keys[place] == keys)
+        each = bags.counts[here, None] * asked.shares[place[here]]
+        tf = np.zeros((len(bags.row), asked.gain.shape[2]))
+        np.add.at(tf, part[here], each)
+        return _Felt(bags, lang, norms, part[here], place[here], each, tf)
 
 
 class Synonymous(_OneTerm):
@@ -238,18 +282,11 @@ class Nested(_Structured):
     """
 
     def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
-        statistics = self._statistics
-        added = tuple(clause for clause in query.clauses if not clause.required)
-        asked = query._replace(clauses=tuple(clause for clause in query.clauses if clause.required))
-        clauses = self.clauses(asked if asked.clauses or not added else query)
-        more = self.clauses(query._replace(clauses=added)) if added and asked.clauses else []
-        words: dict[str, float] = {}
-        plain = [choice._replace(weight=1.0) for choices in clauses for choice in choices]
-        for choice in [*plain, *(choice for choices in more for choice in choices)]:
-            for word in choice.words:
-                words[word] = words.get(word, 0.0) + choice.clause * choice.weight / len(choice.words)
-        weights = dict(zip(statistics.layout.fields, self._factors.tolist(), strict=True))
-        linear = statistics.query(query.lang, words, {field: weight for field, weight in weights.items() if weight})
+        needed, said = self._said(query)
+        clauses, words = [choices for _, choices in needed], dict[str, float]()
+        for _, word, weight in said:
+            words[word] = words.get(word, 0.0) + weight
+        linear = self._statistics.query(query.lang, words, self._fields())
         needs = [[[self._anywhere(w, query.lang) for w in choice.words] for choice in choices] for choices in clauses]
         number = 10 * k + 100
         head = self._candidates(linear, number, where)
@@ -261,10 +298,34 @@ class Nested(_Structured):
         ids = [hit.id for hit in self._candidates(rarest, df, where)]
         return rank((Hit(id, dot(linear, vector)) for id, vector in self._matching(ids, needs)), k)
 
+    def met(self, query: Query, id: str) -> list[Met]:
+        """What every word gives a document of the query's language; all of them sum to its score."""
+        langs, (vector,) = self._read([id])
+        if langs != [query.lang]:
+            return []
+        found = []
+        for source, word, weight in self._said(query)[1]:
+            linear = self._statistics.query(query.lang, {word: weight}, self._fields())
+            found.append(Met(source, word, dot(linear, vector)))
+        return [met for met in found if met.score]
+
+    def _said(self, query: Query) -> tuple[list[tuple[str, list[Choice]]], list[tuple[str, str, float]]]:
+        """The clauses that must match, and every word with its source and its weight."""
+        added = tuple(clause for clause in query.clauses if not clause.required)
+        asked = query._replace(clauses=tuple(clause for clause in query.clauses if clause.required))
+        needed = self._sourced(asked if asked.clauses or not added else query)
+        more = self._sourced(query._replace(clauses=added)) if added and asked.clauses else []
+        plain = [(source, choice._replace(weight=1.0)) for source, choices in needed for choice in choices]
+        every = [*plain, *((source, choice) for source, choices in more for choice in choices)]
+        return needed, [(s, word, c.clause * c.weight / len(c.words)) for s, c in every for word in c.words]
+
+    def _fields(self) -> dict[str, float]:
+        weights = zip(self._statistics.layout.fields, self._factors.tolist(), strict=True)
+        return {field: weight for field, weight in weights if weight}
+
     def _anywhere(self, word: str, lang: str) -> frozenset[int]:
         """The ids of a word in the fields that count."""
-        fields = [field for field, w in zip(self._statistics.layout.fields, self._factors, strict=True) if w]
-        return frozenset(int(self._statistics.ids(field, lang, [word])[0]) for field in fields)
+        return frozenset(int(self._statistics.ids(field, lang, [word])[0]) for field in self._fields())
 
     def _matching(
         self, ids: Sequence[str], needs: Sequence[Sequence[Sequence[frozenset[int]]]]
@@ -285,11 +346,6 @@ class Nested(_Structured):
             ids = sorted(frozenset[int]().union(*(self._anywhere(word, lang) for word in words)))
             questions.append((sparse(dict.fromkeys(ids, 1.0)), int(self._statistics.df_of(ids).sum())))
         return min(questions, key=lambda question: question[1])
-
-
-def dot(one: SparseVector, other: SparseVector) -> float:
-    _, here, there = np.intersect1d(one.indices, other.indices, assume_unique=True, return_indices=True)
-    return float(one.values[here].astype(np.float64) @ other.values[there].astype(np.float64))
 
 
 def _summed(ids: Ids, weights: Doubles) -> SparseVector:

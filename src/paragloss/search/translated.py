@@ -14,21 +14,21 @@ class Translated:
     """
 
     def __init__(self, searcher: Searcher, translator: Translator, *, to: str) -> None:
-        self._searcher = searcher
-        self._translator = translator
+        self.searcher = searcher
+        self.translator = translator
         self._to = to
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
         wanted = (where or {}).get("lang")
         if wanted is not None and self._to not in wanted:
             return [[] for _ in queries]
-        return self._searcher.search([self.translate(q) for q in queries], k, {**(where or {}), "lang": [self._to]})
+        return self.searcher.search([self.translate(q) for q in queries], k, {**(where or {}), "lang": [self._to]})
 
     def translate(self, query: Query) -> Query:
         """The query as the inner searcher sees it; a query that is in the target language already stays as it is."""
         if query.lang == self._to:
             return query
-        clauses = tuple(self._translator.translate(query, self._to))
+        clauses = tuple(self.translator.translate(query, self._to))
         best = " ".join(clause.alternatives[0].text for clause in clauses)
         return Query(query.id, best or query.text, self._to, clauses)
 
@@ -37,14 +37,14 @@ class Reworded:
     """Says each query in more or other words of its own language before the inner searcher is asked."""
 
     def __init__(self, searcher: Searcher, translator: Translator) -> None:
-        self._searcher = searcher
-        self._translator = translator
+        self.searcher = searcher
+        self.translator = translator
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        return self._searcher.search([self.translate(query) for query in queries], k, where)
+        return self.searcher.search([self.translate(query) for query in queries], k, where)
 
     def translate(self, query: Query) -> Query:
         """The query as the inner searcher sees it."""
-        clauses = tuple(self._translator.translate(query, query.lang))
+        clauses = tuple(self.translator.translate(query, query.lang))
         words = dict.fromkeys(alternative.text for clause in clauses for alternative in clause.alternatives)
         return Query(query.id, " ".join(words) or query.text, query.lang, clauses)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import JSONResponse
 
 from paragloss.engine import Engine
-from paragloss.errors import InputError
+from paragloss.formats.conditions import conditions
 from paragloss.server import schemas
-from paragloss.server.asking import Here, Place, problems, reader
+from paragloss.server.asking import Here, problems, reader
 from paragloss.types import Query as Question
 from paragloss.types import Where
 
@@ -25,6 +25,8 @@ Text = Annotated[str, Query(alias="q", description="What is looked for.", exampl
 Lang = Annotated[str, Query(description="Its language; found out when not given.", examples=["en"], max_length=35)]
 To = Annotated[str, Query(description="Languages of documents, such as `da,it`; all by default.", max_length=500)]
 Conditions = Annotated[list[str], Query(description="`FIELD=VALUE`, such as `meta.year=1999`; may be given again.")]
+K = Annotated[int, Query(ge=1, description="How many documents.")]
+Pipeline = Annotated[str, Query(description="How to search; everything, fused, by default.", max_length=200)]
 
 
 @routes.get("/search", response_model=schemas.Answered, responses=problems(503, 504))
@@ -33,8 +35,8 @@ async def search(
     q: Text,
     lang: Lang = "",
     to: To = "",
-    k: Annotated[int, Query(ge=1, description="How many documents.")] = 10,
-    pipeline: Annotated[str, Query(description="How to search; everything, fused, by default.", max_length=200)] = "",
+    k: K = 10,
+    pipeline: Pipeline = "",
     where: Conditions = [],  # noqa: B006 - FastAPI copies it
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
 ) -> JSONResponse:
@@ -42,7 +44,7 @@ async def search(
     limits = here.library.limits
     _bounded("q", len(q), limits.query, "characters")
     _bounded("k", k, limits.k, "documents")
-    options = {"k": k, "pipeline": pipeline or None, "where": _where(where)}
+    options = {"k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
     ask = _each_language if each_language else _plain
     # The answer is ours and JSON already: checking it again costs more than a small search.
     return JSONResponse(await here.library.read(lambda: ask(here.engine, q, lang or None, _langs(to), options)))
@@ -52,20 +54,28 @@ async def search(
 async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> JSONResponse:  # noqa: B006
     """How many of the best documents are in which language."""
     _bounded("q", len(q), here.library.limits.query, "characters")
-    return JSONResponse(await here.library.read(lambda: _counted(here.engine, q, lang, _where(where))))
+    return JSONResponse(await here.library.read(lambda: _counted(here.engine, q, lang, conditions(where) or None)))
 
 
-@routes.get("/why", response_model=schemas.Why, responses=problems(501, 503, 504))
+@routes.get("/why", response_model=schemas.Why, responses=problems(503, 504))
 async def why(
-    here: Here, q: Text, id: Annotated[str, Query(description="A document.", examples=["bee.fr"])], lang: Lang = ""
+    here: Here,
+    q: Text,
+    id: Annotated[str, Query(description="A document.", examples=["bee.fr"])],
+    lang: Lang = "",
+    to: To = "",
+    k: K = 10,
+    pipeline: Pipeline = "",
+    where: Conditions = [],  # noqa: B006
 ) -> JSONResponse:
-    """Which words met, through what, and how much of the score they carried."""
+    """Which words met, through what, and how much of the score they carried; asked as the search was."""
     _bounded("q", len(q), here.library.limits.query, "characters")
-    explain = _able(here, "why")
-    return JSONResponse(await here.library.read(lambda: _as_json(explain(Question("", q, lang), id))))
+    _bounded("k", k, here.library.limits.k, "documents")
+    how: dict[str, Any] = {"to": _langs(to), "k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
+    return JSONResponse(await here.library.read(lambda: here.engine.why(Question("", q, lang), id, **how)))
 
 
-@routes.get("/gloss", response_model=schemas.Gloss, responses=problems(501, 503, 504))
+@routes.get("/gloss", response_model=schemas.Gloss, responses=problems(503, 504))
 async def gloss(
     here: Here,
     text: Annotated[str, Query(examples=["L'abeille vit dans une ruche."])],
@@ -74,19 +84,16 @@ async def gloss(
 ) -> JSONResponse:
     """What the words of a text mean."""
     _bounded("text", len(text), here.library.limits.gloss, "characters")
-    translate = _able(here, "gloss")
-    return JSONResponse(await here.library.read(lambda: _as_json(translate(text, lang=lang or None, to=to))))
+    return JSONResponse(await here.library.read(lambda: here.engine.gloss(text, lang=lang or None, to=to)))
 
 
-@routes.post("/gloss", response_model=schemas.Glosses, responses=problems(413, 501, 503, 504))
+@routes.post("/gloss", response_model=schemas.Glosses, responses=problems(413, 503, 504))
 async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
     """What the words of several texts mean, such as the titles and snippets of an answer."""
     _bounded("texts", sum(len(item.text) for item in wanted.texts), here.library.limits.gloss, "characters")
-    translate = _able(here, "gloss")
 
     def work() -> dict[str, Any]:
-        done = [_as_json(translate(item.text, lang=item.lang or None, to=wanted.to)) for item in wanted.texts]
-        return {"glosses": done}
+        return {"glosses": [here.engine.gloss(t.text, lang=t.lang or None, to=wanted.to) for t in wanted.texts]}
 
     return JSONResponse(await here.library.read(work))
 
@@ -122,17 +129,6 @@ def _counted(engine: Engine, q: str, lang: str, where: Where | None) -> dict[str
     }
 
 
-def _able(here: Place, what: str) -> Callable[..., Any]:
-    method: Callable[..., Any] | None = getattr(here.engine, what, None)
-    if method is None:
-        raise HTTPException(501, f"this version of the engine has no {what}")
-    return method
-
-
-def _as_json(value: Any) -> Any:
-    return value.as_json() if hasattr(value, "as_json") else value
-
-
 def _bounded(name: str, value: int, most: int, unit: str) -> None:
     if value > most:
         raise HTTPException(422, f"{name}: {value:,} {unit}; at most {most:,} are allowed")
@@ -140,13 +136,3 @@ def _bounded(name: str, value: int, most: int, unit: str) -> None:
 
 def _langs(to: str) -> list[str] | None:
     return [lang for lang in to.split(",") if lang] or None
-
-
-def _where(conditions: Sequence[str]) -> Where | None:
-    where: dict[str, list[str | int | bool]] = {}
-    for condition in conditions:
-        field, equals, value = condition.partition("=")
-        if not equals or not field:
-            raise InputError(f"where={condition!r}: write FIELD=VALUE, such as meta.year=1999")
-        where.setdefault(field, []).append(int(value) if value.lstrip("-").isdigit() else value)
-    return where or None

@@ -116,6 +116,28 @@ class BagEncoder:
         rows[np.diff(counts.indptr) == 0] = 0  # nothing known was said, whatever the biases say
         return self._ready(rows)
 
+    def linear(self, lang: str) -> bool:
+        """Whether a text's row is a sum over its terms, up to its length."""
+        tower = self.tower(lang)
+        return all(each == "linear" for each in (tower.activation, *(layer.activation for layer in tower.layers)))
+
+    def terms(self, text: str, lang: str) -> tuple[list[str], Floats]:
+        """The known terms of a text and what each adds to its row, for a language that is `linear`: the rows sum to
+        what `encode` gives. Biases are the last row, of no term."""
+        tower = self.tower(lang)
+        counts = tower.vocabulary.counts([text])
+        if not counts.nnz:
+            return [], np.zeros((0, self.dim), np.float32)
+        weights = weigh(counts, tower.vocabulary.idf, self.weighting)
+        rows = weights.data[:, None] * tower.table[counts.indices]
+        bias = np.zeros(tower.table.shape[1], np.float32) if tower.bias is None else tower.bias
+        for layer in tower.layers:
+            rows, bias = rows @ layer.weight, bias @ layer.weight + layer.bias
+        rows = np.asarray(np.vstack([rows, bias]) if bias.any() else rows, np.float32)
+        length = np.linalg.norm(rows.sum(axis=0)) + self.epsilon
+        names = [tower.vocabulary.terms[i] for i in counts.indices] + ([""] if bias.any() else [])
+        return names, rows / length if length else rows
+
     def words(self, lang: str) -> Floats:
         """One ready row per term of the vocabulary: the model's word vectors."""
         terms = len(self.tower(lang).vocabulary)

@@ -53,10 +53,10 @@ class Queries:
     """The encoder queries are asked with: by CSLS, or by cosine."""
 
     def __init__(self, encoder: BagEncoder, *, csls: bool) -> None:
-        self._encoder, self._last = encoder, float(csls)
+        self.model, self.csls = encoder, csls
         self.dim, self.langs = encoder.dim + 1, encoder.langs
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
-        rows = self._encoder.encode(texts, lang)
-        last = np.where(rows.any(axis=1, keepdims=True), self._last, 0)
+        rows = self.model.encode(texts, lang)
+        last = np.where(rows.any(axis=1, keepdims=True), float(self.csls), 0)
         return np.hstack([rows, last]).astype(np.float32)

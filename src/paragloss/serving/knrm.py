@@ -104,6 +104,34 @@ class Knrm:
         )
         return kernels.features(self.table[asked], times.astype(np.float32), self.table[terms], counts)
 
+    def by_kernel(self, query: Query, document: Document) -> list[tuple[str, str, str, float]]:
+        """What `score` is the sum of: for each word of the query and each kernel what the kernel felt, with the word of
+        the document it felt most and the kernel's name; and the bias, for no word."""
+        found = [("", "", "bias", float(self.bias))]
+        for weight, text, of in (
+            (self.weight, document.whole, ""),
+            (self.title, document.title or document.text, " of titles"),
+        ):
+            asked, there = self.ids(query.text, query.lang), self.ids(text, document.lang)
+            if not weight.any() or not len(there):
+                continue
+            felt = kernels.responses((self.table[asked] @ self.table[there].T).astype(np.float32))
+            given = np.log(np.maximum(felt.sum(axis=1), kernels.FLOOR)) * kernels.SCALE * weight  # (asked, kernels)
+            nearest = felt.argmax(axis=1)  # (asked, kernels)
+            ours, theirs = self._terms(query.text, query.lang), self._terms(text, document.lang)
+            found += [
+                (ours[i], theirs[nearest[i, kernel]], f"kernel {mean:+.1f}{of}", float(given[i, kernel]))
+                for i in range(len(asked))
+                for kernel, mean in enumerate(kernels.MEANS)
+                if weight[kernel]
+            ]
+        return found
+
+    def _terms(self, text: str, lang: str) -> list[str]:
+        """The terms that `ids` gives rows of."""
+        vocabulary = self.vocabularies[lang]
+        return [vocabulary.terms[i] for i in vocabulary.ids(text)]
+
     def encoder(self) -> BagEncoder:
         """The word vectors as an encoder: the mean of a text's unit word vectors."""
         towers = {

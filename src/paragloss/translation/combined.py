@@ -23,6 +23,11 @@ class Combined:
             raise ValueError(f"{len(self._weights)} weights for {len(self._translators)} translators")
         self._most = most
 
+    @property
+    def parts(self) -> list[tuple[Translator, float]]:
+        """The translators with their weights."""
+        return list(zip(self._translators, self._weights, strict=True))
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         answers, refused = [], []
         for translator, weight in zip(self._translators, self._weights, strict=True):

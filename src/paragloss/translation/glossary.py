@@ -81,17 +81,17 @@ class Corrected:
     """A Translator whose answers the glossary overrules, word for word."""
 
     def __init__(self, translator: Translator, glossary: Pairs) -> None:
-        self._translator, self._glossary = translator, glossary
+        self.translator, self.glossary = translator, glossary
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        return self._overruled(self._translator.translate(query, to), query, to)
+        return self._overruled(self.translator.translate(query, to), query, to)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
-        said = translate_many(self._translator, query, targets)
+        said = translate_many(self.translator, query, targets)
         return {lang: self._overruled(clauses, query, lang) for lang, clauses in said.items()}
 
     def _overruled(self, clauses: list[Translation], query: Query, to: str) -> list[Translation]:
-        said = self._glossary.known(query, to)
+        said = self.glossary.known(query, to)
         if not said:
             return clauses
         others = [c for c in clauses if not any(f" {c.source} " in f" {own.source} " for own in said)]

@@ -1,0 +1,47 @@
+"""Which documents may be found, as people write it: `year=1999`, `open=true`, `day>=2024-05-01`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from paragloss.errors import InputError
+from paragloss.formats.numbers import number
+from paragloss.types import Range
+
+_CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<sign>>=|<=|>|<|=)(?P<value>.*)", re.DOTALL)
+
+
+def conditions(said: Iterable[str]) -> dict[str, list[str | int | float | bool | Range]]:
+    """What --where says: values of one field are alternatives, limits of one field hold together."""
+    where: dict[str, list[str | int | float | bool | Range]] = {}
+    limits: dict[str, Range] = {}
+    for condition in said:
+        found = _CONDITION.fullmatch(condition)
+        if found is None:
+            raise InputError(f"--where {condition!r}: write FIELD=VALUE or FIELD>=NUMBER, such as year=1999")
+        field = "lang" if found["field"] == "lang" else f"meta.{found['field']}"
+        if found["sign"] == "=":
+            where.setdefault(field, []).extend(_values(found["value"]))
+        else:
+            limits[field] = _narrowed(limits.get(field, Range()), found["sign"], condition, number(found["value"]))
+    for field, limit in limits.items():
+        where.setdefault(field, []).append(limit)
+    return where
+
+
+def _values(said: str) -> list[str | int | float | bool | Range]:
+    """What a value may stand for: a text, and the number or truth it is written as; in quotes only the text."""
+    if len(said) > 1 and said[0] == said[-1] == '"':
+        return [said[1:-1]]
+    size = number(said)
+    truth = {"true": True, "false": False}.get(said)
+    return [said, *([] if truth is None else [truth]), *([] if size is None else [size])]
+
+
+def _narrowed(known: Range, sign: str, condition: str, limit: float | None) -> Range:
+    if limit is None:
+        raise InputError(f"--where {condition!r}: {sign} needs a number or a date, such as 1999 or 2024-05-31")
+    if sign in (">", ">="):
+        return known._replace(low=limit, low_open=sign == ">")
+    return known._replace(high=limit, high_open=sign == "<")

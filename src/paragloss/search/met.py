@@ -1,0 +1,23 @@
+"""What searches by words say of a document: which words were met. Everything about explaining builds on it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Met(NamedTuple):
+    """A term of the query, a word of the document it met, and what that gave to the score."""
+
+    source: str
+    word: str
+    score: float
+
+
+class Share(NamedTuple):
+    """The same for any searcher: what in the query met what in the document, through what, and what that gave to the
+    score. Where no word in particular is meant, there is none."""
+
+    query: str
+    document: str
+    source: str
+    score: float

