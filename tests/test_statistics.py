@@ -21,9 +21,13 @@ KATZE = ("de", {"text": ["katze", "cat"]})
 
 def counted(*documents, fields=("title", "text")) -> tuple[Statistics, list[SparseVector]]:
     statistics = Statistics(Layout(fields))
-    vectors = statistics.weigh(documents)
+    vectors = weigh(statistics, *documents)
     statistics.count([lang for lang, _ in documents], vectors)
     return statistics, vectors
+
+
+def weigh(statistics: Statistics, *documents) -> list[SparseVector]:
+    return statistics.weigh([lang for lang, _ in documents], statistics.layout.bags(documents))
 
 
 def dot(one: SparseVector, other: SparseVector) -> float:
@@ -95,9 +99,9 @@ def test_vectors_give_back_the_terms_they_were_made_of(documents):
 def test_taking_documents_out_again_leaves_no_trace(kept, gone):
     expected, _ = counted(*kept)
     statistics = Statistics(Layout(("title", "text")))
-    first = statistics.weigh(kept)
+    first = weigh(statistics, *kept)
     statistics.count([lang for lang, _ in kept], first)
-    second = statistics.weigh(gone)
+    second = weigh(statistics, *gone)
     statistics.count([lang for lang, _ in gone], second)
     statistics.count([lang for lang, _ in gone], second, sign=-1)
     assert statistics.to_bytes() == expected.to_bytes()
@@ -129,7 +133,7 @@ def test_cut_off_bytes():
 def test_reweighing_is_weighing_with_everything_known():
     statistics, (short,) = counted(("en", {"text": ["a"]}))
     long = ("en", {"text": ["b"] * 9})
-    vectors = statistics.weigh([long])
+    vectors = weigh(statistics, long)
     statistics.count(["en"], vectors)
     assert statistics.average("text", "en") == 5.0
     assert statistics.stale() == {"en"}  # the short one was weighed with an average of 1
@@ -155,8 +159,8 @@ def test_a_drifted_average_moves_no_score_by_more_than_the_drift():
 
 def test_the_same_average_is_used_until_it_has_moved():
     statistics, _ = counted(*[("en", {"text": ["w"] * 100})] * 20)
-    (near,) = statistics.weigh([("en", {"text": ["w"] * 150})])  # the average would be 102.4
-    (far,) = statistics.weigh([("en", {"text": ["w"] * 400})])  # 114.3
+    (near,) = weigh(statistics, ("en", {"text": ["w"] * 150}))  # the average would be 102.4
+    (far,) = weigh(statistics, ("en", {"text": ["w"] * 400}))  # 114.3
     assert near.values[1] == 100.0
     assert far.values[1] == np.float32(2400 / 21)
 
@@ -165,7 +169,7 @@ def test_terms_with_one_id_count_as_one_term(monkeypatch):
     layout = Layout(["text"])
     monkeypatch.setattr(layout, "hashes", lambda lang: {"one": 5, "two": 5, "three": 7})
     statistics = Statistics(layout)
-    (vector,) = statistics.weigh([("en", {"text": ["one", "two", "two", "three"]})])
+    (vector,) = weigh(statistics, ("en", {"text": ["one", "two", "two", "three"]}))
     assert len(vector.indices) == 2 + 2
     assert layout.unpack([vector]).counts.tolist() == [3, 1]
 

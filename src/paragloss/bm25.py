@@ -9,6 +9,7 @@ so that it describes itself: term counts come back out of it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.errors import StoreError
-from paragloss.types import SparseVector
+from paragloss.types import SparseRows, SparseVector
 
 Ids: TypeAlias = npt.NDArray[np.uint32]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -76,6 +77,35 @@ class Layout:
         place = np.array(hashes, np.int64) % (self._span - _RESERVED) + _RESERVED
         return np.asarray(field * self._span + place).astype(np.uint32)
 
+    def bags(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> Bags:
+        """Documents, given as their language and their terms by field, counted; not yet compared with any average."""
+        parts = [
+            (row, field, lang, terms)
+            for row, (lang, texts) in enumerate(documents)
+            for field, terms in texts.items()
+            if terms
+        ]
+        hashes: list[int] = []
+        counts: list[int] = []
+        sizes: list[int] = []
+        for _, _, lang, terms in parts:
+            bag = Counter(terms)
+            hashes.extend(map(self.hashes(lang).__getitem__, bag))
+            counts.extend(bag.values())
+            sizes.append(len(bag))
+        size = np.array(sizes, np.int64)
+        fields = np.array([self.field(name) for _, name, _, _ in parts], np.int64)
+        return Bags(
+            rows=len(documents),
+            row=np.array([row for row, _, _, _ in parts], np.int64),
+            field=fields,
+            length=np.array([len(terms) for _, _, _, terms in parts], np.float64),
+            average=np.zeros(len(parts)),
+            size=size,
+            ids=self.ids(np.repeat(fields, size), hashes),
+            counts=np.array(counts, np.float64),
+        )
+
     def norms(self, bags: Bags) -> Doubles:
         """K of each field."""
         return self.k1 * (1 - self.b + self.b * bags.length / bags.average)
@@ -99,13 +129,22 @@ class Layout:
     def unpack(self, vectors: Sequence[SparseVector]) -> Bags:
         """What `pack` was given: lengths and averages exactly, counts exactly up to about 2,000 in one document
         (beyond that float32 does not tell them apart, nor does a score)."""
-        indices = np.concatenate([np.zeros(0, np.uint32), *(vector.indices for vector in vectors)])
-        values = np.concatenate([np.zeros(0, np.float32), *(vector.values for vector in vectors)]).astype(np.float64)
-        owner = np.repeat(np.arange(len(vectors)), [len(vector.indices) for vector in vectors])
+        return self.unpack_rows(
+            SparseRows(
+                np.array([len(vector.indices) for vector in vectors], np.int64),
+                np.concatenate([np.zeros(0, np.uint32), *(vector.indices for vector in vectors)]),
+                np.concatenate([np.zeros(0, np.float32), *(vector.values for vector in vectors)]),
+            )
+        )
+
+    def unpack_rows(self, rows: SparseRows) -> Bags:
+        """`unpack`, for vectors that lie one after the other."""
+        indices, values = rows.indices, rows.values.astype(np.float64)
+        owner = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         field, place = np.divmod(indices.astype(np.int64), self._span)
         start = np.flatnonzero(place == _LENGTH)
         bags = Bags(
-            rows=len(vectors),
+            rows=len(rows.sizes),
             row=owner[start],
             field=field[start],
             length=values[start],

@@ -86,45 +86,19 @@ class Statistics:
                 entries[id] += value
         return sparse(entries)
 
-    def weigh(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> list[SparseVector]:
-        """A vector for each document, given as its language and its terms by field. Counts nothing yet.
+    def weigh(self, langs: Sequence[str], bags: Bags) -> list[SparseVector]:
+        """A vector for each document, given the documents' languages and counted terms. Counts nothing yet.
 
         All of one call are weighed with the same average: the one most documents have been weighed with if it
         is still within DRIFT, otherwise the one the collection has with these documents in it.
         """
-        parts = [
-            (row, field, lang, terms)
-            for row, (lang, bags) in enumerate(documents)
-            for field, terms in bags.items()
-            if terms
-        ]
+        keys = self._keys(langs, bags)
         lengths, numbers = Counter(self._lengths), Counter(self._documents)
-        for _, field, lang, terms in parts:
-            lengths[field, lang] += len(terms)
-            numbers[field, lang] += 1
+        for key, length in zip(keys, bags.length.tolist(), strict=True):
+            lengths[key] += int(length)
+            numbers[key] += 1
         pivot = {key: self._pivot(key, lengths[key] / numbers[key]) for key in numbers}
-        hashes: list[int] = []
-        counts: list[int] = []
-        sizes: list[int] = []
-        for _, _, lang, terms in parts:
-            bag = Counter(terms)
-            hashes.extend(map(self.layout.hashes(lang).__getitem__, bag))
-            counts.extend(bag.values())
-            sizes.append(len(bag))
-        size = np.array(sizes, np.int64)
-        fields = np.array([self.layout.field(name) for _, name, _, _ in parts], np.int64)
-        return self.layout.pack(
-            Bags(
-                rows=len(documents),
-                row=np.array([row for row, _, _, _ in parts], np.int64),
-                field=fields,
-                length=np.array([len(terms) for _, _, _, terms in parts], np.float64),
-                average=np.array([pivot[name, lang] for _, name, lang, _ in parts], np.float64),
-                size=size,
-                ids=self.layout.ids(np.repeat(fields, size), hashes),
-                counts=np.array(counts, np.float64),
-            )
-        )
+        return self.layout.pack(bags._replace(average=np.array([pivot[key] for key in keys], np.float64)))
 
     def reweigh(self, lang: str, vectors: Sequence[SparseVector]) -> list[SparseVector]:
         """The same documents' vectors, weighed with the averages of now. Changes nothing here; see `recast`."""

@@ -132,6 +132,14 @@ class SparseVector(NamedTuple):
     values: Floats
 
 
+class SparseRows(NamedTuple):
+    """Many sparse vectors one after the other: how many entries each has, and the entries, as in `SparseVector`."""
+
+    sizes: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.uint32]
+    values: Floats
+
+
 class Record(NamedTuple):
     """A document as a store keeps it: with one dense vector per model, one sparse vector per field.
 
@@ -227,6 +235,10 @@ class Store(Protocol):
         ids and languages are read, which is much quicker."""
         ...
 
+    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        """Documents' languages and sparse vectors, packed; "" and no entry for one that is not there or has none."""
+        ...
+
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
         """How many documents; with `lacking`, how many that have no vector of that name."""
         ...
@@ -238,6 +250,7 @@ class Store(Protocol):
         batch: int = 1000,
         vectors: bool | Sequence[str] = False,
         lacking: str | None = None,
+        text: bool = True,
     ) -> Iterator[list[Record]]: ...
 
     def search_dense(self, name: str, vectors: Floats, k: int, where: Where | None = None) -> list[Ranking]: ...

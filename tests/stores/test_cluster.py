@@ -103,13 +103,13 @@ def test_two_writers_take_turns_by_a_lease_and_a_reader_notices(server, monkeypa
 
     place = f"{server}/lease-{uuid.uuid4().hex}"
     with Engine.create(place) as first, Engine.open(place) as second, Engine.open(place) as reader:
-        first._index.add([Document("a", "alpha", "en")])
+        first.held.index.add([Document("a", "alpha", "en")])
         with pytest.raises(StoreError, match="is being written by another process"):
             second.index([Document("b", "beta", "en")])
-        first._index.commit()
+        first.held.index.commit()
         second.index([Document("b", "beta", "en")])
-        assert second._index.statistics.documents("text", "en") == 2
-        reader._index._looked = 0.0  # a moment later
+        assert second.held.index.statistics.documents("text", "en") == 2
+        reader.held.index._looked = 0.0  # a moment later
         assert [r.id for r in reader.search("beta", lang="en").results] == ["b"]
     with Engine.open(place) as again:
         assert again.count() == 2

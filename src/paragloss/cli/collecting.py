@@ -46,10 +46,15 @@ def index(
     ] = "",
     again: Annotated[bool, typer.Option("--again", help="Read files that have not changed, too.")] = False,
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose file is gone.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that prepare documents; as many as processors.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced; files that
     have not changed since they were read are passed over."""
+    from paragloss.engine.preparing import processors
+
     if listed:
         writable(listed, "--skipped")
     skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
@@ -71,6 +76,7 @@ def index(
                 on_error=skipped.note,
                 progress=bar,
                 encoding=bar.encoded,
+                workers=workers or processors(),
             )
         seconds = time.perf_counter() - started
         total = engine.count()

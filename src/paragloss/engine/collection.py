@@ -122,14 +122,16 @@ class Engine:
         lang: str | None = None,
         progress: Progress = None,
         encoding: Encoding = None,
+        workers: int = 1,
     ) -> int:
         """Add or replace documents; how many. Each batch is safe on disk before the next is read.
 
         A document that does not say its language gets `lang`, or the one it seems to be written in. Pretrained encoders
         come last, when all documents can be found by their words: `encoding` is told how many of how many they have
-        read. Indexing the same documents again goes on where it was stopped.
+        read. Indexing the same documents again goes on where it was stopped. With more than one of `workers`, that many
+        processes prepare documents while this one writes; a script then starts with `if __name__ == "__main__":`.
         """
-        return writing.index(self.held, documents, lang=lang, progress=progress, encoding=encoding)
+        return writing.index(self.held, documents, lang=lang, progress=progress, encoding=encoding, workers=workers)
 
     def index_files(
         self,
@@ -141,6 +143,7 @@ class Engine:
         on_error: OnError = None,
         progress: Progress = None,
         encoding: Encoding = None,
+        workers: int = 1,
     ) -> Done:
         """Read files and folders into the collection: those that are new or have changed since, or all of them
         `again`. `prune` removes documents whose file is gone, or no longer holds them."""
@@ -153,6 +156,7 @@ class Engine:
             on_error=on_error,
             progress=progress,
             encoding=encoding,
+            workers=workers,
         )
 
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:

@@ -13,11 +13,12 @@ from paragloss.types import Document, Encoder, Floats
 
 def encoded(models: Mapping[str, Any], documents: Sequence[Document]) -> dict[str, list[Floats | None]]:
     """For each encoder that is quick one vector per document; `catching_up` is for the others."""
-    return {
-        name: rows_of(model, documents)
-        for name, model in models.items()
-        if isinstance(model, Encoder) and not isinstance(model, Pretrained)
-    }
+    return {name: rows_of(model, documents) for name, model in quick(models).items()}
+
+
+def quick(models: Mapping[str, Any]) -> dict[str, Encoder]:
+    """The encoders that keep up with writing."""
+    return {n: m for n, m in models.items() if isinstance(m, Encoder) and not isinstance(m, Pretrained)}
 
 
 def rows_of(model: Encoder, documents: Sequence[Document]) -> list[Floats | None]:

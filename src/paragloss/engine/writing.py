@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 from paragloss.engine import alarms, translating
 from paragloss.engine.catching_up import catch_up, kept, slow
-from paragloss.engine.encoding import encoded
+from paragloss.engine.encoding import encoded, quick
 from paragloss.engine.files import documents_of
 from paragloss.engine.holding import Held
+from paragloss.engine.preparing import Prepared, prepared, side_by_side
 from paragloss.engine.tracking import Tracker
 from paragloss.engine.understanding import with_languages
 from paragloss.errors import InputError, ParaglossError
 from paragloss.formats.text import OnError
 from paragloss.statistics import DRIFT
+from paragloss.stores import shelf
 from paragloss.types import Document
 
 _GRAPH = "graph"
@@ -48,6 +50,7 @@ def index(
     lang: str | None = None,
     progress: Progress = None,
     encoding: Encoding = None,
+    workers: int = 1,
 ) -> int:
     """Add or replace documents and do what makes them quick to search; how many."""
     if isinstance(documents, Document | Mapping | str):
@@ -56,10 +59,9 @@ def index(
     warned: set[str] = set()
     held.memory.clear()
     try:
-        for batch in _batches(documents, BATCH):
-            ready = translating.translated(with_languages(batch, lang), held.machine, held.store)
+        for ready, bags, dense in _prepared(held, _batches(documents, BATCH), lang, workers):
             old = kept(held.store, list(slow(held.models)), ready)
-            held.index.add(ready, encoded(held.models, ready) | old)
+            held.index.add(ready, {**dense, **old}, bags=bags)
             done += len(ready)
             _warn(held, ready, warned)
             if progress:
@@ -75,6 +77,19 @@ def index(
     return done
 
 
+def _prepared(held: Held, batches: Iterator[list[Document]], lang: str | None, workers: int) -> Iterator[Prepared]:
+    """Batches ready to be written, by so many processes beside this one; by none where one is enough."""
+    if workers < 1:
+        raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
+    if held.machine.to:
+        batches = (translating.translated(with_languages(b, lang), held.machine, held.store) for b in batches)
+    layout, models = held.index.statistics.layout, quick(held.models)
+    if workers == 1:
+        return prepared(batches, layout, models, lang)
+    folders = {name: shelf.kept(held.store, name) for name in models}
+    return side_by_side(batches, layout, models, folders, lang=lang, workers=workers)
+
+
 def index_files(
     held: Held,
     paths: Sequence[str],
@@ -85,6 +100,7 @@ def index_files(
     on_error: OnError = None,
     progress: Progress = None,
     encoding: Encoding = None,
+    workers: int = 1,
 ) -> Done:
     """Read files and folders into the collection: those that are new or have changed since, or all of them `again`."""
     tracker = Tracker(held.store, lang=lang or "", again=again)
@@ -95,7 +111,7 @@ def index_files(
             progress(done)
 
     documents = tracker.follow(documents_of(held.store, paths, on_error, tracker.wanted))
-    read = index(held, documents, lang=lang, progress=safe, encoding=encoding)
+    read = index(held, documents, lang=lang, progress=safe, encoding=encoding, workers=workers)
     tracker.safe(read)
     tracker.note()
     removed = tracker.prune(paths, lambda ids: delete(held, ids)) if prune else 0

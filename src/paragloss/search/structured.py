@@ -20,7 +20,7 @@ from paragloss.bm25 import Bags, Doubles, Ids, Integers, dot, sparse
 from paragloss.ranking import rank
 from paragloss.search.met import Met
 from paragloss.statistics import Statistics, rarity
-from paragloss.types import Analyzer, Hit, Query, Ranking, SparseVector, Store, Where
+from paragloss.types import Analyzer, Hit, Query, Ranking, SparseRows, SparseVector, Store, Where
 
 #: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
 #: gave the same reciprocal ranks as 1,000 at a fifth of the time.
@@ -91,15 +91,6 @@ class _Structured:
     def _candidates(self, vector: SparseVector, number: int, where: Where | None) -> Ranking:
         return self._store.search_sparse(self._name, [vector], number, where)[0] if len(vector.indices) else []
 
-    def _read(self, ids: Sequence[str]) -> tuple[list[str], list[SparseVector]]:
-        """Documents' languages and vectors; of one that has gone meanwhile, nothing."""
-        nothing = SparseVector(np.zeros(0, np.uint32), np.zeros(0, np.float32))
-        found = self._store.get(ids, vectors=[self._name], text=False)
-        return (
-            ["" if record is None else record.document.lang for record in found],
-            [nothing if record is None else record.sparse.get(self._name, nothing) for record in found],
-        )
-
 
 class _Asked(NamedTuple):
     """A query said in some languages, as numbers. A key is a language's place and a term's id in one number, so that a
@@ -154,8 +145,8 @@ class _OneTerm(_Structured):
         found = self._candidates(asked.linear, max(self._number, k), rest or None)
         if not found:
             return []
-        langs, vectors = self._read([hit.id for hit in found])
-        scores = self._scores(asked, langs, vectors)
+        langs, rows = self._store.read_sparse(self._name, [hit.id for hit in found])
+        scores = self._scores(asked, langs, rows)
         return rank((Hit(hit.id, score) for hit, score in zip(found, scores.tolist(), strict=True) if score > 0), k)
 
     def _asked(self, queries: Sequence[Query]) -> _Asked | None:
@@ -203,10 +194,10 @@ class _OneTerm(_Structured):
         """What every word gives a document of the query's language; all of them sum to its score. A clause saturates as
         a whole: what it gives is shared out by what each word adds to its tf."""
         asked = self._asked([query])
-        langs, vectors = self._read([id])
+        langs, rows = self._store.read_sparse(self._name, [id])
         if asked is None or langs != [query.lang]:
             return []
-        felt = self._felt(asked, langs, vectors)
+        felt = self._felt(asked, langs, rows)
         gained = asked.gain[0, felt.bags.field] / (felt.tf + felt.norms[:, None])  # (parts, clauses) for a tf of one
         given = gained[felt.part] * felt.each / (asked.most[0] if self._proportional else 1.0)
         fields = np.flatnonzero(self._factors)
@@ -218,16 +209,16 @@ class _OneTerm(_Structured):
                 totals[source, word] = totals.get((source, word), 0.0) + float(given[here, number].sum())
         return [Met(source, word, score) for (source, word), score in totals.items() if score]
 
-    def _scores(self, asked: _Asked, langs: Sequence[str], vectors: Sequence[SparseVector]) -> Doubles:
-        bags, lang, norms, _, _, _, tf = self._felt(asked, langs, vectors)
+    def _scores(self, asked: _Asked, langs: Sequence[str], rows: SparseRows) -> Doubles:
+        bags, lang, norms, _, _, _, tf = self._felt(asked, langs, rows)
         parts = (asked.gain[lang, bags.field] * tf / (tf + norms[:, None])).sum(axis=1)
         if self._proportional:
             parts /= asked.most[lang]
         return np.asarray(np.bincount(bags.row, np.where(lang >= 0, parts, 0.0), bags.rows), np.float64)
 
-    def _felt(self, asked: _Asked, langs: Sequence[str], vectors: Sequence[SparseVector]) -> _Felt:
+    def _felt(self, asked: _Asked, langs: Sequence[str], rows: SparseRows) -> _Felt:
         statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack(vectors)
+        bags = layout.unpack_rows(rows)
         places = {code: place for place, code in enumerate(asked.langs)}
         lang = np.array([places.get(code, -1) for code in langs])[bags.row]
         averages = np.array([[statistics.average(field, code) for field in layout.fields] for code in asked.langs])
@@ -300,7 +291,8 @@ class Nested(_Structured):
 
     def met(self, query: Query, id: str) -> list[Met]:
         """What every word gives a document of the query's language; all of them sum to its score."""
-        langs, (vector,) = self._read([id])
+        langs, rows = self._store.read_sparse(self._name, [id])
+        vector = SparseVector(rows.indices, rows.values)
         if langs != [query.lang]:
             return []
         found = []
@@ -333,7 +325,10 @@ class Nested(_Structured):
         """Documents that hold all the words of some alternative of every clause."""
         for start in range(0, len(ids), CANDIDATES):
             some = ids[start : start + CANDIDATES]
-            for id, vector in zip(some, self._read(some)[1], strict=True):
+            rows = self._store.read_sparse(self._name, some)[1]
+            ends = np.cumsum(rows.sizes)
+            for id, start, end in zip(some, (ends - rows.sizes).tolist(), ends.tolist(), strict=True):
+                vector = SparseVector(rows.indices[start:end], rows.values[start:end])
                 here = set(vector.indices.tolist())
                 if all(any(all(word & here for word in choice) for choice in choices) for choices in needs):
                     yield id, vector

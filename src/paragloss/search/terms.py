@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from paragloss.analysis import analyzer, check_yield
-from paragloss.bm25 import Layout
+from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
 from paragloss.search.fields import language_of, text_of
 from paragloss.statistics import DRIFT, Statistics
@@ -79,12 +79,21 @@ class TermIndex:
             )
         return cls(store, statistics, clean=whole, analyze=analyze)
 
-    def add(self, documents: Sequence[Document], dense: Mapping[str, Sequence[Floats | None]] | None = None) -> None:
-        """Insert or replace documents; on return they are durable. `dense` has one row per document for each model.
+    def add(
+        self,
+        documents: Sequence[Document],
+        dense: Mapping[str, Sequence[Floats | None] | Floats] | None = None,
+        *,
+        bags: Bags | None = None,
+    ) -> None:
+        """Insert or replace documents; on return they are durable. `dense` has one row per document for each model,
+        `bags` their terms where they have been counted before (`counted`).
 
         A row that is None or all zeros (a language or words the model doesn't know) is not kept.
         """
         rows = {document.id: row for row, document in enumerate(documents)}  # the last of equal ids wins
+        if bags is None or len(rows) < len(documents):
+            bags = counted(self.statistics.layout, [documents[row] for row in rows.values()], self._analyze)
         documents = [documents[row] for row in rows.values()]
         vectors = [
             {
@@ -94,21 +103,21 @@ class TermIndex:
             }
             for row in rows.values()
         ]
-        bags = [(document.lang, self._terms(document)) for document in documents]
+        langs = [document.lang for document in documents]
         if "text" in self.statistics.layout.fields:
-            _alarm(documents, bags)
+            _alarm(documents, bags, self.statistics.layout.field("text"))
         with self._writing:
             self._begin()
             try:
                 self._forget([document.id for document in documents])
-                weighed = self.statistics.weigh(bags)
+                weighed = self.statistics.weigh(langs, bags)
                 self._store.add(
                     [
                         Record(document, some, {NAME: vector})
                         for document, some, vector in zip(documents, vectors, weighed, strict=True)
                     ]
                 )
-                self.statistics.count([document.lang for document in documents], weighed)
+                self.statistics.count(langs, weighed)
                 self.refresh(tolerance=DRIFT)
             except BaseException:
                 self._recount()
@@ -144,13 +153,6 @@ class TermIndex:
                 self._clean = True
                 self._version = self._store.version(_BLOB)
                 self._store.release()
-
-    def _terms(self, document: Document) -> dict[str, list[str]]:
-        return {
-            field: self._analyze(language_of(field) or document.lang).terms(text)
-            for field in self.statistics.layout.fields
-            if (text := text_of(document, field))
-        }
 
     def catch_up(self, *, every: float = 0.5) -> None:
         """Take in what another process has written since; looks at most once in `every` seconds."""
@@ -188,11 +190,11 @@ class TermIndex:
     def _forget(self, ids: Sequence[str]) -> None:
         """Take the terms of documents that are about to be replaced or removed out of the statistics."""
         if self.statistics.langs:
-            there = [record for record in self._store.get(ids, vectors=[NAME]) if record is not None]
+            there = [record for record in self._store.get(ids, vectors=[NAME], text=False) if record is not None]
             self.statistics.count([record.document.lang for record in there], vectors_of(there), sign=-1)
 
     def _refresh(self, lang: str) -> None:
-        for records in self._store.scroll({"lang": [lang]}, vectors=[NAME]):
+        for records in self._store.scroll({"lang": [lang]}, vectors=[NAME], text=False):
             old = vectors_of(records)
             new = self.statistics.reweigh(lang, old)
             changed = [i for i in range(len(old)) if not np.array_equal(old[i].values, new[i].values)]
@@ -205,16 +207,35 @@ class TermIndex:
         recount(self._store, self.statistics)
 
 
-def _alarm(documents: Sequence[Document], bags: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> None:
+def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer) -> Bags:
+    """The terms of documents, counted: all of `TermIndex.add` that needs neither the store nor its statistics."""
+    return layout.bags(
+        [
+            (
+                document.lang,
+                {
+                    field: analyze(language_of(field) or document.lang).terms(text)
+                    for field in layout.fields
+                    if (text := text_of(document, field))
+                },
+            )
+            for document in documents
+        ]
+    )
+
+
+def _alarm(documents: Sequence[Document], bags: Bags, text: int) -> None:
     """Warn, with counts, of languages whose texts gave suspiciously few terms."""
+    lengths = np.zeros(len(documents), np.int64)
+    lengths[bags.row[bags.field == text]] = bags.length[bags.field == text]
     for lang in dict.fromkeys(document.lang for document in documents):
         here = [i for i, document in enumerate(documents) if document.lang == lang]
-        check_yield([documents[i].text for i in here], [len(bags[i][1].get("text", ())) for i in here], lang)
+        check_yield([documents[i].text for i in here], lengths[here].tolist(), lang)
 
 
 def recount(store: Store, statistics: Statistics) -> None:
     """Count every document of a store into empty statistics."""
-    for records in store.scroll(vectors=[NAME]):
+    for records in store.scroll(vectors=[NAME], text=False):
         statistics.count([record.document.lang for record in records], vectors_of(records))
 
 

@@ -52,11 +52,12 @@ class KeptVectors:
         batch: int = 1000,
         vectors: bool | Sequence[str] = False,
         lacking: str | None = None,
+        text: bool = True,
     ) -> Iterator[list[Record]]:
         """Every record, a batch at a time; only those that lack a vector, where one is named."""
         offset = None
         while True:
-            records, offset = self.page(where, offset, batch, vectors, lacking)
+            records, offset = self.page(where, offset, batch, vectors, lacking, text)
             if records:
                 yield records
             if offset is None:
@@ -119,6 +120,7 @@ class KeptVectors:
         batch: int,
         vectors: bool | Sequence[str],
         lacking: str | None = None,
+        text: bool = True,
     ) -> tuple[list[Record], Any]:
         """Some records, and where the next ones begin (None at the end)."""
         raise NotImplementedError

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 from paragloss.errors import StoreError
 from paragloss.formats.numbers import number
 from paragloss.ranking import rank
-from paragloss.types import Document, Floats, Hit, Range, Ranking, Record, SparseVector, Where
+from paragloss.types import Document, Floats, Range, Ranking, Record, SparseRows, SparseVector, Where
 
 FORMAT = 1
 #: Documents sent to the engine at a time.
@@ -322,6 +323,19 @@ def sparse(indices: Sequence[int], values: Sequence[float]) -> SparseVector:
     return SparseVector(ids, weights)
 
 
+def packed(vectors: Sequence[tuple[Any, Any]]) -> SparseRows:
+    """Many of an engine's sparse vectors, one after the other, each ascending."""
+    sizes = np.array([len(indices) for indices, _ in vectors], np.int64)
+    total = int(sizes.sum())
+    ids = np.fromiter(chain.from_iterable(indices for indices, _ in vectors), np.uint32, total)
+    values = np.fromiter(chain.from_iterable(values for _, values in vectors), np.float32, total)
+    keys = np.repeat(np.arange(len(sizes)), sizes) << 32 | ids
+    if total > 1 and (keys[1:] <= keys[:-1]).any():
+        order = np.argsort(keys)
+        ids, values = ids[order], values[order]
+    return SparseRows(sizes, ids, values)
+
+
 def record(
     payload: Mapping[str, Any],
     dense: Mapping[str, Sequence[float]],
@@ -329,8 +343,3 @@ def record(
 ) -> Record:
     rows: dict[str, Floats] = {name: np.array(row, np.float32) for name, row in dense.items()}
     return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()})
-
-
-def hits(found: Sequence[Any]) -> Ranking:
-    """An engine's scored points as a ranking, best first."""
-    return [Hit(point.payload["id"], point.score) for point in found]

@@ -23,11 +23,11 @@ from paragloss.errors import ParaglossError, StoreError
 from paragloss.stores import _wire
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._points import Shape
-from paragloss.types import Floats, Ranking, Record, SparseVector, Where
+from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 #: What a host answers, and by what of its store; everything else is refused.
 QUESTIONS = {
-    **{name: name for name in ("get", "count", "page", "search_dense", "search_sparse", "shape")},
+    **{name: name for name in ("get", "read_sparse", "count", "page", "search_dense", "search_sparse", "shape")},
     "read_blob": "published",
     "version": "published_version",
 }
@@ -110,6 +110,10 @@ class SharedStore(KeptVectors):
         found: list[Record | None] = self._ask("get", list(ids), vectors=vectors, text=text)
         return found
 
+    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        langs, rows = self._ask("read_sparse", name, list(ids))
+        return langs, rows
+
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
         return int(self._ask("count", where, lacking=lacking))
 
@@ -120,8 +124,9 @@ class SharedStore(KeptVectors):
         batch: int,
         vectors: bool | Sequence[str],
         lacking: str | None = None,
+        text: bool = True,
     ) -> tuple[list[Record], Any]:
-        records, after = self._ask("page", where, offset, batch, vectors, lacking)
+        records, after = self._ask("page", where, offset, batch, vectors, lacking, text)
         return records, after
 
     def search_dense(

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from paragloss.types import Document, Hit, Record, SparseVector
+from paragloss.types import Document, Hit, Record, SparseRows, SparseVector
 
 _HEAD = struct.Struct("<QQ")
 _MOST = 1 << 32
-_KINDS = {"Document": Document, "Hit": Hit, "Record": Record, "SparseVector": SparseVector}
+_KINDS = {"Document": Document, "Hit": Hit, "Record": Record, "SparseVector": SparseVector, "SparseRows": SparseRows}
 #: What arrays may be made of; nothing else is read.
 _TYPES = ("<f4", "<f8", "<u4", "<i4", "<i8", "|b1")
 

@@ -18,8 +18,9 @@ from paragloss.errors import MissingExtraError, StoreError
 from paragloss.stores import _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs, Lease
+from paragloss.stores._names import Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
-from paragloss.types import Floats, Ranking, Record, SparseVector, Where
+from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 _REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes requests of up to 32 MB
 
@@ -33,6 +34,7 @@ class ClusterStore(KeptVectors):
         self._shape = shape
         self._where = where
         self._indexed = {"lang", "flags"}
+        self._names = Names(self._ids, key=lambda point: point.id)
         self._blobs = Blobs(client, f"{name}--blobs", self._ask)
         self._lease = Lease(self._blobs, where)
 
@@ -137,6 +139,12 @@ class ClusterStore(KeptVectors):
                 found[point.id.replace("-", "")] = self._record(point)
         return [found.get(point) for point in points]
 
+    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        found = self.get(ids, vectors=[name], text=False)
+        vectors = [None if record is None else record.sparse.get(name) for record in found]
+        langs = ["" if record is None else record.document.lang for record in found]
+        return langs, _points.packed([((), ()) if v is None else (v.indices, v.values) for v in vectors])
+
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
         matching = self._filter(where, lacking)
         if matching is None:
@@ -150,6 +158,7 @@ class ClusterStore(KeptVectors):
         batch: int,
         vectors: bool | Sequence[str],
         lacking: str | None = None,
+        text: bool = True,
     ) -> tuple[list[Record], Any]:
         matching, names = self._filter(where, lacking), self._shape.names(vectors)
         if matching is None:
@@ -160,7 +169,7 @@ class ClusterStore(KeptVectors):
             scroll_filter=matching,
             limit=batch,
             offset=offset,
-            with_payload=True,
+            with_payload=True if text else list(_points.BARE),
             with_vectors=names or False,
         )
         return [self._record(point) for point in points], after
@@ -205,6 +214,10 @@ class ClusterStore(KeptVectors):
         with suppress(StoreError):
             self._lease.give_back()
         self._client.close()
+
+    def _ids(self, points: list[Any]) -> list[tuple[Any, str]]:
+        found = self._ask(self._client.retrieve, self._name, points, with_payload=["id"], with_vectors=False)
+        return [(point.id, point.payload["id"]) for point in found]
 
     def _write_meta(self) -> None:
         self.write_blob("collection", json.dumps(self._shape.as_json()).encode())
@@ -281,12 +294,12 @@ class ClusterStore(KeptVectors):
         def fetch(which: list[int], limit: int) -> list[Ranking]:
             requests = [
                 models.QueryRequest(
-                    query=queries[i], using=name, limit=limit, filter=matching, params=params, with_payload=["id"]
+                    query=queries[i], using=name, limit=limit, filter=matching, params=params, with_payload=False
                 )
                 for i in which
             ]
             found = self._ask(self._client.query_batch_points, self._name, requests)
-            return [_points.hits(answer.points) for answer in found]
+            return self._names.rankings([answer.points for answer in found])
 
         return _points.settle(fetch, len(queries), k)
 

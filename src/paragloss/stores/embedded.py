@@ -19,7 +19,7 @@ import threading
 import uuid
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -30,10 +30,11 @@ from paragloss.errors import StoreError
 from paragloss.stores import _files, _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._guards import copy_sparse, enough_room, loaded, told
+from paragloss.stores._names import MOST, Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.stores._settling import settle, vectors_of
 from paragloss.stores._sharing import Host
-from paragloss.types import Floats, Ranking, Record, SparseVector, Where
+from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 _OPTIMIZE = """
 import ctypes, os, sys, qdrant_edge
@@ -62,6 +63,8 @@ class EmbeddedStore(KeptVectors):
         self._turn = threading.RLock()  # the engine holds the interpreter while it works: turns cost nothing
         self._unflushed = 0
         self._indexed = set(shard.info().payload_schema)
+        self._names = Names(lambda points: self._payloads(points, "id"), key=lambda point: point.id.int)
+        self._langs: dict[int, str] = {}  # by point, of documents that were asked for; whatever is written is left out
         self.token = uuid.uuid4().hex
         self._changes: Counter[str] = Counter()
         self._live: dict[str, tuple[Callable[[], str], Callable[[], bytes]]] = {}
@@ -155,13 +158,18 @@ class EmbeddedStore(KeptVectors):
         for start in range(0, len(records), BATCH):
             some = records[start : start + BATCH]
             weight = sum(1 + len(record.document.text) // 5000 for record in some)
-            self._update(edge.UpdateOperation.upsert_points([self._point(record) for record in some]), weight)
+            points = [self._point(record) for record in some]
+            with self._turn:
+                self._forget_langs(point.id for point in points)
+                self._update(edge.UpdateOperation.upsert_points(points), weight)
 
     def delete(self, ids: Sequence[str]) -> int:
         points = list({_points.point_id(id): None for id in ids})
         there = [record.id for record in self._ask("retrieve", points, False, False)]
         if there:
-            self._update(edge.UpdateOperation.delete_points(there))
+            with self._turn:
+                self._forget_langs(there)
+                self._update(edge.UpdateOperation.delete_points(there))
         return len(there)
 
     def get(
@@ -171,6 +179,17 @@ class EmbeddedStore(KeptVectors):
         points = [_points.point_id(id) for id in ids]
         found = {point.id.hex: point for point in self._ask("retrieve", points, payload, names or False)}
         return [self._record(found[point]) if point in found else None for point in points]
+
+    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        points = [_points.point_id(id) for id in ids]
+        with self._turn:  # nothing is written between finding a language and remembering it
+            found = {p.id.int: p.vector for p in self._ask("retrieve", points, False, [self._shape.known(name)])}
+            self._langs.update(self._payloads([point for point in found if point not in self._langs], "lang"))
+            langs = [self._langs[point] if point in found else "" for point in (int(p, 16) for p in points)]
+            if len(self._langs) > MOST:
+                self._langs.clear()
+        vectors = [(found.get(int(point, 16)) or {}).get(name) for point in points]
+        return langs, _points.packed([((), ()) if v is None else (v.indices, v.values) for v in vectors])
 
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
         matching = self._filter(where, lacking)
@@ -185,12 +204,17 @@ class EmbeddedStore(KeptVectors):
         batch: int,
         vectors: bool | Sequence[str],
         lacking: str | None = None,
+        text: bool = True,
     ) -> tuple[list[Record], Any]:
         matching, names = self._filter(where, lacking), self._shape.names(vectors)
         if matching is None:
             return [], None
         request = edge.ScrollRequest(
-            offset=offset, limit=batch, filter=matching, with_payload=True, with_vector=names or False
+            offset=offset,
+            limit=batch,
+            filter=matching,
+            with_payload=True if text else list(_points.BARE),
+            with_vector=names or False,
         )
         points, after = self._ask("scroll", request)
         return [self._record(point) for point in points], None if after is None else str(after)
@@ -283,6 +307,15 @@ class EmbeddedStore(KeptVectors):
         with self._turn, told(f"{self.path} could not be read"):
             return getattr(self._open, method)(*args)
 
+    def _payloads(self, points: Sequence[int], key: str) -> list[tuple[int, str]]:
+        """What some points hold under one key."""
+        found = self._ask("retrieve", [f"{point:032x}" for point in points], [key], False) if points else []
+        return [(point.id.int, point.payload[key]) for point in found]
+
+    def _forget_langs(self, points: Iterable[Any]) -> None:
+        for point in points:
+            self._langs.pop(point.int, None)
+
     def _write_meta(self) -> None:
         _files.write_whole(self.path / "meta.json", json.dumps(self._shape.as_json(), indent=1).encode())
 
@@ -347,13 +380,10 @@ class EmbeddedStore(KeptVectors):
             return [[] for _ in queries]
 
         def fetch(which: list[int], limit: int) -> list[Ranking]:
-            requests = [
-                edge.QueryRequest(limit=limit, query=queries[i], filter=matching, with_payload=["id"], params=params)
-                for i in which
-            ]
+            requests = [edge.QueryRequest(limit=limit, query=queries[i], filter=matching, params=params) for i in which]
             if len(requests) == 1:
-                return [_points.hits(self._ask("query", requests[0]))]
-            return [_points.hits(found) for found in self._ask("query_batch", edge.QueryBatchRequest(requests))]
+                return self._names.rankings([self._ask("query", requests[0])])
+            return self._names.rankings(self._ask("query_batch", edge.QueryBatchRequest(requests)))
 
         return _points.settle(fetch, len(queries), k)
 

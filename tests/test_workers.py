@@ -1,0 +1,119 @@
+"""Documents prepared by several processes: the same collection comes out, and nothing hangs or is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from paragloss import demo
+from paragloss.engine import Engine, preparing, train, writing
+from paragloss.errors import InputError
+from paragloss.models import cr5
+from paragloss.types import Document, Query
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Batches so small that a few documents keep several processes busy."""
+    monkeypatch.setattr(writing, "BATCH", 30)
+    monkeypatch.setattr(preparing, "_ALONE", 1)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "cr5"
+    train(cr5.fit, demo.concepts(), dim=20).save(path)
+    return str(path)
+
+
+def documents():
+    """Some don't say their language, two have one id in one batch, one has no text."""
+    found = list(demo.documents())
+    found = [d._replace(lang="") if i % 7 == 0 else d for i, d in enumerate(found)]
+    return [*found, found[3]._replace(text="another text entirely"), Document("empty", "", "en")]
+
+
+def test_the_collection_is_the_one_that_one_process_makes(tmp_path, small, model):
+    made = {}
+    for workers in (1, 2):
+        with Engine.create(str(tmp_path / str(workers)), models=[model]) as engine:
+            engine.index(documents(), workers=workers)
+            records = {r.document.id: r for r in engine.sample(10_000)}
+            asked = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow")]
+            made[workers] = records, engine.rank(asked, k=50), engine.held.index.statistics.to_bytes()
+    (one, ranked, counted), (two, ranked_too, counted_too) = made[1], made[2]
+    assert ranked == ranked_too
+    assert counted == counted_too
+    assert one.keys() == two.keys()
+    for id, record in one.items():
+        assert record.document == two[id].document
+        for before, after in ((record.dense, two[id].dense), (record.sparse, two[id].sparse)):
+            assert before.keys() == after.keys()
+            assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_an_interrupted_reading_keeps_what_was_read(tmp_path, small, model):
+    def interrupted():
+        yield from documents()[:200]
+        raise KeyboardInterrupt
+
+    with Engine.create(str(tmp_path / "k"), models=[model]) as engine:
+        with pytest.raises(KeyboardInterrupt):
+            engine.index(interrupted(), workers=2)
+        assert engine.count() == 200
+
+
+def test_no_workers_are_refused(tmp_path):
+    with Engine.create(str(tmp_path / "k")) as engine, pytest.raises(InputError, match="0 workers"):
+        engine.index([Document("a", "rain", "en")], workers=0)
+
+
+ENDLESS = """
+import itertools, sys
+from paragloss.engine import Engine, preparing, writing
+from paragloss.types import Document
+
+def told(done):
+    print(done, flush=True)
+
+if __name__ == "__main__":
+    writing.BATCH, preparing._ALONE = 20, 1
+    documents = (Document(str(i), f"rain falls on hill {i}", "en") for i in itertools.count())
+    with Engine.create(sys.argv[1], default=False) as engine:
+        engine.index(documents, workers=2, progress=told)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="looks for processes in /proc")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_workers_go_with_the_one_who_writes(tmp_path, how):
+    script = tmp_path / "endless.py"
+    script.write_text(ENDLESS)
+    home = str(tmp_path / "k")
+    with subprocess.Popen(
+        [sys.executable, script, home], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as writer:
+        done = 0
+        while done < 200:
+            done = int(writer.stdout.readline())
+        workers = children(writer.pid)
+        assert len(workers) >= 2
+        writer.send_signal(how)
+        done = int(([str(done), *writer.stdout.read().split()])[-1])
+    until = time.monotonic() + 30
+    while any(os.path.isdir(f"/proc/{pid}") for pid in workers) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not [pid for pid in workers if os.path.isdir(f"/proc/{pid}")]
+    with Engine.open(home) as engine:
+        assert engine.count() >= done
+
+
+def children(pid: int) -> list[int]:
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(child) for child in file.read().split()]
