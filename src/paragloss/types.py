@@ -263,6 +263,10 @@ class Store(Protocol):
 
     def write_blob(self, name: str, data: bytes) -> None: ...
 
+    def blobs(self) -> list[str]:
+        """The names of all blobs."""
+        ...
+
     def version(self, name: str) -> str | None:
         """Changes whenever a blob does; None where no other process can change it."""
         ...

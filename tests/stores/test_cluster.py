@@ -11,7 +11,7 @@ import pytest
 from paragloss.errors import StoreError
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import TermIndex
-from paragloss.stores import open_store
+from paragloss.stores import Placement, open_store
 from paragloss.stores.cluster import ClusterStore
 from paragloss.types import Document, Query
 
@@ -70,7 +70,9 @@ def test_two_nodes(start_server):
     rng = np.random.default_rng(0)
     documents = [Document(f"d{i}", f"w{i % 7} w{i % 11}", "en") for i in range(200)]
     rows = rng.standard_normal((200, 8)).astype(np.float32)
-    with ClusterStore.create(first.url, "both", dense={"m": 8}, sparse=["terms"], shards=2, replicas=2) as store:
+    with ClusterStore.create(
+        first.url, "both", dense={"m": 8}, sparse=["terms"], placement=Placement(shards=2, replicas=2)
+    ) as store:
         index = TermIndex.build(store, fields=["text"], analyze=Words)
         index.add(documents, {"m": rows})
         index.refresh()

@@ -9,7 +9,7 @@ import pytest
 
 from paragloss.engine import Engine
 from paragloss.errors import StoreError
-from paragloss.stores import _sharing, _wire, create_store, open_store
+from paragloss.stores import _sharing, create_store, open_store, wire
 from paragloss.stores._sharing import SharedStore
 from paragloss.types import Document, Hit, Record, SparseVector
 
@@ -31,12 +31,12 @@ def test_what_is_sent_is_what_arrives():
         {"t": vector},
     )
     for message in (["get", [["a"]], {"vectors": True}], {"answer": [record, None]}, [[Hit("a", 1.5)]], b"\x00\xff"):
-        _wire.send(one, message)
-        found = _wire.receive(other)
+        wire.send(one, message)
+        found = wire.receive(other)
         assert repr(found) == repr(message)
     one.close()
     with pytest.raises(EOFError):
-        _wire.receive(other)
+        wire.receive(other)
 
 
 def test_a_second_opening_reads_what_the_first_has(tmp_path):
@@ -135,6 +135,6 @@ def test_questions_that_write_are_not_answered(tmp_path):
     with create_store(tmp_path / "c", dense={}, sparse=["terms"]), open_store(tmp_path / "c") as shared:
         assert isinstance(shared, SharedStore)
         link = _sharing._connect(tmp_path / "c")
-        _wire.send(link, ["delete", [["d1"]], {}])
+        wire.send(link, ["delete", [["d1"]], {}])
         with pytest.raises(EOFError):
-            _wire.receive(link)
+            wire.receive(link)

@@ -7,6 +7,7 @@ from paragloss.cli import (  # noqa: F401 (they add commands)
     glossing,
     keeping,
     measuring,
+    moving,
     researching,
     searching,
     serving,

@@ -22,7 +22,8 @@ from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, St
 
 #: The sparse vector of every document that holds its terms.
 NAME = "terms"
-_BLOB = "statistics"
+#: The blob that holds what is counted of them.
+STATISTICS = "statistics"
 
 
 class TermIndex:
@@ -37,7 +38,7 @@ class TermIndex:
         self._analyze = analyze
         self._writing = threading.RLock()
         self._changes = 0
-        self._version = store.version(_BLOB)
+        self._version = store.version(STATISTICS)
         self._looked = time.monotonic()
         self._publish()
 
@@ -52,21 +53,21 @@ class TermIndex:
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> TermIndex:
         """Start the index of an empty collection. `title` and `text` are a document's own, others its `fields`."""
-        if store.read_blob(_BLOB) is not None or store.count():
+        if store.read_blob(STATISTICS) is not None or store.count():
             raise StoreError("this collection has documents already: open its index, or build in a new collection")
         statistics = Statistics(Layout(fields, k1=k1, b=b))
-        store.write_blob(_BLOB, statistics.to_bytes())
+        store.write_blob(STATISTICS, statistics.to_bytes())
         return cls(store, statistics, clean=True, analyze=analyze)
 
     @classmethod
     def open_or_build(cls, store: Store) -> TermIndex:
         """Open the index; of an empty collection whose creation was interrupted, build it."""
-        started = store.read_blob(_BLOB) is not None or store.count() > 0
+        started = store.read_blob(STATISTICS) is not None or store.count() > 0
         return cls.open(store) if started else cls.build(store)
 
     @classmethod
     def open(cls, store: Store, *, analyze: Callable[[str], Analyzer] = analyzer) -> TermIndex:
-        data = store.read_blob(_BLOB)
+        data = store.read_blob(STATISTICS)
         if data is None:
             raise StoreError("this collection has no index of terms: build one when it is created")
         statistics, whole = Statistics.from_bytes(data)
@@ -149,9 +150,9 @@ class TermIndex:
         without it."""
         with self._writing:
             if not self._clean:
-                self._store.write_blob(_BLOB, self.statistics.to_bytes(records=self._store.count()))
+                self._store.write_blob(STATISTICS, self.statistics.to_bytes(records=self._store.count()))
                 self._clean = True
-                self._version = self._store.version(_BLOB)
+                self._version = self._store.version(STATISTICS)
                 self._store.release()
 
     def catch_up(self, *, every: float = 0.5) -> None:
@@ -160,15 +161,15 @@ class TermIndex:
             return
         with self._writing:
             self._looked = time.monotonic()
-            version = self._store.version(_BLOB)
+            version = self._store.version(STATISTICS)
             if version is not None and version != self._version:
-                statistics, whole = Statistics.from_bytes(self._store.read_blob(_BLOB) or b"")
+                statistics, whole = Statistics.from_bytes(self._store.read_blob(STATISTICS) or b"")
                 if whole:
                     self.statistics, self._version = statistics, version
 
     def _publish(self) -> None:
         """While this process writes, others read the statistics as they are now."""
-        self._store.publish(_BLOB, lambda: str(self._changes), self._now)
+        self._store.publish(STATISTICS, lambda: str(self._changes), self._now)
 
     def _now(self) -> bytes:
         with self._writing:
@@ -179,12 +180,12 @@ class TermIndex:
         self._store.claim()
         self._changes += 1
         if self._clean:
-            if self._store.version(_BLOB) not in (None, self._version):
-                self.statistics, whole = Statistics.from_bytes(self._store.read_blob(_BLOB) or b"")
+            if self._store.version(STATISTICS) not in (None, self._version):
+                self.statistics, whole = Statistics.from_bytes(self._store.read_blob(STATISTICS) or b"")
                 if not whole:
                     recount(self._store, self.statistics)
             self._publish()
-            self._store.write_blob(_BLOB, self.statistics.unfinished())
+            self._store.write_blob(STATISTICS, self.statistics.unfinished())
             self._clean = False
 
     def _forget(self, ids: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from paragloss.errors import InUseError, StoreError
+from paragloss.stores._points import Placement
 
 if TYPE_CHECKING:
     from paragloss.stores._sharing import SharedStore
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     AnyStore: TypeAlias = EmbeddedStore | SharedStore | ClusterStore
 
-__all__ = ["create_store", "discard", "exists", "open_store", "repaired"]
+__all__ = ["Placement", "create_store", "discard", "exists", "open_store", "repaired"]
 
 
 def open_store(location: str | Path) -> AnyStore:
@@ -76,16 +77,20 @@ def create_store(
     sparse: Sequence[str],
     several: Sequence[str] = (),
     precision: Mapping[str, str] = MappingProxyType({}),
+    placement: Placement | None = None,
 ) -> AnyStore:
     """Start an empty collection. `dense` maps the names of dense vectors to their dimensions; of those in `several` a
-    document may have any number, and `precision` says how finely some are kept (float32, float16, int8, binary)."""
+    document may have any number, and `precision` says how finely some are kept (float32, float16, int8, binary);
+    `placement` is for servers."""
     kept: dict[str, Any] = {"dense": dense, "sparse": sparse, "several": several, "precision": precision}
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
-        return ClusterStore.create(*_server(str(location)), **kept)
+        return ClusterStore.create(*_server(str(location)), **kept, placement=placement)
     from paragloss.stores.embedded import EmbeddedStore
 
+    if placement is not None and placement != Placement():
+        raise StoreError(f"{location} is a folder: shards, replicas and vectors on disk are for a server's collections")
     return EmbeddedStore.create(location, **kept)
 
 

@@ -46,13 +46,25 @@ class Blobs:
         from qdrant_client import models
 
         old = self._get(name)
-        head = {"version": uuid.uuid4().hex, "parts": -(-len(data) // _PART)}
+        head = {"name": name, "version": uuid.uuid4().hex, "parts": -(-len(data) // _PART)}
         for i, part in enumerate(_parts(name, head)):
             self._put(part, {"data": base64.b64encode(data[i * _PART : (i + 1) * _PART]).decode()})
         self._put(name, head)
         if old and old["parts"]:
             gone: list[Any] = [_points.point_id(part) for part in _parts(name, old)]
             self._ask(self._client.delete, self._collection, models.PointIdsList(points=gone), wait=True)
+
+    def names(self) -> list[str]:
+        """All blobs, but for those that versions before this one wrote."""
+        found: list[str] = []
+        offset = None
+        while True:
+            points, offset = self._ask(
+                self._client.scroll, self._collection, limit=1000, offset=offset, with_payload=["name"]
+            )
+            found += [point.payload["name"] for point in points if point.payload and "name" in point.payload]
+            if offset is None:
+                return sorted(found)
 
     def version(self, name: str) -> str | None:
         """What changes with every writing of a blob."""

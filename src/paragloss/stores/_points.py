@@ -40,6 +40,15 @@ BARE = ("id", "lang")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
+class Placement(NamedTuple):
+    """How a server keeps a collection: in how many shards, how many times each, and whether vectors and their indexes
+    stay on disk."""
+
+    shards: int = 1
+    replicas: int = 1
+    on_disk: bool = False
+
+
 class Shape(NamedTuple):
     """Which vectors a collection keeps: dense ones with their dimension, sparse ones by name.
 

@@ -20,14 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import ParaglossError, StoreError
-from paragloss.stores import _wire
+from paragloss.stores import wire
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._points import Shape
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 #: What a host answers, and by what of its store; everything else is refused.
 QUESTIONS = {
-    **{name: name for name in ("get", "read_sparse", "count", "page", "search_dense", "search_sparse", "shape")},
+    **{
+        name: name
+        for name in ("get", "read_sparse", "count", "page", "search_dense", "search_sparse", "shape", "blobs")
+    },
     "read_blob": "published",
     "version": "published_version",
 }
@@ -79,7 +82,7 @@ class Host:
     def _answer(self, link: socket.socket) -> None:
         with link, suppress(OSError, EOFError, ValueError):
             while True:
-                question, arguments, options = _wire.receive(link)
+                question, arguments, options = wire.receive(link)
                 if question not in QUESTIONS:
                     return
                 try:
@@ -89,7 +92,7 @@ class Host:
                     if "has been closed" in str(error):
                         return
                     answer = {"error": str(error)}
-                _wire.send(link, answer)
+                wire.send(link, answer)
         self._links.discard(link)
 
 
@@ -143,6 +146,10 @@ class SharedStore(KeptVectors):
 
     def read_blob(self, name: str) -> bytes | None:
         found: bytes | None = self._ask("read_blob", name)
+        return found
+
+    def blobs(self) -> list[str]:
+        found: list[str] = self._ask("blobs")
         return found
 
     def version(self, name: str) -> str | None:
@@ -219,8 +226,8 @@ class SharedStore(KeptVectors):
                 try:
                     if self._link is None:
                         self._link = _connect(self.path)
-                    _wire.send(self._link, [question, arguments, options])
-                    told = _wire.receive(self._link)
+                    wire.send(self._link, [question, arguments, options])
+                    told = wire.receive(self._link)
                 except (OSError, EOFError, ValueError):
                     self._hang_up()
                     with suppress(StoreError):

@@ -19,7 +19,7 @@ from paragloss.stores import _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs, Lease
 from paragloss.stores._names import Names
-from paragloss.stores._points import BATCH, Between, Match, Shape
+from paragloss.stores._points import BATCH, Between, Match, Placement, Shape
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 _REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes requests of up to 32 MB
@@ -48,27 +48,33 @@ class ClusterStore(KeptVectors):
         sparse: Sequence[str],
         several: Sequence[str] = (),
         precision: Mapping[str, str] = MappingProxyType({}),
-        shards: int = 1,
-        replicas: int = 1,
+        placement: Placement | None = None,
         timeout: int = 60,
     ) -> ClusterStore:
-        """Start an empty collection, spread over `shards` and kept `replicas` times."""
+        """Start an empty collection."""
         from qdrant_client import models
 
         shape = Shape.of(dense, sparse, several, precision)
         store = cls(_connect(url, timeout), _points.named(name, "collection"), shape, f"{url}/{name}")
         if store._ask(store._client.collection_exists, name):
             raise StoreError(f"{store._where} exists already: open it, or choose another name")
+        placement = placement or Placement()
         options = {
-            "shard_number": shards,
-            "replication_factor": replicas,
-            "write_consistency_factor": replicas // 2 + 1,  # what is acknowledged survives the loss of a node
+            "shard_number": placement.shards,
+            "replication_factor": placement.replicas,
+            "write_consistency_factor": placement.replicas // 2 + 1,  # what is acknowledged survives a node's loss
         }
         store._ask(
             store._client.create_collection,
             name,
-            vectors_config={vector: models.VectorParams(**_params(shape, vector)) for vector in dense},
-            sparse_vectors_config={vector: models.SparseVectorParams() for vector in sparse},
+            vectors_config={
+                vector: models.VectorParams(**_params(shape, vector, on_disk=placement.on_disk)) for vector in dense
+            },
+            sparse_vectors_config={
+                vector: models.SparseVectorParams(index=models.SparseIndexParams(on_disk=placement.on_disk or None))
+                for vector in sparse
+            },
+            on_disk_payload=True,
             **options,
         )
         for key in ("lang", "flags"):
@@ -191,6 +197,9 @@ class ClusterStore(KeptVectors):
 
     def write_blob(self, name: str, data: bytes) -> None:
         self._blobs.write(_points.named(name, "blob"), data)
+
+    def blobs(self) -> list[str]:
+        return self._blobs.names()
 
     def version(self, name: str) -> str | None:
         """Changes whenever the blob does, whoever writes it."""
@@ -348,7 +357,7 @@ def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
         yield batch
 
 
-def _params(shape: Shape, name: str) -> dict[str, Any]:
+def _params(shape: Shape, name: str, *, on_disk: bool = False) -> dict[str, Any]:
     """How the server keeps a dense vector. Coarse copies stay in memory, what they stand for on disk."""
     from qdrant_client import models
 
@@ -360,7 +369,7 @@ def _params(shape: Shape, name: str) -> dict[str, Any]:
     }.get(shape.precision.get(name, ""))
     best = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
     half = models.Datatype.FLOAT16 if shape.precision.get(name) == "float16" else None
-    kept = {"size": shape.dense[name], "distance": models.Distance.DOT, "on_disk": True if coarse else None}
+    kept = {"size": shape.dense[name], "distance": models.Distance.DOT, "on_disk": True if coarse or on_disk else None}
     given = {"multivector_config": best if name in shape.several else None, "datatype": half}
     return kept | given | {"quantization_config": coarse}
 

@@ -1,4 +1,4 @@
-"""Messages between two processes of one machine: JSON, with arrays and bytes behind it as they are. Nothing is pickled.
+"""Messages between two processes, or kept in a file: JSON, with arrays and bytes behind it as they are. No pickle.
 
 A message is two lengths, the JSON and the buffers it points to. Knows nothing of what is said.
 """
@@ -22,11 +22,8 @@ _TYPES = ("<f4", "<f8", "<u4", "<i4", "<i8", "|b1")
 
 
 def send(link: socket.socket, message: Any) -> None:
-    buffers: list[bytes] = []
-    text = json.dumps(_plain(message, buffers), ensure_ascii=False, allow_nan=True).encode("utf-8", "surrogatepass")
-    link.sendall(_HEAD.pack(len(text), sum(map(len, buffers))) + text)
-    for buffer in buffers:
-        link.sendall(buffer)
+    for part in _written(message):
+        link.sendall(part)
 
 
 def receive(link: socket.socket) -> Any:
@@ -36,6 +33,24 @@ def receive(link: socket.socket) -> Any:
         raise EOFError("a message longer than any that is sent")
     told = json.loads(_exactly(link, text).decode("utf-8", "surrogatepass"))
     return _rich(told, memoryview(_exactly(link, data)))
+
+
+def to_bytes(message: Any) -> bytes:
+    """A message as it is sent."""
+    return b"".join(_written(message))
+
+
+def from_bytes(data: bytes) -> Any:
+    """What `to_bytes` was given."""
+    text, _ = _HEAD.unpack_from(data)
+    told = json.loads(data[_HEAD.size : _HEAD.size + text].decode("utf-8", "surrogatepass"))
+    return _rich(told, memoryview(data)[_HEAD.size + text :])
+
+
+def _written(message: Any) -> list[bytes]:
+    buffers: list[bytes] = []
+    text = json.dumps(_plain(message, buffers), ensure_ascii=False, allow_nan=True).encode("utf-8", "surrogatepass")
+    return [_HEAD.pack(len(text), sum(map(len, buffers))) + text, *buffers]
 
 
 def _exactly(link: socket.socket, size: int) -> bytes:

@@ -1,0 +1,47 @@
+"""Commands that take a collection somewhere else: a copy, a backup in one file, and back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from paragloss.cli.app import app
+from paragloss.cli.output import Progress, writable
+
+Place = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="Where it is to be: a folder, or http://host:port/name.")]
+
+
+@app.command()
+def copy(collection: Place, new: New) -> None:
+    """Copy a collection with everything in it, between folders and servers either way, and check the copy. Stopped
+    half-way, the same command goes on."""
+    from paragloss.engine.moving import copy as copied
+
+    with Progress("copying") as bar:
+        count = copied(collection, new, progress=bar)
+    print(f"copied {count} documents into {new}: the same, every letter and every vector")
+
+
+@app.command()
+def backup(
+    collection: Place, file: Annotated[str, typer.Argument(help="The file to write; .tar, or .tar.gz to compress.")]
+) -> None:
+    """Write a collection with everything in it into one file."""
+    from paragloss.engine.archiving import backup as written
+
+    writable(file, "the backup")
+    with Progress("writing") as bar:
+        count = written(collection, file, progress=bar)
+    print(f"wrote {count} documents into {file}")
+
+
+@app.command()
+def restore(file: Annotated[str, typer.Argument(help="A file that `paragloss backup` wrote.")], new: New) -> None:
+    """Make a collection of a backup, in a new place; every part of the file is checked first."""
+    from paragloss.engine.archiving import restore as restored
+
+    with Progress("restoring") as bar:
+        count = restored(file, new, progress=bar)
+    print(f"restored {count} documents into {new}")

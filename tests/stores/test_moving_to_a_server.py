@@ -1,0 +1,28 @@
+"""From a folder to a real server and back: the same answers to the last digit, and the same collection."""
+
+import uuid
+
+from paragloss import demo
+from paragloss.engine import Engine, train
+from paragloss.engine.moving import copy, digest
+from paragloss.models import cr5
+
+
+def records(engine):
+    return {r.document.id: digest(r) for r in engine.sample(1000)}
+
+
+def test_to_a_server_and_back(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    train(cr5.fit, demo.concepts(), dim=20).save(tmp_path / "cr5")
+    here, there, back = str(tmp_path / "here"), f"{server}/moved-{uuid.uuid4().hex[:8]}", str(tmp_path / "back")
+    with Engine.create(here, models=[str(tmp_path / "cr5")]) as engine:
+        engine.index(demo.documents())
+    assert copy(here, there) == copy(there, back) == 420
+    asked = [q for q in demo.queries()[0] if q.lang == "en"][:10]
+    with Engine.open(here) as one, Engine.open(there) as two, Engine.open(back) as three:
+        assert records(one) == records(two) == records(three)
+        for pipeline in ("bm25", "default", "cr5", None):
+            first, second, third = (e.rank(asked, k=20, pipeline=pipeline) for e in (one, two, three))
+            assert first == third
+            assert first == second, pipeline

@@ -1,0 +1,160 @@
+"""Copies and backups of a collection: everything comes along, damage is noticed, what was begun is finished."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+
+import numpy as np
+import pytest
+
+from paragloss import demo
+from paragloss.engine import Engine, moving, train
+from paragloss.engine.archiving import backup, restore
+from paragloss.engine.checking import check
+from paragloss.engine.moving import copy, digest
+from paragloss.errors import InputError, StoreError
+from paragloss.models import cr5
+from paragloss.stores import Placement
+from paragloss.translation.glossary import Pair
+from paragloss.types import Query
+
+ASKED = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow in winter")]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    home = tmp_path_factory.mktemp("source")
+    train(cr5.fit, demo.concepts(), dim=20).save(home / "cr5")
+    place = str(home / "library")
+    with Engine.create(place, models=[str(home / "cr5")]) as engine:
+        engine.index(d._replace(meta={"n": i, "open": True}) for i, d in enumerate(demo.documents()))
+        engine.write_glossary([Pair("en", "lava", "de", "Lava")])
+        engine.delete(["volcano.fr"])
+    return place
+
+
+def told(place):
+    with Engine.open(place) as engine:
+        records = {r.document.id: digest(r) for r in engine.sample(10_000)}
+        rankings = [engine.rank(ASKED, k=30, pipeline=p) for p in (None, "cr5", "bm25")]
+        return records, rankings, engine.glossary, engine.held.index.statistics.to_bytes()
+
+
+def test_a_copy_is_the_same_and_whole(source, tmp_path):
+    place = str(tmp_path / "copy")
+    assert copy(source, place) == 419
+    assert told(place) == told(source)
+    assert check(place) == []
+    with pytest.raises(StoreError, match="already holds a collection"):
+        copy(source, place)
+
+
+@pytest.mark.parametrize("name", ["library.tar", "library.tar.gz"])
+def test_a_backup_is_restored_the_same(source, tmp_path, name):
+    file, place = str(tmp_path / name), str(tmp_path / "restored")
+    assert backup(source, file) == 419
+    assert restore(file, place) == 419
+    assert told(place) == told(source)
+
+
+def test_a_stopped_copy_can_not_be_searched_and_goes_on(source, tmp_path, monkeypatch):
+    place = str(tmp_path / "copy")
+    written = []
+
+    def stopping(done):
+        written.append(done)
+        raise KeyboardInterrupt
+
+    from paragloss.stores.embedded import EmbeddedStore
+
+    scroll = EmbeddedStore.scroll
+    monkeypatch.setattr(EmbeddedStore, "scroll", lambda self, *a, **o: scroll(self, *a, **{**o, "batch": 100}))
+    with pytest.raises(KeyboardInterrupt):
+        copy(source, place, progress=stopping)
+    assert written == [100]
+    with pytest.raises(StoreError, match="no index of terms"):
+        Engine.open(place)
+    added = []
+    add = EmbeddedStore.add
+    monkeypatch.setattr(EmbeddedStore, "add", lambda self, records: added.append(len(records)) or add(self, records))
+    assert copy(source, place) == 419
+    assert sum(added) == 319  # what was there is not written again
+    assert told(place) == told(source)
+
+
+def test_a_copy_that_differs_is_not_finished(source, tmp_path, monkeypatch):
+    place = str(tmp_path / "copy")
+    seen = []
+    monkeypatch.setattr(moving, "digest", lambda record: seen.append(1) or digest(record) + (len(seen) == 500))
+    with pytest.raises(StoreError, match="copy again"):
+        copy(source, place)
+    with pytest.raises(StoreError):
+        Engine.open(place)
+
+
+def test_records_differ_by_one_bit(source):
+    with Engine.open(source) as engine:
+        (record,) = engine.sample(1)
+    name = next(iter(record.dense))
+    turned = record.dense[name].copy()
+    turned[0] = np.nextafter(turned[0], np.float32(9))
+    assert digest(record) != digest(record._replace(dense={name: turned}))
+    assert digest(record) != digest(record._replace(document=record.document._replace(meta={"n": 1})))
+
+
+def rewritten(file, change):
+    """The archive with one of its parts changed."""
+    out = io.BytesIO()
+    with tarfile.open(file) as old, tarfile.open(fileobj=out, mode="w") as new:
+        for entry in old:
+            data = old.extractfile(entry).read()
+            entry, data = change(entry, data)
+            entry.size = len(data)
+            new.addfile(entry, io.BytesIO(data))
+    return out.getvalue()
+
+
+def turned_bit(entry, data):
+    return entry, data[:-1] + bytes([data[-1] ^ 1]) if entry.name.startswith("records/") else data
+
+
+def climbing(entry, data):
+    if entry.name.startswith("blobs/"):
+        entry.name = "models/a/../../../climbed"
+    return entry, data
+
+
+def linking(entry, data):
+    if entry.name.startswith("blobs/"):
+        entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        data = b""
+    return entry, data
+
+
+@pytest.mark.parametrize(
+    ("change", "said"), [(turned_bit, "is damaged"), (climbing, "don't trust it"), (linking, "don't trust it")]
+)
+def test_a_backup_that_was_tampered_with_is_refused(source, tmp_path, change, said):
+    file = tmp_path / "b.tar"
+    backup(source, str(file))
+    file.write_bytes(rewritten(file, change))
+    with pytest.raises(InputError, match=said):
+        restore(str(file), str(tmp_path / "restored"))
+    assert not (tmp_path / "restored").exists()
+
+
+def test_a_cut_off_backup_and_one_that_is_none(source, tmp_path):
+    file = tmp_path / "b.tar"
+    backup(source, str(file))
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    with pytest.raises(InputError, match=r"no whole backup|can.t be read"):
+        restore(str(file), str(tmp_path / "restored"))
+    file.write_text("rain")
+    with pytest.raises(InputError, match="can't be read as a backup"):
+        restore(str(file), str(tmp_path / "restored"))
+
+
+def test_shards_are_for_servers(source, tmp_path):
+    with pytest.raises(StoreError, match="for a server's collections"):
+        copy(source, str(tmp_path / "copy"), placement=Placement(shards=2))
