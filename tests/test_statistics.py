@@ -107,6 +107,32 @@ def test_taking_documents_out_again_leaves_no_trace(kept, gone):
     assert statistics.to_bytes() == expected.to_bytes()
 
 
+@given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
+def test_merging_is_counting_in_any_order(one, two, gone):
+    """What writers counted apart sums up to what one would have counted: added twice over, taken away once."""
+    layout = Layout(("title", "text"))
+    parts = []
+    for documents in (one, two, gone):
+        part = Statistics(layout)
+        part.count([lang for lang, _ in documents], weigh(Statistics(layout), *documents))
+        parts.append(part)
+    expected = Statistics(layout)
+    for documents in (one, two):
+        expected.count([lang for lang, _ in documents], weigh(Statistics(layout), *documents))
+    first, second, third = parts
+    for order in (
+        [(first, 1), (second, 1), (third, 1), (third, -1)],
+        [(third, -1), (second, 1), (third, 1), (first, 1)],
+    ):
+        found = Statistics(layout)
+        found.merge(order)
+        assert found.to_bytes() == expected.to_bytes()
+    apart = Statistics(layout)
+    for part in ((third, -1), (second, 1), (first, 1), (third, 1)):
+        apart.merge([part])
+    assert apart.df("text", "en", ["a"]).tolist() == expected.df("text", "en", ["a"]).tolist()
+
+
 @given(DOCUMENTS)
 def test_bytes_and_back(documents):
     statistics, _ = counted(*documents)

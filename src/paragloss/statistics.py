@@ -37,6 +37,8 @@ class Statistics:
         self._df = Frequencies()
         #: How many documents the collection had when these were written down, where that was said.
         self.records: int | None = None
+        #: The batches that were last folded into these, where many write (`search.ledger`).
+        self.absorbed: tuple[str, ...] = ()
 
     @property
     def langs(self) -> tuple[str, ...]:
@@ -117,6 +119,24 @@ class Statistics:
         self._tally(langs, bags, sign)
         self._df.add(bags.ids, sign)
 
+    def merge(self, parts: Sequence[tuple[Statistics, int]]) -> None:
+        """Take in what others counted, or with -1 out again: all of it as one sum, so that order does not matter."""
+        for other, sign in parts:
+            for key, number in other._documents.items():
+                self._documents[key] += sign * number
+                self._lengths[key] += sign * other._lengths[key]
+            for key, made in other._averages.items():
+                mine = self._averages.setdefault(key, Counter())
+                for average, number in made.items():
+                    mine[average] += sign * number
+            self._df.merge(*other._df.arrays(), sign)
+        for key in [key for key, number in self._documents.items() if not number]:
+            del self._documents[key], self._lengths[key]
+        for key, made in list(self._averages.items()):
+            self._averages[key] = Counter({average: number for average, number in made.items() if number})
+            if not self._averages[key]:
+                del self._averages[key]
+
     def recast(self, langs: Sequence[str], old: Sequence[SparseVector], new: Sequence[SparseVector]) -> None:
         """Note that documents have been weighed anew; nothing else about them has changed."""
         self._tally(langs, self.layout.unpack(old), -1)
@@ -139,7 +159,7 @@ class Statistics:
         """Forget every document."""
         self.__init__(self.layout)  # type: ignore[misc]
 
-    def to_bytes(self, *, records: int | None = None) -> bytes:
+    def to_bytes(self, *, records: int | None = None, absorbed: Sequence[str] = ()) -> bytes:
         """`records` is how many documents the collection has, those without a single term included."""
         ids, df = self._df.arrays()
         languages = [
@@ -147,6 +167,7 @@ class Statistics:
             for key, number in sorted(self._documents.items())
         ]
         header = self._header() | {"terms": len(ids), "languages": languages, "records": records}
+        header |= {"absorbed": list(absorbed)} if absorbed else {}
         return json.dumps(header).encode() + b"\n" + ids.astype("<u4").tobytes() + df.astype("<u4").tobytes()
 
     def unfinished(self) -> bytes:
@@ -165,6 +186,7 @@ class Statistics:
             if "terms" not in header:
                 return found, False
             terms, found.records = header["terms"], header.get("records")
+            found.absorbed = tuple(header.get("absorbed", ()))
             ids, df = np.frombuffer(arrays, "<u4", terms), np.frombuffer(arrays, "<u4", terms, 4 * terms)
             for field, lang, number, length, averages in header["languages"]:
                 found._documents[field, lang] = number
@@ -234,6 +256,13 @@ class Frequencies:
         if len(self._changed) > max(100_000, len(self._ids) // 4):  # merging then costs little per document
             self._ids, self._sorted = self.arrays()
             self._changed.clear()
+
+    def merge(self, ids: Ids, df: Integers, sign: int) -> None:
+        """Add frequencies that were counted elsewhere."""
+        joined = Frequencies(np.concatenate([self._ids, ids]), np.concatenate([self._sorted, sign * df]))
+        joined._changed = self._changed
+        self._ids, self._sorted = joined.arrays()
+        self._changed = Counter()
 
     def arrays(self) -> tuple[Ids, Integers]:
         """All ids in order, and their frequencies; none is zero."""

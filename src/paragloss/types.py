@@ -263,8 +263,8 @@ class Store(Protocol):
 
     def write_blob(self, name: str, data: bytes) -> None: ...
 
-    def blobs(self) -> list[str]:
-        """The names of all blobs."""
+    def blobs(self) -> Mapping[str, str]:
+        """The names of all blobs, each with what changes when it does."""
         ...
 
     def version(self, name: str) -> str | None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 import uuid
 
 import numpy as np
 import pytest
 
+from paragloss.engine import Engine
 from paragloss.errors import StoreError
+from paragloss.search import ledger
 from paragloss.search.lexical import Lexical
-from paragloss.search.terms import TermIndex
+from paragloss.search.terms import TermIndex, recount
+from paragloss.statistics import Statistics
 from paragloss.stores import Placement, open_store
 from paragloss.stores.cluster import ClusterStore
-from paragloss.types import Document, Query
+from paragloss.types import Document, Query, Record, SparseVector
 
 
 class Words:
@@ -98,21 +103,82 @@ def test_two_nodes(start_server):
     pytest.fail("the second node did not answer alone")
 
 
-def test_two_writers_take_turns_by_a_lease_and_a_reader_notices(server, monkeypatch):
-    from paragloss.engine import Engine
-    from paragloss.errors import StoreError
-    from paragloss.types import Document
+WRITER = """
+import sys
+from paragloss.engine import Engine, writing
+from paragloss.types import Document
 
-    place = f"{server}/lease-{uuid.uuid4().hex}"
-    with Engine.create(place) as first, Engine.open(place) as second, Engine.open(place) as reader:
-        first.held.index.add([Document("a", "alpha", "en")])
-        with pytest.raises(StoreError, match="is being written by another process"):
-            second.index([Document("b", "beta", "en")])
-        first.held.index.commit()
-        second.index([Document("b", "beta", "en")])
-        assert second.held.index.statistics.documents("text", "en") == 2
+place, name, first, last = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+writing.BATCH = 20
+with Engine.open(place, default=False) as engine:
+    print("open", flush=True)
+    sys.stdin.readline()
+    engine.index([Document(f"d{i}", f"{name} rain w{i % 7} " * (1 + i % 3), "en") for i in range(first, last)])
+"""
+
+
+def start(place, name, first, last):
+    started = subprocess.Popen(
+        [sys.executable, "-c", WRITER, place, name, str(first), str(last)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout.readline() == "open\n"
+    return started
+
+
+def true_counts(engine):
+    counted = Statistics(engine.held.index.statistics.layout)
+    recount(engine.held.store, counted)
+    return counted
+
+
+def test_two_processes_write_at_once_and_nothing_is_lost_or_counted_twice(server):
+    """Each writes a hundred documents, ten of which the other wrote before; one more writer is killed half-way."""
+    place = f"{server}/writers-{uuid.uuid4().hex}"
+    with Engine.create(place, default=False) as reader:
+        reader.index([Document(f"d{i}", "old snow", "en") for i in range(90, 110)])
+        writers = [start(place, "alpha", 0, 100), start(place, "beta", 100, 200)]
+        for writer in writers:
+            writer.stdin.write("go\n")
+            writer.stdin.flush()
+        assert [writer.wait(timeout=120) for writer in writers] == [0, 0]
+        assert reader.count() == 200
         reader.held.index._looked = 0.0  # a moment later
-        assert [r.id for r in reader.search("beta", lang="en").results] == ["b"]
-    with Engine.open(place) as again:
-        assert again.count() == 2
-        assert {r.id for r in again.search("alpha beta", lang="en").results} == {"a", "b"}
+        reader.held.index.catch_up()
+        true = true_counts(reader)
+        now = reader.held.index.statistics
+        assert now.to_bytes() == true.to_bytes()
+        assert now.df("text", "en", ["alpha", "beta", "snow"]).tolist() == [100, 100, 0]
+        assert not now.stale(0.0)  # the last to commit put all weights right
+        assert len(reader.rank([Query("", "alpha", "en")], k=300, pipeline="bm25")[0]) == 100
+
+
+def test_a_batch_whose_writer_died_is_finished_from_what_is_there(server, monkeypatch):
+    place = f"{server}/died-{uuid.uuid4().hex}"
+    with Engine.create(place, default=False) as engine:
+        engine.index([Document("a", "old snow", "en"), Document("b", "old snow", "en")])
+        index, store = engine.held.index, engine.held.store
+        # Another writer notes a batch, replaces one of its two documents, and is gone.
+        taken = index._counts(["a", "b"])
+        index._ledger.begin(["a", "b"], taken)
+        vector = store.get(["b"], vectors=["terms"])[0].sparse["terms"]
+        halved = SparseVector(vector.indices[:-1], vector.values[:-1])
+        store.add([Record(Document("a", "new", "en"), {}, {"terms": halved})])
+        monkeypatch.setattr(ledger, "DEAD", 0.0)
+        engine.index([Document("c", "rain", "en")])
+        assert engine.held.index.statistics.to_bytes() == true_counts(engine).to_bytes()
+        assert not any(name.startswith("batch-") for name in store.blobs())
+
+
+def test_a_writer_waits_for_the_one_who_folds(server, monkeypatch):
+    monkeypatch.setattr(ledger, "PATIENCE", 1.0)
+    place = f"{server}/waits-{uuid.uuid4().hex}"
+    with Engine.create(place, default=False) as one, Engine.open(place, default=False) as other:
+        other.held.store.claim()
+        with pytest.raises(StoreError, match="kept this collection to itself"):
+            one.index([Document("a", "rain", "en")])
+        other.held.store.release()
+        one.index([Document("a", "rain", "en")])
+        assert other.count() == 1

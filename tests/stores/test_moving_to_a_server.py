@@ -1,6 +1,9 @@
-"""From a folder to a real server and back: the same answers to the last digit, and the same collection."""
+"""From a folder to a real server and back: the same collection to the last bit, and the same answers; a score may differ
+in its last bit, since the two engines add up in different orders."""
 
 import uuid
+
+import pytest
 
 from paragloss import demo
 from paragloss.engine import Engine, train
@@ -25,4 +28,6 @@ def test_to_a_server_and_back(server, tmp_path, monkeypatch):
         for pipeline in ("bm25", "default", "cr5", None):
             first, second, third = (e.rank(asked, k=20, pipeline=pipeline) for e in (one, two, three))
             assert first == third
-            assert first == second, pipeline
+            for a, b in zip(first, second, strict=True):
+                assert [hit.id for hit in a] == [hit.id for hit in b]
+                assert [hit.score for hit in a] == pytest.approx([hit.score for hit in b], rel=1e-6)

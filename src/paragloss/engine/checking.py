@@ -11,6 +11,7 @@ from paragloss.engine import keeping
 from paragloss.engine.collection import Engine
 from paragloss.engine.loading import load
 from paragloss.errors import InputError, ParaglossError
+from paragloss.search.ledger import Ledger
 from paragloss.search.terms import NAME, recount, vectors_of
 from paragloss.statistics import Statistics
 from paragloss.stores import create_store, exists, open_store, repaired, shelf
@@ -43,10 +44,9 @@ def check(location: str, *, progress: Callable[[int], None] | None = None) -> li
 
 def _documents(store: Any, progress: Callable[[int], None] | None) -> list[Finding]:
     findings, seen = [], 0
-    data = store.read_blob("statistics")
-    if data is None:
+    if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
-    told, whole = Statistics.from_bytes(data)
+    told, loose, whole = Ledger(store, "statistics").total()
     counted = Statistics(told.layout)
     for records in store.scroll(vectors=True):
         seen += len(records)
@@ -54,7 +54,7 @@ def _documents(store: Any, progress: Callable[[int], None] | None) -> list[Findi
         findings += [f for record in records for f in _record(record)]
         if progress:
             progress(seen)
-    if told.records is not None and whole and told.records != seen:
+    if told.records is not None and whole and not loose and told.records != seen:
         findings.append(Finding(f"{seen} of {told.records} documents are there", "`paragloss repair` keeps these"))
     if whole and counted.to_bytes(records=told.records) != told.to_bytes(records=told.records):
         findings.append(

@@ -45,7 +45,7 @@ def contents(store: Any, location: str) -> Contents:
     data = store.read_blob(STATISTICS)
     if data is None:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")
-    names = [name for name in store.blobs() if name not in _OWN and not name.startswith(("model-", "file-"))]
+    names = [name for name in store.blobs() if name not in _OWN and not name.startswith(("model-", "file-", "batch-"))]
     found = {name: blob for name in names if (blob := store.read_blob(name)) is not None}
     models = {name: shelf.kept(store, name) for name in keeping.kept(store)}
     return Contents(store.shape, Statistics.from_bytes(data)[0].layout, models, found, store.scroll(vectors=True))

@@ -11,7 +11,8 @@ from paragloss.engine.holding import Held, leave_out_default
 from paragloss.engine.loading import load, name_of
 from paragloss.errors import InputError, StoreError
 from paragloss.search.fields import FIELDS, translation
-from paragloss.search.terms import NAME, TermIndex
+from paragloss.search.terms import NAME
+from paragloss.search.together import index_of
 from paragloss.stores import create_store, open_store
 from paragloss.types import Encoder
 
@@ -31,7 +32,7 @@ def create(
     )
     try:
         more = [translation(translator.to)] if translator.to else []
-        index = TermIndex.build(store, fields=[*FIELDS, *more])
+        index = index_of(store).build(store, fields=[*FIELDS, *more])
         if translator.engine:
             translating.write(store, translator)
         for path in models:
@@ -48,7 +49,7 @@ def open(location: str, *, default: bool = True) -> Held:
     """Open a collection; without `default`, leave the default model out this time."""
     store = open_store(location)
     try:
-        return Held(location, store, TermIndex.open_or_build(store), default=default)
+        return Held(location, store, index_of(store).open_or_build(store), default=default)
     except BaseException:
         store.close()
         raise

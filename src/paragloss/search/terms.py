@@ -107,18 +107,28 @@ class TermIndex:
         langs = [document.lang for document in documents]
         if "text" in self.statistics.layout.fields:
             _alarm(documents, bags, self.statistics.layout.field("text"))
+        known = bags
+        self._put(documents, vectors, lambda statistics: statistics.weigh(langs, known))
+
+    def _put(
+        self,
+        documents: Sequence[Document],
+        dense: Sequence[Mapping[str, Floats]],
+        weigh: Callable[[Statistics], list[SparseVector]],
+    ) -> None:
+        """Write documents, weighed by the statistics of the moment, and count them."""
         with self._writing:
             self._begin()
             try:
                 self._forget([document.id for document in documents])
-                weighed = self.statistics.weigh(langs, bags)
+                weighed = weigh(self.statistics)
                 self._store.add(
                     [
                         Record(document, some, {NAME: vector})
-                        for document, some, vector in zip(documents, vectors, weighed, strict=True)
+                        for document, some, vector in zip(documents, dense, weighed, strict=True)
                     ]
                 )
-                self.statistics.count(langs, weighed)
+                self.statistics.count([document.lang for document in documents], weighed)
                 self.refresh(tolerance=DRIFT)
             except BaseException:
                 self._recount()

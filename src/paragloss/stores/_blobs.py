@@ -54,17 +54,24 @@ class Blobs:
             gone: list[Any] = [_points.point_id(part) for part in _parts(name, old)]
             self._ask(self._client.delete, self._collection, models.PointIdsList(points=gone), wait=True)
 
-    def names(self) -> list[str]:
-        """All blobs, but for those that versions before this one wrote."""
-        found: list[str] = []
+    def delete(self, name: str) -> None:
+        from qdrant_client import models
+
+        head = self._get(name)
+        gone: list[Any] = [_points.point_id(part) for part in [name, *(_parts(name, head) if head else [])]]
+        self._ask(self._client.delete, self._collection, models.PointIdsList(points=gone), wait=True)
+
+    def heads(self) -> dict[str, str]:
+        """All blobs with their versions, but for those that versions before this one wrote."""
+        found: dict[str, str] = {}
         offset = None
         while True:
             points, offset = self._ask(
-                self._client.scroll, self._collection, limit=1000, offset=offset, with_payload=["name"]
+                self._client.scroll, self._collection, limit=1000, offset=offset, with_payload=["name", "version"]
             )
-            found += [point.payload["name"] for point in points if point.payload and "name" in point.payload]
+            found |= {p.payload["name"]: p.payload["version"] for p in points if p.payload and "name" in p.payload}
             if offset is None:
-                return sorted(found)
+                return dict(sorted(found.items()))
 
     def version(self, name: str) -> str | None:
         """What changes with every writing of a blob."""
@@ -109,6 +116,11 @@ class Lease:
             if held is None or held["holder"] != self._me:
                 raise StoreError(f"{self._where} was taken by another writer just now: wait until it has finished")
         self._renewed = time.monotonic()
+
+    def taken(self) -> bool:
+        """Whether another holds it."""
+        held = self._read()
+        return held is not None and held["holder"] != self._me
 
     def give_back(self) -> None:
         if self._renewed > -math.inf:

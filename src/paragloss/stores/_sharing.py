@@ -148,8 +148,8 @@ class SharedStore(KeptVectors):
         found: bytes | None = self._ask("read_blob", name)
         return found
 
-    def blobs(self) -> list[str]:
-        found: list[str] = self._ask("blobs")
+    def blobs(self) -> dict[str, str]:
+        found: dict[str, str] = self._ask("blobs")
         return found
 
     def version(self, name: str) -> str | None:

@@ -1,7 +1,7 @@
 """A collection on a Qdrant server or cluster, reached over HTTP. Same records and searches as `embedded`.
 
-Blobs live in a second collection, NAME--blobs. One process writes a collection at a
-time, by a lease; any number read it.
+Blobs live in a second collection, NAME--blobs. Any number of processes read and write a collection; what
+only one may do at a time needs a lease.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ _REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes 
 
 class ClusterStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`. The key of a guarded server is taken from QDRANT_API_KEY."""
+
+    #: Its terms are counted by batches, see `search.ledger`.
+    many_writers = True
 
     def __init__(self, client: Any, name: str, shape: Shape, where: str) -> None:
         self._client = client
@@ -198,8 +201,11 @@ class ClusterStore(KeptVectors):
     def write_blob(self, name: str, data: bytes) -> None:
         self._blobs.write(_points.named(name, "blob"), data)
 
-    def blobs(self) -> list[str]:
-        return self._blobs.names()
+    def blobs(self) -> dict[str, str]:
+        return self._blobs.heads()
+
+    def delete_blob(self, name: str) -> None:
+        self._blobs.delete(_points.named(name, "blob"))
 
     def version(self, name: str) -> str | None:
         """Changes whenever the blob does, whoever writes it."""
@@ -208,6 +214,10 @@ class ClusterStore(KeptVectors):
     def claim(self) -> None:
         """Hold the lease that lets one process write; it is renewed by writing and runs out when its holder is gone."""
         self._lease.hold()
+
+    def claimed(self) -> bool:
+        """Whether another process has the lease."""
+        return self._lease.taken()
 
     def release(self) -> None:
         self._lease.give_back()

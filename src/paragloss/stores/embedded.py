@@ -252,8 +252,9 @@ class EmbeddedStore(KeptVectors):
             raise StoreError(f"{self.path} could not be written ({error.strerror}); nothing is harmed") from None
         self._changes[name] += 1
 
-    def blobs(self) -> list[str]:
-        return sorted(path.name for path in (self.path / "blobs").iterdir() if not path.name.startswith("."))
+    def blobs(self) -> dict[str, str]:
+        names = sorted(path.name for path in (self.path / "blobs").iterdir() if not path.name.startswith("."))
+        return {name: str(self._changes[name]) for name in names}
 
     def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
         """While this process has the folder, others that read this blob get what `data` says now."""

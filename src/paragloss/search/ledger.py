@@ -1,0 +1,125 @@
+"""Term statistics that many writers keep together: a base, and what each batch added and took away.
+
+A batch is noted before its documents are written (which they are, and what stood there before) and again when they are,
+with what it added. Sums don't care for order, a batch counts once by its name, and one whose writer died is finished by
+anybody from the documents that are there. Folding batches into the base is the one thing that needs a lease.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from paragloss.errors import StoreError
+from paragloss.statistics import Statistics
+
+_PREFIX = "batch-"
+#: Seconds after which a batch that was begun and not finished has lost its writer.
+DEAD = 120.0
+#: Seconds that a writer waits for one who folds, and one who folds for the batches under way.
+PATIENCE = 150.0
+_PAUSE = 0.2
+
+
+class Batch(NamedTuple):
+    """What a batch took away and added; `added` is None while its documents are being written."""
+
+    ids: list[str]
+    began: float
+    taken: Statistics
+    added: Statistics | None
+
+
+class Ledger:
+    """The statistics of one collection. `base` is the name of the blob that holds all but the newest batches."""
+
+    def __init__(self, store: Any, base: str) -> None:
+        self._store = store
+        self._base = base
+        self._read: dict[tuple[str, str], Batch] = {}
+
+    def version(self) -> str:
+        """Changes whenever the statistics do."""
+        heads = {name: head for name, head in self._store.blobs().items() if name.startswith((_PREFIX, self._base))}
+        return hashlib.blake2b(json.dumps(heads, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    def begin(self, ids: Sequence[str], taken: Statistics) -> str:
+        """Note a batch before it is written. Whoever folds is waited for: noting first and looking then, while he
+        looks after taking the lease, leaves no moment in which both go on."""
+        name, until = f"{_PREFIX}{uuid.uuid4().hex}", time.monotonic() + PATIENCE
+        while True:
+            self._write(name, Batch(list(ids), time.time(), taken, None))
+            if not self._store.claimed():
+                return name
+            self._store.delete_blob(name)
+            if time.monotonic() > until:
+                raise StoreError("another process has kept this collection to itself for long: try again later")
+            time.sleep(_PAUSE)
+
+    def finish(self, name: str, ids: Sequence[str], taken: Statistics, added: Statistics) -> None:
+        self._write(name, Batch(list(ids), time.time(), taken, added))
+
+    def withdraw(self, name: str) -> None:
+        self._store.delete_blob(name)
+
+    def batches(self) -> dict[str, Batch]:
+        found = {}
+        for name, head in self._store.blobs().items():
+            if name.startswith(_PREFIX):
+                if (name, head) not in self._read:
+                    data = self._store.read_blob(name)
+                    if data is None:
+                        continue
+                    self._read[name, head] = _parsed(data)
+                found[name] = self._read[name, head]
+        self._read = {key: batch for key, batch in self._read.items() if key[0] in found}
+        return found
+
+    def total(self) -> tuple[Statistics, dict[str, Batch], bool]:
+        """The statistics now, the batches that are not in the base yet, and whether the base is whole."""
+        batches = self.batches()  # before the base: what is folded in between is told there
+        data = self._store.read_blob(self._base)
+        if data is None:
+            raise StoreError("this collection has no index of terms: build one when it is created")
+        statistics, whole = Statistics.from_bytes(data)
+        absorbed = set(statistics.absorbed)
+        loose = {name: batch for name, batch in batches.items() if name not in absorbed}
+        done = [batch for batch in loose.values() if batch.added is not None]
+        statistics.merge([(b.added, 1) for b in done if b.added is not None] + [(b.taken, -1) for b in done])
+        return statistics, loose, whole
+
+    def alone(self, *, patience: float = 20.0) -> bool:
+        """Take the lease and wait until no batch is under way; False, without it, where that takes too long."""
+        try:
+            self._store.claim()
+        except StoreError:
+            return False
+        until = time.monotonic() + patience
+        while any(b.added is None and time.time() - b.began < DEAD for b in self.batches().values()):
+            if time.monotonic() > until:
+                self._store.release()
+                return False
+            time.sleep(_PAUSE)
+        return True
+
+    def drop(self, names: Sequence[str]) -> None:
+        for name in names:
+            self._store.delete_blob(name)
+
+    def _write(self, name: str, batch: Batch) -> None:
+        parts = [batch.taken.to_bytes(), b"" if batch.added is None else batch.added.to_bytes()]
+        head = {"ids": batch.ids, "began": batch.began, "sizes": [len(part) for part in parts]}
+        self._store.write_blob(name, json.dumps(head).encode() + b"\n" + b"".join(parts))
+
+
+def _parsed(data: bytes) -> Batch:
+    line, _, rest = data.partition(b"\n")
+    head = json.loads(line)
+    first, second = head["sizes"]
+    taken, _ = Statistics.from_bytes(rest[:first])
+    added = Statistics.from_bytes(rest[first : first + second])[0] if second else None
+    return Batch(head["ids"], head["began"], taken, added)
