@@ -1,5 +1,5 @@
-"""From a folder to a real server and back: the same collection to the last bit, and the same answers; a score may differ
-in its last bit, since the two engines add up in different orders."""
+"""From a folder to a real server and back: the same collection to the last bit, and the same answers; a score may
+differ in its last bit, since the two engines add up in different orders."""
 
 import uuid
 
