@@ -15,7 +15,7 @@ from paragloss.engine.checking import check
 from paragloss.engine.moving import copy, digest
 from paragloss.errors import InputError, StoreError
 from paragloss.models import cr5
-from paragloss.stores import Placement
+from paragloss.stores import Placement, check_alias
 from paragloss.translation.glossary import Pair
 from paragloss.types import Query
 
@@ -153,6 +153,21 @@ def test_a_cut_off_backup_and_one_that_is_none(source, tmp_path):
     file.write_text("rain")
     with pytest.raises(InputError, match="can't be read as a backup"):
         restore(str(file), str(tmp_path / "restored"))
+
+
+def test_a_copy_with_another_model_is_searched_with_it(source, tmp_path):
+    train(cr5.fit, demo.concepts(), dim=9).save(tmp_path / "cr5")
+    place, plain = str(tmp_path / "copy"), str(tmp_path / "plain")
+    assert copy(source, place, models=[str(tmp_path / "cr5")]) == 419
+    with Engine.create(plain, models=[str(tmp_path / "cr5")]) as engine, Engine.open(place) as copied:
+        engine.index(d for d in demo.documents() if d.id != "volcano.fr")
+        assert copied.rank(ASKED, k=20, pipeline="cr5") == engine.rank(ASKED, k=20, pipeline="cr5")
+    assert check(place) == []
+
+
+def test_an_alias_is_for_servers(source, tmp_path):
+    with pytest.raises(StoreError, match="both must be on one server"):
+        check_alias("http://127.0.0.1:1/name", source)
 
 
 def test_shards_are_for_servers(source, tmp_path):

@@ -8,7 +8,10 @@ import pytest
 from paragloss import demo
 from paragloss.engine import Engine, train
 from paragloss.engine.moving import copy, digest
+from paragloss.errors import StoreError
 from paragloss.models import cr5
+from paragloss.stores import Placement, point_alias
+from paragloss.types import Query
 
 
 def records(engine):
@@ -31,3 +34,27 @@ def test_to_a_server_and_back(server, tmp_path, monkeypatch):
             for a, b in zip(first, second, strict=True):
                 assert [hit.id for hit in a] == [hit.id for hit in b]
                 assert [hit.score for hit in a] == pytest.approx([hit.score for hit in b], rel=1e-6)
+
+
+def test_another_model_behind_an_alias_without_a_gap(server, tmp_path, monkeypatch):
+    """Who opened the name before the switch goes on with the old model, who opens it afterwards has the new one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for dim, folder in ((8, "one"), (12, "two")):
+        train(cr5.fit, demo.concepts(), dim=dim).save(tmp_path / folder / "cr5")
+    unique = uuid.uuid4().hex[:8]
+    first, second, name = (f"{server}/{word}-{unique}" for word in ("first", "second", "name"))
+    with Engine.create(first, models=[str(tmp_path / "one" / "cr5")], placement=Placement(2, 1, True)) as engine:
+        engine.index(d for d in demo.documents() if d.lang in ("en", "fr"))
+    assert point_alias(name, first) == ""
+    asked = [Query("", "lava and ash", "en")]
+    with Engine.open(name) as before:
+        old = before.rank(asked, k=5, pipeline="cr5")
+        copy(first, second, models=[str(tmp_path / "two" / "cr5")])
+        assert point_alias(name, second) == first.rpartition("/")[2]
+        assert before.rank(asked, k=5, pipeline="cr5") == old
+        with Engine.open(name) as after:
+            assert (before.held.models["cr5"].dim, after.held.models["cr5"].dim) == (8, 12)
+            assert len(after.rank(asked, k=5, pipeline="cr5")[0]) == 5
+            assert after.count() == before.count() == 120
+    with pytest.raises(StoreError, match="is a collection itself"):
+        point_alias(first, second)

@@ -14,6 +14,7 @@ import typer
 
 from paragloss.cli.app import AsJson, In, app
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
+from paragloss.cli.placing import OnDisk, Replicas, Shards, placed
 from paragloss.cli.safely import plain_lines
 from paragloss.errors import InputError
 from paragloss.formats.conditions import conditions
@@ -49,6 +50,9 @@ def index(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that prepare documents; as many as processors.")
     ] = None,
+    shards: Shards = 1,
+    replicas: Replicas = 1,
+    on_disk: OnDisk = False,
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced; files that
@@ -64,6 +68,7 @@ def index(
         "precision": vectors,
         "machine": machine,
         "translate_to": translate_to,
+        "placement": placed(shards, replicas, on_disk),
     }
     with _opened(into, settings) as engine, Progress("indexing") as bar:
         started = time.perf_counter()

@@ -8,20 +8,40 @@ import typer
 
 from paragloss.cli.app import app
 from paragloss.cli.output import Progress, writable
+from paragloss.cli.placing import OnDisk, Replicas, Shards, placed
 
 Place = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="Where it is to be: a folder, or http://host:port/name.")]
 
 
 @app.command()
-def copy(collection: Place, new: New) -> None:
+def copy(
+    collection: Place,
+    new: New,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="Encode the copy with this model, in place of its name's.")
+    ] = None,
+    shards: Shards = 1,
+    replicas: Replicas = 1,
+    on_disk: OnDisk = False,
+    alias: Annotated[
+        str, typer.Option(metavar="NAME", help="On a server: let this name mean the copy once it is whole.")
+    ] = "",
+) -> None:
     """Copy a collection with everything in it, between folders and servers either way, and check the copy. Stopped
     half-way, the same command goes on."""
     from paragloss.engine.moving import copy as copied
+    from paragloss.stores import check_alias, point_alias
 
+    if alias:
+        check_alias(alias, new)
+    placement = placed(shards, replicas, on_disk)
     with Progress("copying") as bar:
-        count = copied(collection, new, progress=bar)
+        count = copied(collection, new, models=model or [], placement=placement, progress=bar)
     print(f"copied {count} documents into {new}: the same, every letter and every vector")
+    if alias:
+        before = point_alias(alias, new)
+        print(f"{alias} means {new}" + (f", no longer {before}" if before else ""))
 
 
 @app.command()
@@ -38,10 +58,16 @@ def backup(
 
 
 @app.command()
-def restore(file: Annotated[str, typer.Argument(help="A file that `paragloss backup` wrote.")], new: New) -> None:
+def restore(
+    file: Annotated[str, typer.Argument(help="A file that `paragloss backup` wrote.")],
+    new: New,
+    shards: Shards = 1,
+    replicas: Replicas = 1,
+    on_disk: OnDisk = False,
+) -> None:
     """Make a collection of a backup, in a new place; every part of the file is checked first."""
     from paragloss.engine.archiving import restore as restored
 
     with Progress("restoring") as bar:
-        count = restored(file, new, progress=bar)
+        count = restored(file, new, placement=placed(shards, replicas, on_disk), progress=bar)
     print(f"restored {count} documents into {new}")

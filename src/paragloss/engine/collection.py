@@ -17,7 +17,7 @@ from paragloss.engine.loading import about, load
 from paragloss.engine.understanding import Guess
 from paragloss.engine.writing import Done, Encoding, Progress
 from paragloss.formats.text import OnError
-from paragloss.stores import exists
+from paragloss.stores import Placement, exists
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
 
@@ -40,11 +40,12 @@ class Engine:
         precision: str = "float32",
         machine: str = "",
         translate_to: str = "",
+        placement: Placement | None = None,
     ) -> Engine:
         """Start a collection searched with the default model, unless that is to be left out of it, and with some
         trained models, which are copied into it. `precision` says how finely the vectors of pretrained encoders are
         kept: float32, float16, int8 or binary. `machine` is the translation engine that `mt` in a pipeline means; with
-        `translate_to` it also translates documents into that language."""
+        `translate_to` it also translates documents into that language. `placement` says how a server spreads it."""
         held = opening.create(
             location,
             models=models,
@@ -52,6 +53,7 @@ class Engine:
             precision=precision,
             machine=machine,
             translate_to=translate_to,
+            placement=placement,
         )
         return cls(held)
 
@@ -70,6 +72,7 @@ class Engine:
         precision: str = "float32",
         machine: str = "",
         translate_to: str = "",
+        placement: Placement | None = None,
     ) -> Engine:
         """Open a collection, adding models it does not have yet; or start one."""
         if not exists(location):
@@ -80,6 +83,7 @@ class Engine:
                 precision=precision,
                 machine=machine,
                 translate_to=translate_to,
+                placement=placement,
             )
         engine = cls.open(location, default=default)
         try:

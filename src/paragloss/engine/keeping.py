@@ -19,7 +19,7 @@ from paragloss.serving.pretrained import Pretrained
 from paragloss.stores import shelf
 from paragloss.types import Encoder
 
-_BLOB = "models"
+BLOB = "models"
 
 
 class Kept(NamedTuple):
@@ -31,14 +31,19 @@ class Kept(NamedTuple):
 
 def kept(store: Any) -> dict[str, Kept]:
     """The models of a collection, in the order they were added. Older collections noted names alone."""
-    noted = json.loads(store.read_blob(_BLOB) or b"{}")
+    noted = json.loads(store.read_blob(BLOB) or b"{}")
     if isinstance(noted, list):
         return {name: Kept("", True) for name in noted}
     return {name: Kept(*entry) for name, entry in noted.items()}
 
 
 def note(store: Any, models: dict[str, Kept]) -> None:
-    store.write_blob(_BLOB, json.dumps(models).encode())
+    store.write_blob(BLOB, noted(models))
+
+
+def noted(models: dict[str, Kept]) -> bytes:
+    """What stands in a collection for the models it has."""
+    return json.dumps(models).encode()
 
 
 def add(store: Any, path: str, model: Any, *, precision: str = "float32") -> bool:

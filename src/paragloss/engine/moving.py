@@ -17,11 +17,14 @@ import numpy as np
 
 from paragloss.bm25 import Layout
 from paragloss.engine import keeping
-from paragloss.errors import StoreError
+from paragloss.engine.encoding import rows_of, storing
+from paragloss.engine.loading import foreign, load, name_of
+from paragloss.errors import InputError, StoreError
 from paragloss.search.terms import STATISTICS, vectors_of
+from paragloss.serving import published
 from paragloss.statistics import Statistics
 from paragloss.stores import Placement, create_store, exists, open_store, shelf
-from paragloss.types import Record
+from paragloss.types import Encoder, Record
 
 _COPYING = "copying"
 #: Blobs that belong to a place and not to what it holds.
@@ -51,10 +54,55 @@ def contents(store: Any, location: str) -> Contents:
     return Contents(store.shape, Statistics.from_bytes(data)[0].layout, models, found, store.scroll(vectors=True))
 
 
-def copy(source: str, target: str, *, placement: Placement | None = None, progress: Told = None) -> int:
-    """Copy a collection; how many documents it has. Stopped half-way, the same command goes on."""
+def copy(
+    source: str,
+    target: str,
+    *,
+    models: Sequence[str] = (),
+    placement: Placement | None = None,
+    progress: Told = None,
+) -> int:
+    """Copy a collection, encoded anew with some models; how many documents it has. Stopped half-way, the same command
+    goes on."""
     with closing(open_store(source)) as old:
-        return fill(target, contents(old, source), placement=placement, progress=progress)
+        held = encoded_anew(contents(old, source), models, keeping.kept(old))
+        return fill(target, held, placement=placement, progress=progress)
+
+
+def encoded_anew(held: Contents, paths: Sequence[str], known: Mapping[str, keeping.Kept]) -> Contents:
+    """The same with some models more, or in place of those of their names, and every document encoded with them."""
+    if not paths:
+        return held
+    for path in paths:
+        if foreign(path) or published.files(path):
+            raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
+    loaded = {name_of(path): load(path) for path in paths}
+    encoders = {name: model for name, model in loaded.items() if isinstance(model, Encoder)}
+    shape = {
+        **held.shape,
+        "dense": {**held.shape["dense"], **{name: storing(model).dim for name, model in encoders.items()}},
+        "several": [name for name in held.shape["several"] if name not in loaded],
+        "precision": {name: kept for name, kept in held.shape["precision"].items() if name not in loaded},
+    }
+    noted = {**known, **{name_of(path): keeping.Kept(keeping.digest_of(path), True) for path in paths}}
+    return held._replace(
+        shape=shape,
+        models={**held.models, **{name_of(path): Path(path) for path in paths}},
+        blobs={**held.blobs, keeping.BLOB: keeping.noted(noted)},
+        pages=(_encoded(records, encoders) for records in held.pages),
+    )
+
+
+def _encoded(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list[Record]:
+    documents = [record.document for record in records]
+    made = {name: rows_of(model, documents) for name, model in encoders.items()}
+    return [
+        record._replace(
+            dense={name: row for name, row in record.dense.items() if name not in made}
+            | {name: row for name, rows in made.items() if (row := rows[i]) is not None and row.any()}
+        )
+        for i, record in enumerate(records)
+    ]
 
 
 def fill(target: str, held: Contents, *, placement: Placement | None = None, progress: Told = None) -> int:

@@ -13,12 +13,19 @@ from paragloss.errors import InputError, StoreError
 from paragloss.search.fields import FIELDS, translation
 from paragloss.search.terms import NAME
 from paragloss.search.together import index_of
-from paragloss.stores import create_store, open_store
+from paragloss.stores import Placement, create_store, open_store
 from paragloss.types import Encoder
 
 
 def create(
-    location: str, *, models: Sequence[str], default: bool, precision: str, machine: str, translate_to: str
+    location: str,
+    *,
+    models: Sequence[str],
+    default: bool,
+    precision: str,
+    machine: str,
+    translate_to: str,
+    placement: Placement | None,
 ) -> Held:
     """Start a collection; models are copied into it."""
     translator = translating.checked(machine, translate_to)
@@ -29,6 +36,7 @@ def create(
         sparse=[NAME],
         several=list(slow(loaded)),
         precision=dict.fromkeys(slow(loaded), precision),
+        placement=placement,
     )
     try:
         more = [translation(translator.to)] if translator.to else []

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -92,9 +92,25 @@ class ClusterStore(KeptVectors):
         """Whether the server has such a collection."""
         client = _connect(url, timeout)
         try:
-            return bool(cls(client, name, Shape({}, ()), f"{url}/{name}")._blobs.exist())
+            return bool(cls(client, _meant(client, name), Shape({}, ()), f"{url}/{name}")._blobs.exist())
         finally:
             client.close()
+
+    @classmethod
+    def point_alias(cls, url: str, alias: str, name: str, *, timeout: int = 60) -> str:
+        """Let an alias mean a collection, in one step; what it meant before, or "". Whoever has that open goes on with
+        it."""
+        from qdrant_client import models
+
+        with closing(cls.open(url, name, timeout=timeout)) as store:
+            client, before = store._client, _meant(store._client, _points.named(alias, "alias"))
+            if before == alias and store._ask(client.collection_exists, alias):
+                raise StoreError(f"{url}/{alias} is a collection itself: choose another name for the alias")
+            created = models.CreateAlias(collection_name=store._name, alias_name=alias)
+            gone = [models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))]
+            changes = [*(gone if before != alias else []), models.CreateAliasOperation(create_alias=created)]
+            store._ask(client.update_collection_aliases, change_aliases_operations=changes)
+            return "" if before == alias else before
 
     @classmethod
     def discard(cls, url: str, name: str, *, timeout: int = 60) -> None:
@@ -108,7 +124,8 @@ class ClusterStore(KeptVectors):
 
     @classmethod
     def open(cls, url: str, name: str, *, timeout: int = 60) -> ClusterStore:
-        store = cls(_connect(url, timeout), _points.named(name, "collection"), Shape({}, ()), f"{url}/{name}")
+        client = _connect(url, timeout)
+        store = cls(client, _meant(client, _points.named(name, "collection")), Shape({}, ()), f"{url}/{name}")
         if not store._blobs.exist():
             raise StoreError(f"{store._where} is not a collection of ours (paragloss index makes one)")
         data = store.read_blob("collection")
@@ -348,6 +365,16 @@ def _connect(url: str, timeout: int) -> Any:
         raise MissingExtraError("a collection on a server", "cluster") from None
     # Only long-standing calls are used, so the client need not be of the server's own version.
     return QdrantClient(url=url, api_key=os.environ.get("QDRANT_API_KEY"), timeout=timeout, check_compatibility=False)
+
+
+def _meant(client: Any, name: str) -> str:
+    """The collection that a name means: itself, or what it is an alias of. Found out once, when it is opened: models
+    and vectors then stay those of one collection, whatever the alias means later."""
+    try:
+        found = client.get_aliases().aliases
+    except Exception:
+        return name  # what is asked next says what is wrong
+    return next((alias.collection_name for alias in found if alias.alias_name == name), name)
 
 
 def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
