@@ -1,0 +1,208 @@
+"""What a collection costs as it grows: `python benchmarks/scale.py --sizes 10000 100000 1000000`.
+
+Documents of 100 invented words in three languages (benchmarks/store.py), with title, text, BM25 terms and Cr5-like
+vectors of 300 dimensions, read from JSON Lines by `Engine.index_files` with a process per core. At each size: documents
+a second until all can be found and until all weights are exact, bytes on disk and in memory, opening, updating, and one
+query at a time. Peers in the same run: the engine alone on the same vectors, tantivy and bm25s where they are installed.
+Prints tables for RESULTS.md; run it on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import qdrant_edge as edge
+from store import LANGS, Invented
+
+from paragloss.analysis import analyzer
+from paragloss.engine import Engine
+from paragloss.engine.preparing import processors
+from paragloss.search.dense import Dense
+from paragloss.search.fused import Fused
+from paragloss.search.lexical import Lexical
+from paragloss.search.structured import Probabilistic
+from paragloss.serving.bag import BagEncoder, Tower
+from paragloss.types import Alternative, Query, Translation
+from paragloss.vocabulary import Vocabulary
+
+DIM, KNOWN = 300, 60_000
+
+
+def model(invented: Invented, path: Path) -> None:
+    """An encoder like Cr5 in size and speed: stemmed terms of each language, tf-idf, a table of 300 columns."""
+    rng, towers = np.random.default_rng(0), {}
+    for lang in LANGS:
+        terms = list(dict.fromkeys(analyzer(lang).terms(" ".join(invented.words[:KNOWN]))))
+        rows = rng.standard_normal((len(terms), DIM)).astype(np.float32)
+        towers[lang] = Tower(Vocabulary(lang, terms, np.ones(len(terms)), 1), rows)
+    BagEncoder(towers, meta={"method": "invented"}).save(path)
+
+
+def write(invented: Invented, path: Path, number: int) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for documents, _ in invented.batches(number, 1):
+            for d in documents:
+                file.write(json.dumps({"id": d.id, "lang": d.lang, "title": d.title, "text": d.text}) + "\n")
+
+
+def resident() -> int:
+    """Bytes of this process that are its own: files that are mapped don't count."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
+
+
+def percentiles(call: Callable[[Any], object], asked: Sequence[Any]) -> str:
+    for one in asked[:20]:
+        call(one)
+    took = []
+    for one in asked:
+        start = time.perf_counter()
+        call(one)
+        took.append(time.perf_counter() - start)
+    p50, p99 = np.percentile(np.array(took) * 1e3, [50, 99])
+    return f"{p50:.2f} | {p99:.2f}"
+
+
+def translated(invented: Invented, queries: Sequence[Query], alternatives: int) -> list[Query]:
+    rng = np.random.default_rng(3)
+    made = []
+    for query in queries:
+        clauses = []
+        for word in query.text.split():
+            others = rng.choice(invented.words[:5000], alternatives - 1).tolist()
+            said = tuple(Alternative(other, 1 / (i + 1)) for i, other in enumerate([word, *others]))
+            clauses.append(Translation(word, said))
+        made.append(query._replace(clauses=tuple(clauses)))
+    return made
+
+
+def measure(home: Path, invented: Invented, number: int, asked: int, workers: int) -> None:
+    rows, place = home / f"{number}.jsonl", home / f"c{number}"
+    write(invented, rows, number)
+    gc.collect()
+    before = resident()
+    with Engine.create(str(place), models=[str(home / "cr5")]) as engine:
+        start, found = time.perf_counter(), 0.0
+
+        def told(done: int) -> None:
+            nonlocal found
+            found = time.perf_counter() - start
+
+        engine.index_files([str(rows)], workers=workers, progress=told)
+        exact = time.perf_counter() - start
+    size = sum(file.stat().st_blocks * 512 for file in place.rglob("*") if file.is_file())
+    start = time.perf_counter()
+    with Engine.open(str(place)) as engine:
+        opened = time.perf_counter() - start
+        start = time.perf_counter()
+        engine.add([d._replace(title="changed") for d in next(iter(invented.batches(500, 1)))[0][:500]])
+        updated = 500 / (time.perf_counter() - start)
+        rng = np.random.default_rng(2)
+        queries = [Query(str(i), invented.text(rng, 4), LANGS[i % 3]) for i in range(asked)]
+        timed = searches(engine, invented, queries)
+        memory = resident() - before
+    print(
+        f"| {number:,} | {number / found:,.0f} | {number / exact:,.0f} | {size / number:,.0f} | {memory / number:,.0f} "
+        f"| {opened:.2f} | {updated:,.0f} |"
+    )
+    for name, said in timed.items():
+        print(f"|   {name} | {said} |")
+
+
+def searches(engine: Engine, invented: Invented, queries: list[Query]) -> dict[str, str]:
+    store, statistics = engine.held.store, engine.held.index.statistics
+    lexical = Lexical(store, statistics)
+    hybrid = Fused([lexical, Dense(store, engine.held.models["cr5"], name="cr5")])
+    structured, many = Probabilistic(store, statistics), translated(invented, queries, 20)
+    raw = [lexical.vector(query) for query in queries]
+    alone = [edge.SparseVector(vector.indices.tolist(), vector.values.tolist()) for vector in raw]
+
+    def engine_alone(vector: Any) -> object:
+        nearest = edge.Query.Nearest(vector, using="terms")
+        return store._shard.query(edge.QueryRequest(limit=10, query=nearest))
+
+    def own(query: Query) -> dict[str, list[str]]:
+        return {"lang": [query.lang]}
+
+    start = time.perf_counter()
+    lexical.search(queries, 10)
+    together = time.perf_counter() - start
+    start = time.perf_counter()
+    for query in queries:
+        lexical.search([query], 10)
+    one_by_one = time.perf_counter() - start
+    return {
+        "BM25": percentiles(lambda q: lexical.search([q], 10), queries),
+        "the engine alone, same vectors": percentiles(engine_alone, alone),
+        "hybrid, language filter": percentiles(lambda q: hybrid.search([q], 10, own(q)), queries),
+        "structured, 20 alternatives a word": percentiles(lambda q: structured.search([q], 10, own(q)), many),
+        "all BM25 queries at once": f"{one_by_one / together:.2f} times one by one |",
+    }
+
+
+def peers(invented: Invented, number: int, asked: int) -> None:
+    """The same documents in tantivy and bm25s, English only for bm25s, which has one vocabulary."""
+    rng = np.random.default_rng(2)
+    texts = [invented.text(rng, 4) for _ in range(asked)]
+    documents = [d for batch, _ in invented.batches(number, 1) for d in batch]
+    try:
+        import tantivy
+
+        schema = tantivy.SchemaBuilder().add_text_field("text", stored=True).build()
+        index = tantivy.Index(schema)
+        start = time.perf_counter()
+        writer = index.writer()
+        for d in documents:
+            writer.add_document(tantivy.Document(text=[f"{d.title}\n{d.text}"]))
+        writer.commit()
+        took = time.perf_counter() - start
+        index.reload()
+        searcher = index.searcher()
+        said = percentiles(lambda q: searcher.search(index.parse_query(q, ["text"]), 10), texts)
+        print(f"|   tantivy, in memory, words only: {number / took:,.0f} documents/s | {said} |")
+    except ImportError:
+        print("|   tantivy is not installed | |")
+    try:
+        import bm25s
+
+        start = time.perf_counter()
+        peer = bm25s.BM25(method="lucene")
+        peer.index([analyzer("en").terms(d.text) for d in documents], show_progress=False)
+        took = time.perf_counter() - start
+        cut = analyzer("en").terms
+        said = percentiles(lambda q: peer.retrieve([cut(q)], k=10, show_progress=False), texts)
+        print(f"|   bm25s, in memory, no updates: {number / took:,.0f} documents/s | {said} |")
+    except ImportError:
+        print("|   bm25s is not installed | |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--workers", type=int, default=processors())
+    parser.add_argument("--folder", type=Path, help="where collections go (default: a temporary folder)")
+    parser.add_argument("--without-peers", action="store_true")
+    options = parser.parse_args()
+    invented = Invented(0)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        home = Path(folder)
+        model(invented, home / "cr5")
+        print("| documents | found/s | exact/s | bytes on disk | bytes in memory | opened, s | updated/s |")
+        print("|---|---|---|---|---|---|---|")
+        for number in options.sizes:
+            measure(home, invented, number, options.queries, options.workers)
+            if not options.without_peers:
+                peers(invented, number, options.queries)
+
+
+if __name__ == "__main__":
+    main()
