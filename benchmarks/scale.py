@@ -3,8 +3,8 @@
 Documents of 100 invented words in three languages (benchmarks/store.py), with title, text, BM25 terms and Cr5-like
 vectors of 300 dimensions, read from JSON Lines by `Engine.index_files` with a process per core. At each size: documents
 a second until all can be found and until all weights are exact, bytes on disk and in memory, opening, updating, and one
-query at a time. Peers in the same run: the engine alone on the same vectors, tantivy and bm25s where they are installed.
-Prints tables for RESULTS.md; run it on a quiet machine.
+query at a time. Peers in the same run: the engine alone on the same vectors, tantivy and bm25s where installed. Prints
+tables for RESULTS.md; run it on a quiet machine.
 """
 
 from __future__ import annotations
