@@ -1,9 +1,9 @@
 """How long a search waits for the slowest of many nodes, simulated: `python benchmarks/fanout.py`.
 
 A search asks one replica of each of some shards and waits for all. A node answers in a time drawn from what was
-measured of one (a log-normal fitted to a p50 and a p99), now and then it stalls (a pause, a merge, a neighbour), and a share of
-nodes is slow throughout. Hedging asks a second replica when the first has not answered by the time that 95 of 100 have;
-what that costs in extra work is printed beside what it gives. Nothing here is a measurement of a cluster.
+measured of one (a log-normal fitted to a p50 and a p99), now and then it stalls (a pause, a merge, a neighbour), and a
+share of nodes is slow throughout. Hedging asks a second replica when the first has not answered by the time that 95 of
+100 have; what that costs in extra work is printed beside what it gives. Nothing here is a measurement of a cluster.
 """
 
 from __future__ import annotations
