@@ -1,21 +1,26 @@
 """Many people searching one server while documents are being added: how long each waits, at worst.
 
-    python benchmarks/server.py [--documents 200000] [--users 50] [--seconds 30] [--think 1.0]
+    PARAGLOSS_DATA=... python benchmarks/server.py [--documents 200000] [--users 50] [--seconds 30] [--think 1.0]
 
-Documents are drawn from a Zipf distribution over invented words in four languages. Each user asks, reads for about
-`--think` seconds (0: asks on at once), and asks again.
+Documents are Debian's package descriptions in all the languages they are translated into (without PARAGLOSS_DATA:
+invented words of four languages by Zipf's law); queries are titles of English ones: every search translates and
+finds. Each user asks, reads for about `--think` seconds (0: asks on at once), and asks again; with `--page` also what
+the page asks: counts by language, a gloss of what was found, and now and then why.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
 import json
+import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 
 import httpx
@@ -34,7 +39,7 @@ def words(lang: str) -> list[str]:
     return ["".join(chosen.choices(syllables, k=chosen.randint(2, 4))) for _ in range(WORDS)]
 
 
-def documents(count: int, seed: int, prefix: str = "d"):
+def invented(count: int, seed: int, prefix: str = "d"):
     vocabulary = {lang: words(lang) for lang in LANGS}
     numbers = np.random.default_rng(seed)
     for number in range(count):
@@ -44,13 +49,61 @@ def documents(count: int, seed: int, prefix: str = "d"):
         yield Document(f"{prefix}{number}", text, lang, text[:40])
 
 
-async def user(client: httpx.AsyncClient, queries: list[str], until: float, think: float, seed: int, out: list) -> None:
+def documents(count: int, start: int = 0, prefix: str = "d"):
+    """Real ones where there are, a language after another and from the beginning again when they run out."""
+    files = sorted((Path(os.environ.get("PARAGLOSS_DATA", "")) / "ddtp").glob("*.jsonl.gz"))
+    if not os.environ.get("PARAGLOSS_DATA") or not files:
+        yield from invented(count, start, prefix)
+        return
+    for number, document in enumerate(islice(_rows(files), start, start + count)):
+        yield document._replace(id=f"{prefix}{start + number}")
+
+
+def _rows(files):
+    while True:
+        for path in files:
+            with gzip.open(path, "rt", encoding="utf-8") as lines:
+                for line in lines:
+                    row = json.loads(line)
+                    yield Document("", row["text"], row["lang"], row.get("title", ""))
+
+
+def questions() -> list[str]:
+    english = [d.title for d in islice((d for d in documents(400_000) if d.lang == "en"), 500) if d.title]
+    if english:
+        return english
+    vocabulary, mind = words("en"), random.Random(0)
+    return [" ".join(vocabulary[int(mind.paretovariate(0.6)) % 5000] for _ in range(3)) for _ in range(500)]
+
+
+async def beside(client: httpx.AsyncClient, asked: dict, answer: dict, mind: random.Random, out: list) -> None:
+    """What the page asks once it has an answer."""
+    found = answer.get("results", [])
+    texts = [{"text": text, "lang": r["lang"]} for r in found for text in (r["title"], r["snippet"]) if text]
+    asks = [client.get("/api/counts", params=asked), client.post("/api/gloss", json={"to": "en", "texts": texts})]
+    if found and mind.random() < 0.2:
+        asks.append(client.get("/api/why", params={**asked, "id": found[0]["id"]}))
+    out += await asyncio.gather(*(timed(ask) for ask in asks))
+
+
+async def timed(ask) -> tuple[float, int]:
+    started = time.perf_counter()
+    answer = await ask
+    return time.perf_counter() - started, answer.status_code
+
+
+async def user(
+    client: httpx.AsyncClient, queries: list[str], until: float, think: float, seed: int, out: list, page: bool
+) -> None:
     mind = random.Random(seed)
     await asyncio.sleep(mind.random() * max(think, 0.1))
     while time.perf_counter() < until:
         started = time.perf_counter()
-        answer = await client.get("/api/search", params={"q": mind.choice(queries), "lang": "en", "k": 10})
+        asked = {"q": mind.choice(queries), "lang": "en"}
+        answer = await client.get("/api/search", params={**asked, "k": 10})
         out.append((time.perf_counter() - started, answer.status_code))
+        if page:
+            await beside(client, asked, answer.json(), mind, out)
         if think:
             await asyncio.sleep(mind.expovariate(1 / think))
 
@@ -59,7 +112,7 @@ async def writer(client: httpx.AsyncClient, until: float, added: list) -> None:
     """A steady stream: 50 documents, then a breath."""
     batch = 0
     while time.perf_counter() < until:
-        some = documents(50, seed=batch + 1, prefix=f"new{batch}-")
+        some = documents(50, 50 * batch, prefix="new")
         lines = "".join(json.dumps({"id": d.id, "lang": d.lang, "title": d.title, "text": d.text}) + "\n" for d in some)
         answer = await client.post("/api/bulk", content=lines.encode())
         added.append(answer.json()["indexed"])
@@ -67,9 +120,8 @@ async def writer(client: httpx.AsyncClient, until: float, added: list) -> None:
         await asyncio.sleep(0.5)
 
 
-async def load(address: str, users: int, seconds: float, think: float) -> None:
-    vocabulary, mind = words("en"), random.Random(0)
-    queries = [" ".join(vocabulary[int(mind.paretovariate(0.6)) % 5000] for _ in range(3)) for _ in range(500)]
+async def load(address: str, users: int, seconds: float, think: float, page: bool) -> None:
+    queries = questions()
     limits = httpx.Limits(max_connections=users + 2)
     async with httpx.AsyncClient(base_url=address, timeout=30, limits=limits) as client:
         for query in queries[:20]:
@@ -77,7 +129,7 @@ async def load(address: str, users: int, seconds: float, think: float) -> None:
         times: list[tuple[float, int]] = []
         added: list[int] = []
         until = time.perf_counter() + seconds
-        asking = [user(client, queries, until, think, seed, times) for seed in range(users)]
+        asking = [user(client, queries, until, think, seed, times, page) for seed in range(users)]
         await asyncio.gather(*asking, writer(client, until, added))
     waited = np.array([t for t, _ in times]) * 1000
     wrong = sum(status != 200 for _, status in times)
@@ -95,13 +147,14 @@ def main() -> None:
     options.add_argument("--users", type=int, default=50)
     options.add_argument("--seconds", type=float, default=30)
     options.add_argument("--think", type=float, action="append", help="may be given again; 1 and 0 by default")
+    options.add_argument("--page", action="store_true", help="ask what the page asks besides")
     options.add_argument("--keep", help="a folder to keep the collection in, and to use it again from")
     given = options.parse_args()
     folder = Path(given.keep or tempfile.mkdtemp()) / "library"
     if not folder.exists():
         started = time.perf_counter()
         with Engine.create(str(folder)) as engine:
-            engine.index(documents(given.documents, seed=0))
+            engine.index(documents(given.documents))
         print(f"indexed {given.documents:,} documents in {time.perf_counter() - started:.0f} s")
     started = time.perf_counter()
     server = subprocess.Popen(
@@ -116,7 +169,7 @@ def main() -> None:
                 time.sleep(0.02)
         print(f"started in {time.perf_counter() - started:.2f} s")
         for think in given.think or [1.0, 0.0]:
-            asyncio.run(load("http://127.0.0.1:8765", given.users, given.seconds, think))
+            asyncio.run(load("http://127.0.0.1:8765", given.users, given.seconds, think, given.page))
     finally:
         server.terminate()
         server.wait()

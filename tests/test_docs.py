@@ -54,6 +54,19 @@ def test_the_readme_s_python_runs(tmp_path, monkeypatch, capsys):
     assert "火山" in capsys.readouterr().out
 
 
+def test_the_notebook_runs(capsys):
+    """Its cells, one after another in one place, as a notebook would."""
+    cells = json.loads((ROOT / "docs" / "first-search.ipynb").read_text(encoding="utf-8"))["cells"]
+    here: dict[str, object] = {}
+    for number, cell in enumerate(cell for cell in cells if cell["cell_type"] == "code"):
+        exec(compile("".join(cell["source"]), f"cell {number}", "exec"), here)
+    out = capsys.readouterr().out
+    assert "asked in en" in out
+    assert "fr Abeille" in out
+    assert "pairs sum to the score: True" in out
+    assert out.endswith("Vulkan\n")
+
+
 @pytest.fixture(scope="module")
 def pipelines(tmp_path_factory):
     """The page on pipelines, and a place where its Python has run."""

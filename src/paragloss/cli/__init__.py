@@ -4,6 +4,7 @@ from paragloss.cli import (  # noqa: F401 (they add commands)
     clicking,
     collecting,
     demonstrating,
+    exporting,
     glossing,
     keeping,
     measuring,

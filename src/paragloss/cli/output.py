@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -111,6 +111,13 @@ class Progress:
             self._said = time.monotonic()
             of = f" of {total:,.0f}" if total else ""
             print(f"paragloss: {self._bar.tasks[0].description}: {done:,.0f}{of}", file=sys.stderr, flush=True)
+
+    def counting(self, items: Iterable[T], total: int) -> Iterator[T]:
+        """The same items, counted as they go by."""
+        for number, item in enumerate(items, start=1):
+            yield item
+            if number % 1000 == 0:
+                self(number, total)
 
     def encoded(self, done: int, total: int) -> None:
         """What a slow encoder says: how many of how many documents it has read."""

@@ -6,12 +6,12 @@ Every value is text; an empty cell is a missing one. A column `fields.NAME` is o
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from paragloss.errors import InputError
 from paragloss.formats.rows import Part, document, parts, query
-from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, lines, report, stem
+from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, lines, open_output, report, stem
 from paragloss.types import Document, Query
 
 T = TypeVar("T")
@@ -33,6 +33,29 @@ def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
     """Each row's share of a concept: columns `concept`, `lang`, `text` and perhaps `title`."""
     for found in _read(path, lambda row, _: parts(row), on_error):
         yield from found
+
+
+def columns(documents: Iterable[Document]) -> list[str]:
+    """The header of a table that holds some documents: what all have, then fields and what they are filtered by."""
+    more = dict.fromkeys(
+        name for d in documents for name in (*(f"fields.{field}" for field in d.fields), *map(str, d.meta))
+    )
+    return ["id", "lang", "title", "text", *(name for name in more if name not in _KNOWN)]
+
+
+def write_documents(path: PathLike, documents: Iterable[Document], header: Sequence[str]) -> int:
+    """Write one row per document under a header made by `columns`; how many there were. Tabs stand between cells where
+    the file is called `.tsv`, commas otherwise."""
+    tabs = str(path).removesuffix(".gz").endswith(".tsv")
+    with open_output(path) as out:
+        table = csv.DictWriter(out, header, delimiter="\t" if tabs else ",", lineterminator="\n", extrasaction="ignore")
+        table.writeheader()
+        count = 0
+        for d in documents:
+            fields = {f"fields.{name}": text for name, text in d.fields.items()}
+            table.writerow({**d.meta, **fields, "id": d.id, "lang": d.lang, "title": d.title, "text": d.text})
+            count += 1
+    return count
 
 
 def _read(path: PathLike, make: Callable[[dict[str, Any], str], T], on_error: OnError, name: str = "") -> Iterator[T]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from paragloss.errors import InputError
 from paragloss.formats.sgml import behind_tags, clean, closed, outside
@@ -101,6 +101,19 @@ def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) 
             report(error, path, number, on_error)
             continue
         yield found
+
+
+def write_documents(path: PathLike, documents: Iterable[Document]) -> int:
+    """Write `<DOC>` elements that `read_documents` reads again; how many there were. What TREC has no
+    place for (fields, meta) is left out."""
+    count = 0
+    with open_output(path) as out:
+        for d in documents:
+            parts = {"DOCNO": _one_word(d.id, "document id"), "LANG": d.lang, "TITLE": d.title, "TEXT": d.text}
+            inner = "".join(f"<{tag}>{html.escape(text, quote=False)}</{tag}>\n" for tag, text in parts.items() if text)
+            out.write(f"<DOC>\n{inner}</DOC>\n")
+            count += 1
+    return count
 
 
 def read_topics(path: PathLike, *, field: str = "title", lang: str = "", on_error: OnError = None) -> Iterator[Query]:

@@ -1,0 +1,47 @@
+"""A collection as a LlamaIndex retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paragloss.engine import Engine
+from paragloss.errors import MissingExtraError
+
+try:
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ImportError:
+    raise MissingExtraError("the LlamaIndex retriever", "llamaindex") from None
+
+
+class ParaglossRetriever(BaseRetriever):
+    """Documents of any language for a question in one's own; options as in `Engine.search`. A node is a whole document,
+    its score the `fit`: a share that can be compared between languages."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        lang: str | None = None,
+        to: Sequence[str] | None = None,
+        k: int = 10,
+        pipeline: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._engine, self._lang, self._to, self._k, self._pipeline = engine, lang, to, k, pipeline
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        asked = query_bundle.query_str
+        found = self._engine.search(asked, lang=self._lang, to=self._to, k=self._k, pipeline=self._pipeline).results
+        texts = {document.id: document.text for document in self._engine.get([r.id for r in found]) if document}
+        return [
+            NodeWithScore(
+                node=TextNode(
+                    id_=result.id,
+                    text=texts.get(result.id, result.snippet),
+                    metadata={**result.meta, "lang": result.lang, "title": result.title},
+                ),
+                score=result.fit,
+            )
+            for result in found
+        ]

@@ -1,0 +1,77 @@
+"""Each adapter against the real package it is for; one that can't be installed here is skipped."""
+
+import numpy as np
+import pytest
+
+from paragloss import demo
+from paragloss.engine import Engine
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    with Engine.create(str(tmp_path_factory.mktemp("adapters") / "library")) as made:
+        made.index(demo.documents())
+        yield made
+
+
+def test_langchain_retrieves_and_composes(engine):
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    from langchain_core.runnables import RunnableLambda
+
+    from paragloss.adapters.langchain import ParaglossRetriever
+
+    retriever = ParaglossRetriever(engine=engine, lang="en", to=["zh", "hi"], k=2)
+    found = retriever.invoke("how do bees make honey")
+    assert {document.id for document in found} == {"honey-bee.hi", "honey-bee.zh"}
+    assert found[0].metadata["lang"] in ("zh", "hi")
+    assert found[0].page_content == engine.get([found[0].id])[0].text
+    titles = retriever | RunnableLambda(lambda documents: [document.metadata["title"] for document in documents])
+    assert "蜜蜂" in titles.invoke("how do bees make honey")
+    short = ParaglossRetriever(engine=engine, lang="en", to=["zh"], k=1, whole=False).invoke("honey")
+    assert short[0].page_content == short[0].metadata["snippet"]
+
+
+def test_llamaindex_retrieves(engine):
+    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    from paragloss.adapters.llamaindex import ParaglossRetriever
+
+    nodes = ParaglossRetriever(engine, lang="en", to=["fr"], k=3).retrieve("the lava of a volcano")
+    assert nodes[0].node.node_id == "volcano.fr"
+    assert nodes[0].node.metadata["lang"] == "fr"
+    assert 1 >= nodes[0].score >= nodes[1].score > 0
+    assert nodes[0].node.get_content() == engine.get(["volcano.fr"])[0].text
+
+
+def test_pyterrier_transforms_and_composes(engine):
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    import pandas as pd
+    import pyterrier as pt
+
+    from paragloss.adapters.pyterrier import ParaglossRetriever
+
+    asked = pd.DataFrame([{"qid": "1", "query": "volcano lava"}, {"qid": "2", "query": "honey bee"}])
+    retriever = ParaglossRetriever(engine, lang="en", to=["da"], num_results=20)
+    found = (retriever % 3).transform(asked)
+    assert list(found.columns) == ["qid", "query", "docno", "score", "rank"]
+    assert found[found["rank"] == 0]["docno"].tolist() == ["volcano.da", "honey-bee.da"]
+    assert found.groupby("qid").size().max() <= 3
+    first = retriever >> pt.apply.generic(lambda frame: frame[frame["rank"] == 0])
+    assert first.transform(asked)["docno"].tolist() == ["volcano.da", "honey-bee.da"]
+    assert len(retriever.transform(asked.head(0))) == 0
+
+
+def test_mteb_encodes(tmp_path):
+    pytest.importorskip("mteb", reason="mteb needs pytrec-eval-terrier, which has no wheel for this machine")
+    from mteb.models.models_protocols import EncoderProtocol
+
+    from paragloss.adapters.mteb import ParaglossEncoder
+    from paragloss.models import cr5
+
+    encoder = ParaglossEncoder(cr5.fit(demo.concepts(), dim=30))
+    assert isinstance(encoder, EncoderProtocol)
+    batches = [{"text": ["A volcano throws out lava.", "Un volcan crache de la lave."]}, {"text": ["Honey of bees"]}]
+    rows = encoder.encode(batches, task_metadata=None, hf_split="test", hf_subset="default")
+    assert rows.shape == (3, 30)
+    alike = encoder.similarity(rows, rows)
+    assert alike[0, 1] > alike[0, 2]
+    assert np.allclose(encoder.similarity_pairwise(rows, rows), 1, atol=1e-5)

@@ -1,0 +1,32 @@
+"""What is written is read again the same."""
+
+import pytest
+
+from paragloss.formats import csv, jsonl, trec
+from paragloss.types import Document
+
+DOCUMENTS = [
+    Document(
+        "a", 'He said "no",\nand left; a < b & c > d.', "en", "A title, with a comma", {"url": "x y"}, {"year": "1999"}
+    ),
+    Document("b", "Løven spiser\tfisk.", "da", "", {}, {"place": "Århus"}),
+    Document("c", "火山灰落在村庄上。", "zh", "火山"),
+]
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.tsv", "d.csv.gz"])
+def test_tables(tmp_path, name):
+    assert csv.write_documents(tmp_path / name, DOCUMENTS, csv.columns(DOCUMENTS)) == 3
+    assert list(csv.read_documents(tmp_path / name)) == DOCUMENTS
+
+
+def test_json_lines(tmp_path):
+    assert jsonl.write_documents(tmp_path / "d.jsonl.gz", DOCUMENTS) == 3
+    assert list(jsonl.read_documents(tmp_path / "d.jsonl.gz")) == DOCUMENTS
+
+
+def test_trec_keeps_what_it_has_a_place_for(tmp_path):
+    assert trec.write_documents(tmp_path / "d.trec", DOCUMENTS) == 3
+    found = list(trec.read_documents(tmp_path / "d.trec"))
+    assert [(d.id, d.lang, d.title) for d in found] == [(d.id, d.lang, d.title) for d in DOCUMENTS]
+    assert [" ".join(d.text.split()) for d in found] == [" ".join(d.text.split()) for d in DOCUMENTS]
