@@ -12,7 +12,6 @@ learned from all parts.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import lzma
 import random
@@ -26,6 +25,7 @@ from sets import folder
 
 from paragloss.analysis import analyzer
 from paragloss.formats.jsonl import read_aligned
+from paragloss.recipes.sets import share
 
 LANGS = """
 fr it es de pt nl da sv no fi pl ru uk cs sk sl hr bg hu ro el tr ar he fa hi bn ta th vi id ms tl sw zh ja ko ca
@@ -100,7 +100,7 @@ def texts(lang: str) -> Iterator[Pair]:
 
 def run_part(name: str, number: int) -> str:
     """News and health text is held out in runs of twenty sentences; other texts are for training."""
-    return _part(f"{name}:{number // 20}", 4) if name in ("ntrex", "tico19") else "train"
+    return share(f"{name}:{number // 20}", 4) if name in ("ntrex", "tico19") else "train"
 
 
 def rows(name: str) -> list[dict]:
@@ -121,7 +121,7 @@ def tatoeba(lang: str) -> Iterator[Pair]:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 en, other = line.rstrip("\n").split("\t")[:2]
-                yield Pair("tatoeba", "sentences", _part(en.lower(), 1), en, other)
+                yield Pair("tatoeba", "sentences", share(en.lower(), 1), en, other)
 
 
 def flores(lang: str) -> Iterator[Pair]:
@@ -152,12 +152,6 @@ def _some(found: list, name: str) -> list:
         return found
     kept = sorted(random.Random(0).sample(range(len(found)), most))
     return [found[i] for i in kept]
-
-
-def _part(key: str, tenths: int) -> str:
-    """`tenths` of twenty parts are for test, as many for validation."""
-    digest = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest(), "little") % 20
-    return "test" if digest < tenths else "valid" if digest < 2 * tenths else "train"
 
 
 def _rows(path: Path) -> Iterator[tuple[str, str]]:

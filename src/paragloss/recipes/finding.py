@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.ranking import neighbourhood
+from paragloss.ranking import globally_corrected, inverted_softmax, neighbourhood
 from paragloss.types import Concept, Encoder, Floats
 
+#: Ways to compare a query with documents: cosine, CSLS over ten neighbours, and the papers' other rules against hubs.
+RULES: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "cosine": lambda asked, found: np.asarray(asked @ found.T),
+    "CSLS": lambda asked, found: np.asarray(2 * asked @ found.T - neighbourhood(found, asked, k=10)),
+    "corrected": globally_corrected,
+    "inverted": inverted_softmax,
+}
 
-def places(asked: Floats, found: Floats, right: Sequence[int], *, csls: int = 0) -> npt.NDArray[np.int64]:
-    """At which place each query finds its right document, from 1; equals count against it. By cosine, or by CSLS with
-    a document's neighbourhood among the queries."""
-    asked, found = unit(asked), unit(found)
-    scores = asked @ found.T
-    if csls:
-        scores = 2 * scores - neighbourhood(found, asked, k=csls)
+
+def places(asked: Floats, found: Floats, right: Sequence[int], *, rule: str = "cosine") -> npt.NDArray[np.int64]:
+    """At which place each query finds its right document, from 1; equals count against it."""
+    scores = RULES[rule](unit(asked), unit(found))
     own = scores[np.arange(len(right)), np.asarray(right)]
     return np.asarray((scores >= own[:, None]).sum(1), np.int64)
 
@@ -33,9 +37,15 @@ def precisions(place: npt.NDArray[np.int64]) -> dict[str, float | list[float]]:
 
 
 def across(
-    model: Encoder, test: Sequence[Concept], source: str, target: str, *, others: Sequence[Concept] = (), csls: int = 0
+    model: Encoder,
+    test: Sequence[Concept],
+    source: str,
+    target: str,
+    *,
+    others: Sequence[Concept] = (),
+    rule: str = "cosine",
 ) -> dict[str, float | list[float]]:
     """Texts in one language find those of the same concepts in another, among `others` too."""
     asked = model.encode([c.texts[source] for c in test], source)
     found = model.encode([c.texts[target] for c in [*test, *others]], target)
-    return precisions(places(asked, found, range(len(test)), csls=csls))
+    return precisions(places(asked, found, range(len(test)), rule=rule))

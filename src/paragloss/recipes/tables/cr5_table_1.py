@@ -34,7 +34,7 @@ def parts(smoke: bool) -> list[str]:
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     """A row is a way of training and a similarity; `back` asks in the second language."""
     one, other = part.split("-")
-    whole = _whole(smoke)
+    whole = pages(smoke)
     wanted = 20 if smoke else 300
     both = in_all(whole.test, (one, other))
     test = drawn(both, wanted, 0)
@@ -42,17 +42,17 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     others = [c for c in drawn(both, 5 * wanted, 1) if c.id not in asked]
     rows: Measured = {}
     for way, model in trained(part, whole, seed, smoke).items():
-        for similarity, csls in (("cosine", 0), ("CSLS", 10)):
-            there = across(model, test, one, other, others=others, csls=csls)
-            back = across(model, test, other, one, others=others, csls=csls)
-            rows[f"{way}, {similarity}"] = {**there, **{f"back {name}": value for name, value in back.items()}}
+        for rule in ("cosine", "CSLS"):
+            there = across(model, test, one, other, others=others, rule=rule)
+            back = across(model, test, other, one, others=others, rule=rule)
+            rows[f"{way}, {rule}"] = {**there, **{f"back {name}": value for name, value in back.items()}}
     return rows
 
 
 def trained(pair: str, whole: Split, seed: int, smoke: bool) -> dict[str, Encoder]:
     most = 200 if smoke else 3000
     langs = pair.split("-")
-    own = [_only(c, langs) for c in drawn(in_all(whole.train, langs), most, seed)]
+    own = [only(c, langs) for c in drawn(in_all(whole.train, langs), most, seed)]
     small: dict[str, Any] = {"dim": 50, "epochs": 1, "steps": 20} if smoke else {"dim": 200, "epochs": 3}
     models: dict[str, Encoder] = {
         "AdvRefine": alignment.fit(own, method="advrefine", seed=seed, **small),
@@ -69,7 +69,7 @@ def trained(pair: str, whole: Split, seed: int, smoke: bool) -> dict[str, Encode
 @lru_cache(maxsize=1)
 def joint(seed: int, smoke: bool) -> BagEncoder:
     """One model of all languages, from the union of what each pair has."""
-    whole = _whole(smoke)
+    whole = pages(smoke)
     most = 100 if smoke else 2000
     union = {c.id: c for pair in PAIRS for c in drawn(in_all(whole.train, pair.split("-")), most, seed)}
     return cr5.fit([c._replace(titles={}) for c in union.values()], seed=seed)
@@ -80,13 +80,13 @@ def bridges(whole: Split, langs: Sequence[str], most: int, seed: int) -> list[Co
     found: dict[str, Concept] = {}
     for lang, gone, half in ((langs[0], langs[1], 0), (langs[1], langs[0], 1)):
         free = [c for c in in_all(whole.train, (lang, "en")) if gone not in c.texts or digest(c.id) % 2 == half]
-        found |= {c.id: _only(c, (lang, "en")) for c in drawn(free, most, seed)}
+        found |= {c.id: only(c, (lang, "en")) for c in drawn(free, most, seed)}
     return list(found.values())
 
 
-def _only(concept: Concept, langs: Sequence[str]) -> Concept:
+def only(concept: Concept, langs: Sequence[str]) -> Concept:
     return concept._replace(texts={lang: concept.texts[lang] for lang in langs}, titles={})
 
 
-def _whole(smoke: bool) -> Split:
+def pages(smoke: bool) -> Split:
     return split("ddtp", LANGS, lines=1500 if smoke else None)
