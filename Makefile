@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 # Small models train faster on one thread each than two test processes fighting over two cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types clean
+.PHONY: demo test smoke lint types clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,10 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 test: $(VENV)/.installed lint types
 	$(BIN)/python -m pytest -n 2
+
+# Every recipe on a little of its data (PARAGLOSS_DATA).
+smoke: $(VENV)/.installed
+	PARAGLOSS_SMOKE=1 $(BIN)/python -m pytest tests/recipes -k little
 
 demo: $(VENV)/.core
 	$(BIN)/paragloss demo

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from paragloss.errors import InputError
-from paragloss.evaluation import compare
+from paragloss.evaluation import compare, holm
 from paragloss.evaluation.report import report
 
 
@@ -58,3 +58,9 @@ def test_report_names_every_query_and_escapes_what_it_shows():
     assert page.count("<svg") == 2
     assert "+0.2500" in page
     assert "http-equiv" not in page
+
+
+def test_holm_corrects_for_many_comparisons():
+    # Three: .01 x 3, .02 x 2, .04 x 1, and none below one before it.
+    assert holm({"b": 0.04, "a": 0.01, "c": 0.02}) == pytest.approx({"a": 0.03, "c": 0.04, "b": 0.04})
+    assert holm({"a": 0.9, "b": 0.8}) == {"a": 1.0, "b": 1.0}

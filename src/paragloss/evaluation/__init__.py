@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from paragloss.evaluation.measures import DEFAULT, Scores, evaluate, mean
-from paragloss.evaluation.significance import Comparison, compare
+from paragloss.evaluation.significance import Comparison, compare, holm
 
-__all__ = ["DEFAULT", "Comparison", "Scores", "compare", "evaluate", "mean"]
+__all__ = ["DEFAULT", "Comparison", "Scores", "compare", "evaluate", "holm", "mean"]

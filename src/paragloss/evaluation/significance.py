@@ -82,3 +82,15 @@ def _randomisation(gains: np.ndarray[tuple[int], np.dtype[np.float64]], rounds: 
         flips = rng.integers(0, 2, (min(block, rounds - start), len(gains)), dtype=np.int8)
         extreme += int((np.abs((1 - 2 * flips) @ gains) >= seen).sum())
     return (extreme + 1) / (rounds + 1)
+
+
+def holm(chances: Mapping[str, float]) -> dict[str, float]:
+    """p-values of several comparisons, corrected so that the odds of any false one stay what they say (Holm, 1979): the
+    smallest of n is multiplied by n, the next by n - 1, and none is smaller than one before it."""
+    order = sorted(chances, key=lambda name: (chances[name], name))
+    corrected: dict[str, float] = {}
+    least = 0.0
+    for place, name in enumerate(order):
+        least = max(least, min(1.0, chances[name] * (len(order) - place)))
+        corrected[name] = least
+    return {name: corrected[name] for name in chances}

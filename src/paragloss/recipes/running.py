@@ -80,7 +80,8 @@ def run(
                 said(f"{part}, seed {seed}")
                 started = time.process_time()
                 rows = module.measure(part, seed, smoke=smoke)
-                _write(path, {"part": part, "seed": seed, "seconds": time.process_time() - started, "rows": rows})
+                spent = time.process_time() - started
+                _write(path, {"part": part, "seed": seed, "seconds": spent, "machine": machine(), "rows": rows})
     results = collected(name, out, smoke=smoke)
     write(results, out)
     return results
@@ -92,8 +93,10 @@ def collected(name: str, out: Path, *, smoke: bool = False) -> Results:
     values: Values = {}
     seeds: set[int] = set()
     seconds = 0.0
+    machines: dict[str, None] = {}
     for part, seed, cell in cells_of(name, out, smoke=smoke):
         seeds.add(seed)
+        machines[cell["machine"]] = None
         seconds += cell["seconds"]
         for row, columns in cell["rows"].items():
             for column, value in columns.items():
@@ -101,7 +104,14 @@ def collected(name: str, out: Path, *, smoke: bool = False) -> Results:
                     round(float(np.mean(value)), 4)
                 )
     return Results(
-        name, title(module), tuple(module.COLUMNS), tuple(sorted(seeds)), smoke, machine(), round(seconds, 1), values
+        name,
+        title(module),
+        tuple(module.COLUMNS),
+        tuple(sorted(seeds)),
+        smoke,
+        "; ".join(machines),
+        round(seconds, 1),
+        values,
     )
 
 

@@ -38,7 +38,7 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
 
 
 def _cell(values: Sequence[float] | None) -> str:

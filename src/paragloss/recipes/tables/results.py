@@ -19,14 +19,16 @@ from paragloss.engine import Engine, train
 from paragloss.errors import LanguageError
 from paragloss.evaluation import evaluate
 from paragloss.formats.dictionaries import read_pairs
+from paragloss.formats.trec import write_qrels, write_run
 from paragloss.models import bae, cca, cr5, knrm, lsi, opca, ordinal, s2net, xcnn
 from paragloss.recipes import computed
+from paragloss.recipes.leaderboard import slug
 from paragloss.recipes.running import Measured
 from paragloss.recipes.sets import folder
 from paragloss.recipes.tasks import GROUPS, Task, learned_from, tasks
 from paragloss.translation import default, table
 from paragloss.translation.dictionary import Dictionary
-from paragloss.types import Concept, Encoder, Ranking
+from paragloss.types import Concept, Encoder, Hit, Ranking
 
 MINUTES = 240
 DATA = (
@@ -70,17 +72,17 @@ def given(group: str, asked: Sequence[Task], place: Path) -> Measured:
         read = Dictionary.build(read_pairs(folder() / "muse" / f"{pair}.tsv.gz"), source, lang)
         read.save(place / "muse")
         models.append(str(place / "muse"))
-        systems["BM25, dictionary"] = "muse"
+        systems["BM25 with a dictionary"] = "muse"
     return _asked(asked, models, systems, place)
 
 
 def tables(learned: Sequence[Concept], asked: Sequence[Task], seed: int, place: Path, smoke: bool) -> Measured:
     """A table of words learned from the group, and K-NRM behind it."""
     costs = {
-        "cost | BM25, table": _made(lambda: table.fit(learned), place / "table"),
+        "cost | BM25 with a table": _made(lambda: table.fit(learned), place / "table"),
         "cost | K-NRM behind the table": _made(lambda: knrm.fit(learned, seed=seed), place / "knrm"),
     }
-    systems = {"BM25, table": "table", "K-NRM behind the table": "table>knrm"}
+    systems = {"BM25 with a table": "table", "K-NRM behind the table": "table>knrm"}
     measured = _asked(asked, [str(place / "table"), str(place / "knrm")], systems, place)
     return {**measured, **{name: {**cost, **measured.get(name, {})} for name, cost in costs.items()}}
 
@@ -89,7 +91,7 @@ def own(learned: Sequence[Concept], asked: Sequence[Task], seed: int, place: Pat
     """The fast pipeline with a table and Cr5 learned from the group: what one's own documents add."""
     cost = _made(lambda: table.fit(learned), place / "table")
     _made(lambda: train(cr5.fit, learned, seed=seed), place / "cr5")
-    name = "fast, own table and Cr5"
+    name = "fast with own table and Cr5"
     models = [held(), str(place / "table"), str(place / "cr5")]
     measured = _asked(asked, models, {name: "bm25+model+table+cr5"}, place)
     return {**measured, f"cost | {name}": {**cost, **measured[f"cost | {name}"]}}
@@ -148,6 +150,7 @@ def _asked(asked: Sequence[Task], models: Sequence[str], systems: Mapping[str, s
                     continue  # a dictionary or a table that goes the other way
                 spent[name] += time.process_time() - started
                 made[f"{task.name} | {name}"] = {"measure": _scores(task, found)}
+                _keep_run(task, name, found)
     for name in systems:
         made[f"cost | {name}"] = {
             "documents/s": round(documents / max(index, 1e-9), 1),
@@ -156,7 +159,27 @@ def _asked(asked: Sequence[Task], models: Sequence[str], systems: Mapping[str, s
     return made
 
 
+def _keep_run(task: Task, system: str, found: Sequence[Ranking]) -> None:
+    """TREC runs and judgments for others, where PARAGLOSS_RUNS names a folder."""
+    if runs := os.environ.get("PARAGLOSS_RUNS"):
+        place = Path(runs, slug(task.name))
+        place.mkdir(parents=True, exist_ok=True)
+        run = {
+            _id(query.id): [Hit(_id(hit.id), hit.score) for hit in hits]
+            for query, hits in zip(task.queries, found, strict=True)
+        }
+        write_run(place / f"{slug(system)}.run", run, tag=slug(system))
+        write_qrels(
+            place / "qrels", {_id(query): {_id(d): g for d, g in told.items()} for query, told in task.qrels.items()}
+        )
+
+
 def _scores(task: Task, found: Sequence[Ranking]) -> list[float]:
     run = {query.id: ranking for query, ranking in zip(task.queries, found, strict=True)}
     scores = evaluate(run, task.qrels, [task.measure])[task.measure]
     return [round(scores[query.id], 4) for query in task.queries]
+
+
+def _id(name: str) -> str:
+    """Without blanks, which TREC's columns can't have."""
+    return "_".join(name.split())

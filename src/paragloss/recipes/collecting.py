@@ -1,0 +1,131 @@
+"""From what recipes measured to the one results.json that docs, the advisor and the leaderboard read.
+
+The results recipe's cells become tasks with each system's mean for every seed, what systems cost, and paired tests:
+every other system against `fast`, query by query over all tasks of a kind, corrected for their number (Holm).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paragloss.errors import InputError
+from paragloss.evaluation import compare, holm
+from paragloss.recipes import names, running
+from paragloss.recipes.verdicts import verdict
+
+SHIPPED = Path(__file__).with_name("results.json")
+#: What others are held against: words and the default model, what `paragloss search` does by itself.
+BASELINE = "fast"
+Queries = dict[str, dict[str, dict[int, list[float]]]]  # task -> system -> seed -> one value for each query
+
+
+@cache
+def shipped() -> dict[str, Any]:
+    """What this version of the package knows of itself."""
+    if not SHIPPED.is_file():
+        raise InputError(
+            f"{SHIPPED} is not there: `paragloss recipes --docs docs --out FOLDER` makes it from measured recipes"
+        )
+    read: dict[str, Any] = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    return read
+
+
+def collect(folder: Path) -> dict[str, Any]:
+    """All recipes measured under a folder, FOLDER/NAME each."""
+    tables = {}
+    for name in names():
+        if name != "results" and (folder / name / "cells").is_dir():
+            results = running.collected(name, folder / name).as_json()
+            if results["values"]:
+                tables[name] = {**results, "verdict": verdict(results)}
+    if not tables and not (folder / "results" / "cells").is_dir():
+        raise InputError(f"{folder}: no measured recipe; `paragloss recipes NAME --out {folder}/NAME` measures one")
+    return {"tables": tables, **overview(folder / "results")}
+
+
+def overview(folder: Path) -> dict[str, Any]:
+    asked, costs, seconds, machines = read(folder)
+    tasks = {
+        task: {
+            "queries": max(len(values) for seeds in systems.values() for values in seeds.values()),
+            "systems": {
+                name: [round(float(np.mean(values)), 4) for _, values in sorted(seeds.items())]
+                for name, seeds in systems.items()
+            },
+        }
+        for task, systems in asked.items()
+    }
+    averaged = {
+        system: {column: round(float(np.mean(values)), 3) for column, values in columns.items()}
+        for system, columns in costs.items()
+    }
+    return {
+        "tasks": tasks,
+        "costs": averaged,
+        "comparisons": comparisons(asked),
+        "machine": "; ".join(machines),
+        "seconds": round(seconds),
+    }
+
+
+def read(folder: Path) -> tuple[Queries, dict[str, dict[str, list[float]]], float, list[str]]:
+    """Every task's values, query by query; what systems cost; processor seconds in all; on which machines."""
+    asked: Queries = {}
+    costs: dict[str, dict[str, list[float]]] = {}
+    seconds = 0.0
+    machines: dict[str, None] = {}
+    for _, seed, cell in running.cells_of("results", folder):
+        seconds += cell["seconds"]
+        machines[cell["machine"]] = None
+        for row, columns in cell["rows"].items():
+            task, _, system = row.partition(" | ")
+            if task == "cost":
+                for column, value in columns.items():
+                    costs.setdefault(system, {}).setdefault(column, []).append(value)
+            else:
+                asked.setdefault(task, {}).setdefault(system, {})[seed] = columns["measure"]
+    return dict(sorted(asked.items())), costs, seconds, list(machines)
+
+
+def comparisons(asked: Queries) -> dict[str, dict[str, dict[str, float]]]:
+    """For each kind of task, every system that was asked the same against the baseline."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for kind in dict.fromkeys(task.split(",")[0] for task in asked):
+        of_kind = {
+            task: systems for task, systems in asked.items() if task.split(",")[0] == kind and BASELINE in systems
+        }
+        tests = {name: compare(*_paired(of_kind, name)) for name in _systems(of_kind) if name != BASELINE}
+        corrected = holm({name: test.p_randomisation for name, test in tests.items()})
+        found[kind] = {
+            name: {
+                "queries": test.queries,
+                "fast": round(test.first, 4),
+                "mean": round(test.second, 4),
+                "difference": round(test.difference, 4),
+                "p": round(corrected[name], 5),
+            }
+            for name, test in tests.items()
+        }
+    return found
+
+
+def _systems(tasks: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:
+    return dict.fromkeys(name for systems in tasks.values() for name in systems)
+
+
+def _paired(tasks: Queries, name: str) -> tuple[dict[str, float], dict[str, float]]:
+    """The baseline's and the system's values for the same queries, seeds averaged."""
+    first: dict[str, float] = {}
+    second: dict[str, float] = {}
+    for task, systems in tasks.items():
+        if name in systems:
+            before, after = (np.mean(list(systems[s].values()), axis=0) for s in (BASELINE, name))
+            for number, (one, other) in enumerate(zip(before.tolist(), after.tolist(), strict=True)):
+                first[f"{task} {number}"], second[f"{task} {number}"] = one, other
+    return first, second
