@@ -118,3 +118,29 @@ def test_a_kind_is_told_without_opening_the_arrays(tmp_path):
     assert artefacts.kind_of(tmp_path / "m") == "toy"
     with pytest.raises(ModelError, match="damaged"):
         load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("value", [None, "x", {}, []])
+@pytest.mark.parametrize("kind", ["table", "dictionary", "bag"])
+def test_a_setting_that_is_no_number_is_said_on_loading(tmp_path, kind, value):
+    from paragloss.engine import load as load_model
+    from paragloss.formats.dictionaries import Entry
+    from paragloss.models import cr5
+    from paragloss.translation import table
+    from paragloss.translation.dictionary import Dictionary
+    from paragloss.types import Concept
+
+    texts = [("red house", "maison rouge"), ("red bread", "pain rouge"), ("white house", "maison blanche")]
+    aligned = [Concept(str(i), {"en": en, "fr": fr}) for i, (en, fr) in enumerate(texts)]
+    model = {
+        "table": lambda: table.fit(aligned),
+        "bag": lambda: cr5.fit(aligned, dim=2, min_df=1),
+        "dictionary": lambda: Dictionary.build([Entry("red", "rouge")], source="en", target="fr"),
+    }[kind]()
+    model.save(tmp_path / "m")
+    load_model(tmp_path / "m")
+    contents = json.loads((tmp_path / "m" / "meta.json").read_text())
+    contents["meta"]["epsilon" if kind == "bag" else "most"] = value
+    (tmp_path / "m" / "meta.json").write_text(json.dumps(contents))
+    with pytest.raises(ModelError, match="is damaged"):
+        load_model(tmp_path / "m")

@@ -104,3 +104,8 @@ def test_sentences_end_in_every_script(lang, text, count):
     found = sentences(text, lang)
     assert len(found) == count
     assert "".join(text[start:end] for start, end in found) == text
+
+
+@pytest.mark.parametrize("text", ["", " ", "?!", "\u200b"])
+def test_a_text_without_words_has_no_gloss(text):
+    assert gloss(text, "de", "en", {"says": Says({})}).words == ()

@@ -101,7 +101,8 @@ def load(path: str | Path, *, kind: str | None = None) -> Artefact:
     except ModelError:
         raise
     except Exception as error:  # numpy raises what its parts raise, a tokenizer's errors among them
-        raise ModelError(f"{path} is damaged ({error}): train or copy the model again") from None
+        said = " ".join(str(error).split())[:200]
+        raise ModelError(f"{path} is damaged ({said}): train or copy the model again") from None
     return Artefact(found, contents["meta"], arrays, words)
 
 

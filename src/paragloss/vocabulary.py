@@ -101,7 +101,7 @@ class Vocabulary:
 
     @classmethod
     def restore(cls, meta: Mapping[str, Any], terms: Sequence[str], df: npt.ArrayLike) -> Vocabulary:
-        return cls(meta["lang"], terms, df, meta["documents"], stem=meta["stem"])
+        return cls(meta["lang"], terms, df, int(meta["documents"]), stem=meta["stem"])
 
 
 def grow(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[str], sp.csr_matrix]:

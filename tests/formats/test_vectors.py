@@ -224,3 +224,9 @@ def test_a_malicious_pickle_runs_nothing(file, tmp_path, monkeypatch, call, prot
 def test_pickles_that_hold_something_else(file, data, message):
     with pytest.raises(InputError, match=message):
         read_vectors(file(data, "x.pkl"))
+
+
+def test_blank_lines_before_a_header_are_said(tmp_path):
+    (tmp_path / "a.vec").write_text("\n\n2 3\nrain 1 2 3\nsnow 4 5 6\n")
+    with pytest.raises(InputError, match="expected a number of words and one of dimensions, got ''"):
+        read_vectors(tmp_path / "a.vec")

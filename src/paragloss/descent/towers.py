@@ -167,9 +167,11 @@ class TowerEncoder:
                 for name, array in saved.arrays.items()
                 if name.startswith(prefix) and name != f"{lang}.df"
             }
+            if len(state["table"]) < len(vocabularies[lang]):
+                raise ModelError(f"{path}: {lang} has more words than vectors: train or copy the model again")
             towers[lang] = KINDS[kind](state["table"])
             towers[lang].load_state_dict(state)
-        return cls(towers, vocabularies, kind=kind, epsilon=saved.meta["epsilon"], meta=saved.meta["about"])
+        return cls(towers, vocabularies, kind=kind, epsilon=float(saved.meta["epsilon"]), meta=saved.meta["about"])
 
 
 def load(path: str | Path) -> TowerEncoder:

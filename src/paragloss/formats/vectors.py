@@ -128,13 +128,22 @@ def _is_binary(start: bytes) -> bool:
     return bool(tail) and _NUMBER.match(tail) is None
 
 
+def _promised(first: str, path: PathLike) -> tuple[int, int]:
+    """How many words of how many numbers a header says there are."""
+    try:
+        words, dim = (int(number) for number in first.split())
+    except ValueError:
+        raise InputError(f"{path}:1: expected a number of words and one of dimensions, got {first[:40]!r}") from None
+    return words, dim
+
+
 def _read_text(path: PathLike, has_header: bool, limit: int | None, on_error: OnError) -> tuple[list[str], Floats]:
     source = lines(path, on_error=on_error)
     expected = 0
     dim = 0
     if has_header:
         _, first = next(source)
-        expected, dim = (int(number) for number in first.split())
+        expected, dim = _promised(first, path)
     wanted = islice(source, limit) if limit is not None else source
     words: list[str] = []
     blocks: list[Floats] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
@@ -169,7 +170,7 @@ def _together(parts: Sequence[Translation]) -> list[Alternative]:
 def _rendering(text: str, words: Sequence[Word]) -> str:
     """Best meanings, names and numbers in the order of the text; the ends of sentences stay."""
     said: list[str] = []
-    for word, following in zip(words, [*words[1:], None], strict=True):
+    for word, following in zip_longest(words, words[1:]):
         if word.kind != "stop":
             known = word.meanings[0].text if word.meanings else word.romanised or word.text
             if not said or said[-1].casefold() != known.casefold():  # the two words of one phrase

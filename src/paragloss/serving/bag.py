@@ -199,7 +199,7 @@ class BagEncoder:
         return cls(
             towers,
             weighting=saved.meta["weighting"],
-            epsilon=saved.meta["epsilon"],
+            epsilon=float(saved.meta["epsilon"]),
             meta=saved.meta["about"],
             reference={lang: rows for lang in towers if (rows := saved.arrays.get(f"{lang}.reference")) is not None},
         )

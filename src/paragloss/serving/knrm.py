@@ -162,7 +162,7 @@ class Knrm:
             rows,
             arrays["table"],
             arrays["weight"],
-            meta["bias"],
+            float(meta["bias"]),
             title=arrays.get("title"),
             trust=meta.get("trust", (0.0, 0.0, 0.0)),
             meta=meta["about"],

@@ -180,7 +180,8 @@ class Dictionary:
         rows = zip(*(saved.words[name] for name in ("headwords", "texts", "pos")), saved.arrays["weight"], strict=True)
         for headword, text, pos, weight in rows:
             senses.setdefault(tuple(headword.split(" ")), []).append(Sense(text, pos, float(weight)))
-        return cls(senses, carry=carry, tag=tag, **saved.meta)
+        settings = {**saved.meta, "most": int(saved.meta["most"]), "seed": int(saved.meta["seed"])}
+        return cls(senses, carry=carry, tag=tag, **settings)
 
 
 def load(path: str | Path) -> Dictionary:

@@ -117,7 +117,7 @@ class Table:
             matrix.check_format(full_check=True)  # a number too large would be read from anywhere
         if wrong := [lang for lang, known in words.items() if len(known.terms) != len(known.surfaces)]:
             raise ModelError(f"{path}: the word lists of {wrong[0]} differ in length: train or copy the model again")
-        return cls(words, probabilities, most=saved.meta["most"])
+        return cls(words, probabilities, most=int(saved.meta["most"]))
 
 
 @checked
