@@ -419,6 +419,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", type=Path)
     parser.add_argument("--only", choices=SHARES)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     state: dict[str, Any] = {
@@ -440,7 +441,8 @@ def main() -> None:
         prepare(place)
         alarms.strangers([], default.open())
         gc.freeze()
-        while sum(state["counts"].values()) < options.inputs and len(state["wrong"]) < 100:
+        until = time.monotonic() + options.seconds
+        while sum(state["counts"].values()) < options.inputs and time.monotonic() < until and len(state["wrong"]) < 100:
             number, before = state["parts"], sum(os.times()[2:4])
             found = apart_from_us(lambda number=number: part(place, number, options.seed, kinds, at))
             state["parts"] += 1

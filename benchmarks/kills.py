@@ -398,6 +398,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", type=Path)
     parser.add_argument("--only", choices=WORK)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     before = json.loads(options.state.read_text()) if options.state and options.state.exists() else {}
@@ -407,9 +408,9 @@ def main() -> None:
         campaign.kills.update(before.get("kills", {}))
         campaign.moments.update(before.get("moments", {}))
         campaign.wrong += before.get("wrong", [])
-        told = time.monotonic()
+        told = began = time.monotonic()
         gc.freeze()  # so that children share what is there
-        while campaign.kills.total() < options.kills:
+        while campaign.kills.total() < options.kills and time.monotonic() - began < options.seconds:
             campaign.round(options.only or rng.choice(list(WORK)))
             counted = {"kills": campaign.kills, "moments": campaign.moments, "wrong": campaign.wrong}
             if options.state:

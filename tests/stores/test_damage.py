@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paragloss import artefacts
-from paragloss.engine import Engine
-from paragloss.engine.checking import repair
+from paragloss import artefacts, demo
+from paragloss.engine import Engine, train
+from paragloss.engine.checking import check, repair
 from paragloss.errors import ParaglossError, StoreError
-from paragloss.stores import _guards, create_store, open_store
+from paragloss.models import cr5
+from paragloss.stores import _guards, _points, create_store, open_store
 from paragloss.types import Document, Record
 
 DOCUMENTS = [Document(f"d{i}", f"word{i} and more text of it", "en") for i in range(50)]
@@ -25,6 +26,12 @@ def whole(tmp_path):
     with Engine.create(str(tmp_path / "whole")) as engine:
         engine.index(DOCUMENTS)
     return tmp_path / "whole"
+
+
+def killed(home):
+    """As if the process that had it open had been killed: nothing says what the files should hold."""
+    (home / "seal.json").unlink()
+    return home
 
 
 def test_a_disk_that_is_nearly_full_stops_writing_in_a_sentence_and_not_searching(whole, monkeypatch):
@@ -50,7 +57,7 @@ def test_a_folder_that_cannot_be_written_can_be_searched(whole, monkeypatch):
 
 def test_documents_that_are_gone_are_missed_at_opening(whole):
     """The engine opens a folder without its segments as an empty one."""
-    shutil.rmtree(whole / "shard" / "segments")
+    shutil.rmtree(killed(whole) / "shard" / "segments")
     (whole / "shard" / "segments").mkdir()
     shutil.rmtree(whole / "shard" / "wal")
     with pytest.raises(StoreError):
@@ -62,7 +69,7 @@ def test_a_broken_file_is_said_or_harmless(whole, tmp_path):
     """Each file of a small collection in turn: emptied, or with its head overwritten. Either everything is found, or
     one sentence says that something is wrong; never an empty answer. Each is tried in a process of its own, since
     what the engine maps into memory may end it."""
-    files = [p.relative_to(whole) for p in sorted(whole.rglob("*")) if p.is_file() and p.name != "lock"]
+    files = [p.relative_to(whole) for p in sorted(killed(whole).rglob("*")) if p.is_file() and p.name != "lock"]
     code = (
         "import sys\nfrom paragloss.engine import Engine\nfrom paragloss.errors import ParaglossError\n"
         "try:\n"
@@ -101,7 +108,7 @@ def test_a_creation_that_was_killed_can_be_repeated(tmp_path):
 def test_a_creation_killed_before_its_statistics_can_be_used(tmp_path):
     with Engine.create(str(tmp_path / "c")):
         pass
-    (tmp_path / "c" / "blobs" / "statistics").unlink()
+    (killed(tmp_path / "c") / "blobs" / "statistics").unlink()
     with Engine.open_or_create(str(tmp_path / "c")) as engine:
         engine.index(DOCUMENTS)
         assert engine.search("word3", lang="en").results[0].id == "d3"
@@ -124,7 +131,7 @@ def test_a_vector_that_a_kill_left_in_half_the_files_is_forgotten(tmp_path, wher
     """Adding or dropping a model's vectors changes several files of the engine, which opens only when they agree."""
     with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
         store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
-    for file, content in dense(tmp_path / "c").items():
+    for file, content in dense(killed(tmp_path / "c")).items():
         if file.name == where:
             del (content["config"]["vector_data"] if "config" in content else content["vectors"])["m"]
             file.write_text(json.dumps(content))
@@ -144,7 +151,7 @@ def test_what_a_collection_says_of_its_vectors_follows_the_engine(tmp_path, note
     with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
         store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
     meta = json.loads((tmp_path / "c" / "meta.json").read_text())
-    (tmp_path / "c" / "meta.json").write_text(json.dumps({**meta, "dense": noted}))
+    (killed(tmp_path / "c") / "meta.json").write_text(json.dumps({**meta, "dense": noted}))
     with open_store(tmp_path / "c") as store:
         assert set(store.dense) == {"m"} & set(noted)
         store.add_dense("gone", 1)
@@ -167,6 +174,71 @@ def test_a_repair_killed_between_its_two_renames_is_finished_by_whoever_opens(wh
     with Engine.open_or_create(str(whole)) as engine:  # which would otherwise start an empty one
         assert engine.count() == 50
     assert not whole.with_name(".whole.repaired").exists()
+
+
+@pytest.mark.parametrize("name", ["blobs/statistics", "meta.json", "shard/edge_config.json", "shard/wal/first-index"])
+@pytest.mark.parametrize("how", ["flipped", "removed", "longer"])
+def test_a_file_that_was_changed_since_the_collection_was_closed_is_named_and_repair_goes_on(whole, name, how):
+    before = bytearray((whole / name).read_bytes())
+    if how == "removed":
+        (whole / name).unlink()
+    else:
+        (whole / name).write_bytes(before + b" " if how == "longer" else bytes([*before[:-1], before[-1] ^ 1]))
+    with pytest.raises(StoreError, match=r"collection|damaged"):
+        Engine.open(str(whole))
+    assert check(str(whole))
+
+
+def test_a_copy_with_its_holes_filled_is_the_same_collection(whole, tmp_path):
+    for path in sorted(whole.rglob("*")):  # byte by byte, as a copy to another kind of disk
+        to = tmp_path / "copy" / path.relative_to(whole)
+        to.mkdir(parents=True) if path.is_dir() else (
+            to.parent.mkdir(parents=True, exist_ok=True), to.write_bytes(path.read_bytes()))  # fmt: skip
+    with Engine.open(str(tmp_path / "copy")) as engine:
+        assert engine.count() == 50
+
+
+def test_a_document_that_is_not_what_was_added_says_so():
+    kept = _points.payload(
+        Document("a", "rain", "en", "Rain", {"url": "x"}, {"n": [1, 2.0, True], "m": {"b": 1, "a": 2}})
+    )
+    again = json.loads(json.dumps({**kept, "meta": {"m": {"a": 2.0, "b": 1}, "n": [1.0, 2, True]}}))
+    assert _points.document(again).id == "a"
+    with pytest.raises(StoreError, match="'a' is damaged"):
+        _points.document({**kept, "text": "rein"})
+
+
+def test_a_model_that_was_changed_is_found_by_check(whole, tmp_path):
+    train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
+    with Engine.open(str(whole)) as engine:
+        engine.add_model(str(tmp_path / "cr5"))
+    assert check(str(whole)) == []
+    table = killed(whole) / "models" / "cr5" / "en.table.npy"
+    table.write_bytes(table.read_bytes()[:-4] + b"\x3f\x3f\x3f\x3f")
+    assert [finding.what for finding in check(str(whole))] == ["model 'cr5' is not as it was given"]
+
+
+def test_vectors_that_the_model_does_not_give_are_counted_by_check(whole, tmp_path):
+    train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
+    with Engine.open(str(whole)) as engine:
+        engine.index(demo.documents()[:7])
+        engine.add_model(str(tmp_path / "cr5"))
+    assert check(str(whole)) == []
+    with open_store(whole) as store:
+        store.update_dense("cr5", [demo.documents()[0].id], np.full((1, store.dense["cr5"]), 9, np.float32))
+    assert [finding.what[:27] for finding in check(str(whole))] == ["1 documents have other vect"]
+
+
+def test_a_list_of_models_that_is_lost_or_damaged_is_found(whole, tmp_path):
+    train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
+    with Engine.open(str(whole)) as engine:
+        engine.add_model(str(tmp_path / "cr5"))
+    (killed(whole) / "blobs" / "models").write_bytes(b'{"cr5": 7}')
+    with pytest.raises(StoreError, match="notes of itself is damaged"):
+        Engine.open(str(whole))
+    assert any("notes of itself" in finding.what for finding in check(str(whole)))
+    (killed(whole) / "blobs" / "models").unlink()
+    assert any("not among the models" in finding.what for finding in check(str(whole)))
 
 
 def test_what_is_no_collection_is_never_overwritten(tmp_path):

@@ -7,15 +7,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from paragloss.engine import keeping
 from paragloss.engine.collection import Engine
+from paragloss.engine.encoding import rows_of
 from paragloss.engine.loading import load
 from paragloss.errors import InputError, ParaglossError
 from paragloss.search.ledger import Ledger
 from paragloss.search.terms import NAME, recount, vectors_of
+from paragloss.serving.pretrained import Pretrained
 from paragloss.statistics import Statistics
-from paragloss.stores import create_store, exists, open_store, repaired, shelf
-from paragloss.types import Record
+from paragloss.stores import changed_since, create_store, exists, open_store, repaired, shelf
+from paragloss.types import Encoder, Record
+
+_RESTORE = "restore a copy, or `paragloss repair` keeps what can be read"
 
 
 class Finding(NamedTuple):
@@ -28,15 +34,19 @@ class Finding(NamedTuple):
 def check(location: str, *, progress: Callable[[int], None] | None = None) -> list[Finding]:
     """Read everything a collection holds and hold it against what it says of itself."""
     findings: list[Finding] = []
+    if changed := changed_since(location):
+        findings.append(Finding(f"{changed} is not what it was when the collection was closed", _RESTORE))
     try:
-        store = open_store(location)
+        store = open_store(location, anyway=True)
     except ParaglossError as error:
-        return [Finding(str(error), "restore a copy of the folder, or index its documents again")]
+        return [*findings, Finding(str(error), "restore a copy of the folder, or index its documents again")]
     try:
         findings += _documents(store, progress)
         findings += _models(store)
     except ParaglossError as error:
         findings.append(Finding(str(error), "`paragloss repair` keeps what can be read"))
+    except (ValueError, TypeError, KeyError) as error:
+        findings.append(Finding(f"what the collection notes of itself is damaged ({error})", _RESTORE))
     finally:
         store.close()
     return findings
@@ -71,14 +81,36 @@ def _record(record: Record) -> list[Finding]:
 
 def _models(store: Any) -> list[Finding]:
     findings = []
-    for name, entry in keeping.kept(store).items():
+    models = keeping.kept(store)
+    for name in set(store.dense) - set(models):
+        findings.append(
+            Finding(f"there are vectors of {name!r}, which is not among the models", "give it with --model")
+        )
+    for name, entry in models.items():
         try:
-            load(shelf.kept(store, name))
+            model = load(shelf.kept(store, name))
+            if entry.ready and isinstance(model, Encoder) and not isinstance(model, Pretrained):
+                findings += _vectors(store, name, model)
+            if entry.ready and entry.digest and keeping.digest_of(shelf.kept(store, name)) != entry.digest:
+                findings.append(Finding(f"model {name!r} is not as it was given", "give it again with --model"))
         except ParaglossError as error:
             findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))
         if not entry.ready:
             findings.append(Finding(f"model {name!r} has not encoded every document", "give it again with --model"))
     return findings
+
+
+def _vectors(store: Any, name: str, model: Encoder) -> list[Finding]:
+    """Encode every document again: its vector must be what is kept."""
+    off = 0
+    for records in store.scroll(vectors=[name]):
+        rows = rows_of(model, [record.document for record in records])
+        for record, row in zip(records, rows, strict=True):
+            kept, wanted = record.dense.get(name), row if row is not None and row.any() else None
+            alike = kept is wanted if kept is None or wanted is None else np.allclose(kept, wanted, atol=0.01)
+            off += not alike
+    many = f"{off} documents have other vectors than model {name!r} gives them"
+    return [Finding(many, "remove the model and give it again (paragloss models)")] if off else []
 
 
 def repair(location: str, *, progress: Callable[[int], None] | None = None) -> tuple[int, Path]:
@@ -91,7 +123,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> t
     home = Path(location)
     fresh = repaired(home)
     shutil.rmtree(fresh, ignore_errors=True)
-    with open_store(location) as old:
+    with open_store(location, anyway=True) as old:
         shape = old.shape
         several, precision = shape["several"], shape["precision"]
         with create_store(fresh, dense=shape["dense"], sparse=[NAME], several=several, precision=precision) as new:

@@ -67,12 +67,14 @@ def add(store: Any, path: str, model: Any, *, precision: str = "float32") -> boo
 
 
 def remove(store: Any, name: str) -> None:
-    """Forget a model, its files and its vectors."""
+    """Forget a model, its files and its vectors. It is noted to the last, so that what was killed can be done again."""
     store.claim()
-    note(store, {other: entry for other, entry in kept(store).items() if other != name})
+    models = kept(store)
+    note(store, {**models, name: Kept(models[name].digest, False)})
     if name in store.dense:
         store.drop_dense(name)
     shelf.discard(store, name)
+    note(store, {other: entry for other, entry in models.items() if other != name})
 
 
 def digest_of(path: str | Path) -> str:

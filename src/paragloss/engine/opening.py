@@ -9,7 +9,7 @@ from paragloss.engine.catching_up import slow
 from paragloss.engine.encoding import storing
 from paragloss.engine.holding import Held, leave_out_default
 from paragloss.engine.loading import load, name_of
-from paragloss.errors import InputError, StoreError
+from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.search.fields import FIELDS, translation
 from paragloss.search.terms import NAME
 from paragloss.search.together import index_of
@@ -58,8 +58,11 @@ def open(location: str, *, default: bool = True) -> Held:
     store = open_store(location)
     try:
         return Held(location, store, index_of(store).open_or_build(store), default=default)
-    except BaseException:
+    except BaseException as error:
         store.close()
+        if isinstance(error, ValueError | TypeError | KeyError) and not isinstance(error, ParaglossError):
+            said = "what it notes of itself is damaged"
+            raise StoreError(f"{location}: {said} ({error}): restore a copy, or index again") from error
         raise
 
 

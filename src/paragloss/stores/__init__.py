@@ -20,11 +20,22 @@ if TYPE_CHECKING:
 
     AnyStore: TypeAlias = EmbeddedStore | SharedStore | ClusterStore
 
-__all__ = ["Placement", "check_alias", "create_store", "discard", "exists", "open_store", "point_alias", "repaired"]
+__all__ = [
+    "Placement",
+    "changed_since",
+    "check_alias",
+    "create_store",
+    "discard",
+    "exists",
+    "open_store",
+    "point_alias",
+    "repaired",
+]
 
 
-def open_store(location: str | Path) -> AnyStore:
-    """Open a collection: a folder, or http(s)://host:port/collection."""
+def open_store(location: str | Path, *, anyway: bool = False) -> AnyStore:
+    """Open a collection: a folder, or http(s)://host:port/collection; `anyway` also a folder whose files were changed
+    since it was closed."""
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
@@ -34,9 +45,16 @@ def open_store(location: str | Path) -> AnyStore:
 
     _recover(Path(location))
     try:
-        return EmbeddedStore.open(location, patience=0.0)
+        return EmbeddedStore.open(location, patience=0.0, anyway=anyway)
     except InUseError:
         return SharedStore(Path(location), partial(EmbeddedStore.open, patience=0.0))
+
+
+def changed_since(location: str | Path) -> str:
+    """The first file of a folder that something else has changed since it was closed; "" where none is known of."""
+    from paragloss.stores._seal import broken
+
+    return "" if _is_url(location) else broken(Path(location))
 
 
 def exists(location: str | Path) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
@@ -149,11 +150,12 @@ def payload(document: Document) -> dict[str, Any]:
             name: found for name, value in document.meta.items() if (found := _numbers(value)) not in (None, [])
         }:
             kept["numbers"] = numbers
+    kept["sum"] = _sum(document)
     return kept
 
 
 def document(payload: Mapping[str, Any]) -> Document:
-    return Document(
+    found = Document(
         payload["id"],
         payload.get("text", ""),
         payload["lang"],
@@ -161,6 +163,25 @@ def document(payload: Mapping[str, Any]) -> Document:
         payload.get("fields") or {},
         payload.get("meta") or {},
     )
+    if "sum" in payload and payload["sum"] != _sum(found):
+        raise StoreError(f"document {found.id!r} is damaged: index it again")
+    return found
+
+
+def _sum(document: Document) -> int:
+    """A checksum of everything a document says, whatever the order of its names and the kind of its numbers."""
+    parts = [document.id, document.lang, document.title, document.text]
+    parts += [part for pair in sorted(document.fields.items()) for part in pair]
+    told = json.dumps(_plain(dict(document.meta)), sort_keys=True) if document.meta else ""
+    return zlib.crc32("\0".join([*parts, told]).encode())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:

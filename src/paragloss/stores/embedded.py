@@ -3,6 +3,7 @@
 meta.json   format and the names and sizes of the vectors; written last, so a folder with it is whole
 lock        held while the collection is open; the process that holds it answers the others (see `_sharing`)
 shard/      the engine's own files: documents, vectors, indexes and a write-ahead log
+seal.json   what all of these held when the collection was closed (see `_seal`)
 blobs/      whatever else belongs to the collection
 """
 
@@ -20,6 +21,7 @@ import uuid
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,6 +34,7 @@ from paragloss.stores._base import KeptVectors
 from paragloss.stores._guards import copy_sparse, enough_room, loaded, told
 from paragloss.stores._names import MOST, Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
+from paragloss.stores._seal import broken, seal, unseal
 from paragloss.stores._settling import settle, vectors_of
 from paragloss.stores._sharing import Host
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
@@ -108,7 +111,8 @@ class EmbeddedStore(KeptVectors):
         return store
 
     @classmethod
-    def open(cls, path: str | Path, *, patience: float = 1.0) -> EmbeddedStore:
+    def open(cls, path: str | Path, *, patience: float = 1.0, anyway: bool = False) -> EmbeddedStore:
+        """`anyway` opens a folder that something else has changed since it was closed."""
         path = Path(path)
         try:
             meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
@@ -120,9 +124,12 @@ class EmbeddedStore(KeptVectors):
         if version != _points.FORMAT:
             raise StoreError(f"{path} has format {version}, this version reads {_points.FORMAT}: index again")
         if not os.access(path, os.W_OK):
+            _unchanged(path, anyway)
             return cls._borrowed(path, shape)
         lock = _files.lock(path / "lock", patience=patience)
         try:
+            _unchanged(path, anyway)
+            unseal(path)
             _files.sweep(path)
             _files.sweep(path / "blobs")
             settle(path / "shard")
@@ -299,6 +306,9 @@ class EmbeddedStore(KeptVectors):
             if shard is not None:
                 shard.flush()
                 shard.close()
+                if not self._read_only:
+                    with suppress(OSError):
+                        seal(self.path)
                 self._lock.close()
 
     @property
@@ -403,6 +413,14 @@ class EmbeddedStore(KeptVectors):
         without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
         must: list[Any] = [edge.Filter(should=[_condition(match) for match in group]) for group in groups]
         return edge.Filter(must=must, must_not=without)
+
+
+def _unchanged(path: Path, anyway: bool) -> None:
+    if not anyway and (changed := broken(path)):
+        raise StoreError(
+            f"{path} is damaged: {changed} is not what it was when the collection was closed; restore a copy, or "
+            "`paragloss repair` keeps what can be read"
+        )
 
 
 def _config(shape: Shape) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
-from paragloss.errors import InputError, LanguageError
+from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.translation.chosen import CHOICES, chosen
 from paragloss.types import Alternative, Query, Span, Translation
 
@@ -176,6 +176,8 @@ class Dictionary:
         cls, path: str | Path, *, carry: Callable[[str, str], str] | None = None, tag: Tagger | None = None
     ) -> Dictionary:
         saved = artefacts.load(path, kind=KIND)
+        if type(saved.meta["most"]) is not int:
+            raise ModelError(f"{path} is damaged ('most' is {saved.meta['most']!r}): make or copy the dictionary again")
         senses: dict[tuple[str, ...], list[Sense]] = {}
         rows = zip(*(saved.words[name] for name in ("headwords", "texts", "pos")), saved.arrays["weight"], strict=True)
         for headword, text, pos, weight in rows:
