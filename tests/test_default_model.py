@@ -142,3 +142,13 @@ def test_many_languages_at_once_are_what_each_is_alone():
     query = Query("", "red wine", "en")
     many = translator.translate_many(query, ["zh", "hi"])
     assert many == {"zh": translator.translate(query, "zh"), "hi": translator.translate(query, "hi")}
+
+
+def test_indexing_into_a_collection_without_the_default_leaves_it_out_for_good(tmp_path):
+    place = str(tmp_path / "c")
+    with Engine.create(place) as engine:
+        assert engine.info()["default model"] != "left out"
+    with Engine.open_or_create(place, default=False) as engine:
+        assert engine.info()["default model"] == "left out"
+    with Engine.open(place) as engine:
+        assert engine.info()["default model"] == "left out"

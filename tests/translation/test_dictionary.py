@@ -1,10 +1,11 @@
 """Translation by dictionary: which entries match, which translations are chosen, what happens to the rest."""
 
+import json
 import os
 
 import pytest
 
-from paragloss.errors import InputError, LanguageError
+from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.translation.transliteration import carry
@@ -142,3 +143,12 @@ def test_a_glossary_broken_by_an_edit_keeps_its_last_good_state(glossary):
     path.unlink()
     with pytest.warns(UserWarning, match="was not reloaded"):
         assert translated(translator, "server") == {"server": ["Server"]}
+
+
+def test_a_saved_dictionary_whose_settings_are_nonsense_gets_one_line(tmp_path):
+    Dictionary.build([Entry("bread", "pain")], "en", "fr").save(tmp_path / "d")
+    meta = json.loads((tmp_path / "d" / "meta.json").read_text())
+    meta["meta"]["most"] = 1.5
+    (tmp_path / "d" / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(ModelError, match="damaged"):
+        Dictionary.load(tmp_path / "d")

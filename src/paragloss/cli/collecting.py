@@ -28,7 +28,7 @@ def index(
         list[str] | None, typer.Option("--model", help="A trained model, or e5, use, a folder, a URL; again for more.")
     ] = None,
     no_default: Annotated[
-        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss.")
+        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, for good.")
     ] = False,
     vectors: Annotated[
         str, typer.Option(help="How finely a pretrained model's are kept: float32, float16, int8 or binary.")

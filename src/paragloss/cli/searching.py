@@ -30,7 +30,7 @@ def search(
         typer.Option(help="Only documents with FIELD=VALUE, or <, <=, >, >= a number or date: year>=1999."),
     ] = None,
     no_default: Annotated[
-        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss.")
+        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, this time.")
     ] = False,
     queries: Annotated[str, typer.Option(help='A file of queries, rows {"id","lang","text"}.')] = "",
     run: Annotated[str, typer.Option(help="Where the TREC run goes, with --queries.")] = "",

@@ -12,7 +12,7 @@ from paragloss import artefacts
 from paragloss.engine import answering, describing, opening, writing
 from paragloss.engine.answering import Answer
 from paragloss.engine.files import documents_of
-from paragloss.engine.holding import Held
+from paragloss.engine.holding import Held, leave_out_default
 from paragloss.engine.loading import about, load
 from paragloss.engine.understanding import Guess
 from paragloss.engine.writing import Done, Encoding, Progress
@@ -74,7 +74,8 @@ class Engine:
         translate_to: str = "",
         placement: Placement | None = None,
     ) -> Engine:
-        """Open a collection, adding models it does not have yet; or start one."""
+        """Open a collection, adding models it does not have yet; or start one. Without `default` it is searched
+        without the default model from now on, as one that was started so."""
         if not exists(location):
             return cls.create(
                 location,
@@ -87,6 +88,8 @@ class Engine:
             )
         engine = cls.open(location, default=default)
         try:
+            if not default:
+                leave_out_default(engine.held.store)
             opening.use_machine(engine.held, machine, translate_to)
             for path in models:
                 engine.add_model(path, precision=precision)
