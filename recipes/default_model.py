@@ -77,7 +77,8 @@ def task(kind: str, lang: str, source: str = "en") -> tuple[questions.Questions,
     fields = [[d.text for d in found.documents]]
     if any(d.title for d in found.documents):
         fields.append([d.title for d in found.documents])
-    return found, [scoring.Documents.read(texts, lang) for texts in fields]
+    whole = [d.whole for d in found.documents]  # what words hold inside counts with the text
+    return found, [scoring.Documents.read(texts, lang, inner=None if i else whole) for i, texts in enumerate(fields)]
 
 
 def ranks(model: Translator, kind: str, lang: str, source: str = "en") -> np.ndarray:
@@ -86,7 +87,7 @@ def ranks(model: Translator, kind: str, lang: str, source: str = "en") -> np.nda
     if source == lang:
         clauses = [scoring.own_words(query) for query in asked.queries]
     else:
-        clauses = [scoring.translated(query, lang, model) for query in asked.queries]
+        clauses = [scoring.translated(query, lang, model, inner=True) for query in asked.queries]
     return scoring.reciprocal_ranks(scoring.over_fields(clauses, documents), asked.right)
 
 

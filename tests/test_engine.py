@@ -242,6 +242,29 @@ def test_the_parts_of_an_explanation_sum_to_the_score(engine):
         engine.why(Query("", "volcano", "en"), "nobody")
 
 
+def test_names_are_found_by_sound_and_words_inside_longer_ones_and_why_says_so(tmp_path):
+    documents = [
+        Document("fan", "Вчера Овечкин снова забросил шайбу.", "ru"),
+        Document("weather", "Сегодня на улице хорошая погода.", "ru"),
+        Document("late", "Wegen der Zugverspätungen mussten alle warten.", "de"),
+        Document("cake", "Kuchen mit Sahne am Nachmittag.", "de"),
+    ]
+    with Engine.create(str(tmp_path / "c")) as engine:
+        engine.index(documents)
+        first = engine.search("Ovechkin", lang="en").results[0]
+        assert first.id == "fan"
+        assert [first.snippet[start:end] for start, end in first.marks] == ["Овечкин"]
+        told = engine.why(Query("", "Ovechkin", "en"), "fan")
+        (pair,) = [pair for part in told["parts"] for pair in part["pairs"]]
+        assert (pair["query"], pair["document"], pair["source"]) == ("Ovechkin", "Овечкин", "by sound")
+        assert pair["score"] == pytest.approx(told["score"])
+        assert engine.search("train", lang="en").results[0].id == "late"
+        (pair,) = [pair for part in engine.why(Query("", "train", "en"), "late")["parts"] for pair in part["pairs"]]
+        assert (pair["query"], pair["document"], pair["source"]) == ("train", "Zugverspätungen", "default, inside")
+        assert "inner" not in engine.info()["fields"]
+        assert engine.search("Zug", lang="de", pipeline="bm25").results == []
+
+
 def test_a_document_whose_language_can_not_be_told_is_kept_found_and_changed_like_any_other(tmp_path):
     with Engine.create(str(tmp_path / "c")) as engine:
         engine.index([Document("a", "some words in English", "en"), Document("n", "12345 678", "")])

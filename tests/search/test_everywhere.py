@@ -8,6 +8,7 @@ import pytest
 from reference import Words
 
 from paragloss.search.everywhere import Everywhere
+from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.terms import TermIndex
@@ -107,3 +108,57 @@ def test_a_query_that_says_nothing_finds_nothing(indexed):
     searcher = Everywhere(Probabilistic(store, statistics, analyze=Words), Shifted(), to=LANGS)
     assert searcher.search([Query("q", "", "en")], 5) == [[]]
     assert searcher.search([Query("q", "w3", "en")], 5, {"lang": ["xx"]}) == [[]]
+
+
+class Names:
+    """Knows one word, and no name."""
+
+    def translate(self, query, to):
+        known = {"delay": "Verspätung", "train": "Zug"}
+        return [Translation(w, (Alternative(known.get(w, w), 1.0),)) for w in query.text.split()]
+
+
+DOCUMENTS = [
+    Document("fan", "Овечкин забросил шайбу", "ru"),
+    Document("weather", "Погода сегодня хорошая", "ru"),
+    Document("late", "Wegen der Zugverspätungen warteten alle", "de"),
+    Document("cake", "Kuchen mit Sahne", "de"),
+]
+
+
+def found(place, fields, text, **options):
+    with EmbeddedStore.create(place, dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, fields=fields)
+        index.add(DOCUMENTS)
+        searcher = Probabilistic(store, index.statistics, proportional=True, **options)
+        ranking = Everywhere(searcher, Names(), to=["ru", "de"]).search([Query("q", text, "en")], 5)[0]
+        return {hit.id: hit.score for hit in ranking}
+
+
+def test_names_are_found_by_sound_and_words_inside_longer_ones(tmp_path):
+    fields = ("title", "text", "inner")
+    assert list(found(tmp_path / "name", fields, "Ovechkin")) == ["fan"]
+    assert list(found(tmp_path / "part", fields, "delay")) == ["late"]
+    both = found(tmp_path / "both", fields, "train delay")
+    assert list(both) == ["late"]
+    assert 0 < both["late"] <= 1
+
+
+def test_a_collection_from_before_is_searched_as_before(tmp_path):
+    assert found(tmp_path / "name", ("title", "text"), "Ovechkin") == {}
+    assert found(tmp_path / "part", ("title", "text"), "delay") == {}
+
+
+def test_titles_alone_are_searched_by_their_words_only(tmp_path):
+    assert found(tmp_path / "c", ("title", "text", "inner"), "Ovechkin", weights={"title": 1.0}) == {}
+
+
+def test_plain_search_sees_nothing_of_it(tmp_path):
+    for fields in (("text",), ("text", "inner")):
+        with EmbeddedStore.create(tmp_path / f"c{len(fields)}", dense={}, sparse=["terms"]) as store:
+            index = TermIndex.build(store, fields=fields)
+            index.add(DOCUMENTS)
+            searcher = Lexical(store, index.statistics, weights={"text": 1.0}, langs=["ru", "de"])
+            assert searcher.search([Query("q", "Zug", "de")], 5) == [[]]
+            plain = searcher.search([Query("q", "Kuchen Sahne", "de")], 5)[0]
+            assert [hit.id for hit in plain] == ["cake"]

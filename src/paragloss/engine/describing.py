@@ -15,6 +15,7 @@ from paragloss.gloss import gloss as glossed
 from paragloss.search import accounts, explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.calibrated import DEPTH
+from paragloss.search.fields import INNER
 from paragloss.types import Query, Where
 
 #: So many characters of a text tell its language.
@@ -95,7 +96,7 @@ def _fields(held: Held) -> dict[str, int]:
     """The fields that documents have, and how many have each."""
     statistics = held.index.statistics
     counts = {f: sum(statistics.documents(f, lang) for lang in held.langs) for f in statistics.layout.fields}
-    return {field: count for field, count in counts.items() if count}
+    return {field: count for field, count in counts.items() if count and field != INNER}
 
 
 def _unknown_words(held: Held) -> dict[str, float]:

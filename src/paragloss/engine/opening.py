@@ -10,7 +10,7 @@ from paragloss.engine.encoding import storing
 from paragloss.engine.holding import Held, leave_out_default
 from paragloss.engine.loading import load, name_of
 from paragloss.errors import InputError, ParaglossError, StoreError
-from paragloss.search.fields import FIELDS, translation
+from paragloss.search.fields import FIELDS, INNER, translation
 from paragloss.search.terms import NAME
 from paragloss.search.together import index_of
 from paragloss.stores import Placement, create_store, open_store
@@ -40,7 +40,7 @@ def create(
     )
     try:
         more = [translation(translator.to)] if translator.to else []
-        index = index_of(store).build(store, fields=[*FIELDS, *more])
+        index = index_of(store).build(store, fields=[*FIELDS, INNER, *more])
         if translator.engine:
             translating.write(store, translator)
         for path in models:

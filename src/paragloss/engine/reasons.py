@@ -12,6 +12,7 @@ from paragloss.analysis import analyzer
 from paragloss.gloss.snippets import REACH
 from paragloss.search.accounts import Account
 from paragloss.search.met import Share
+from paragloss.translation.inner import MARK, WITHIN, inside
 from paragloss.types import Document, Query
 
 #: Pairs of words shown of a part; what the others carried is one line.
@@ -24,6 +25,7 @@ def why(query: Query, document: Document, account: Account, *, name: str) -> dic
     parts = account.parts or ((name, account),)
     ours = _written(query.text, query.lang, document.lang)
     theirs = _written(document.whole[:REACH], document.lang)
+    theirs |= _holding(theirs, document.lang)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "id": document.id,
@@ -62,4 +64,13 @@ def _written(text: str, *langs: str) -> dict[str, str]:
     for lang in langs:
         for span in analyzer(lang).spans(text):
             found.setdefault(span.term, text[span.start : span.end])
+    return found
+
+
+def _holding(written: dict[str, str], lang: str) -> dict[str, str]:
+    """How words are written that hold others, or sound like a name, by what they hold."""
+    found: dict[str, str] = {}
+    for term, word in written.items():
+        for held in inside([term], lang):
+            found.setdefault(held if held[0] == MARK else WITHIN + held, word)
     return found

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
+from paragloss.gloss.snippets import REACH
 from paragloss.serving.bag import BagEncoder
+from paragloss.translation.inner import heard, inside
 from paragloss.types import Document, Floats, Query, Translator
 
 
@@ -44,7 +46,7 @@ class Said:
             translators = [m for m in self._models.values() if isinstance(m, Translator)]
             for model in translators if lang != self.query.lang else []:
                 with suppress(LanguageError):
-                    for clause in model.translate(self.query, lang):
+                    for clause in heard(model.translate(self.query, lang), self.query.lang, lang):
                         for alternative in clause.alternatives:
                             for term in alternative.terms or cut(alternative.text):
                                 weights[term] = max(weights.get(term, 0.0), alternative.weight)
@@ -78,9 +80,14 @@ def result(
 
 
 def matching(said: Said, document: Document) -> dict[str, float]:
-    """The terms of a document that speak for the query, with how much: the query's own words, their
-    translations, and the words a model finds close to it."""
+    """The terms of a document that speak for the query, with how much: the query's own words, their translations, words
+    that hold those or sound like its names, and the words a model finds close to it."""
     cut, weights = analyzer(document.lang).terms, dict(said.words(document.lang))
+    if document.lang != said.query.lang:
+        for term in set(cut(document.text[:REACH])) - weights.keys():
+            held = [weights[word] for word in inside([term], document.lang) if word in weights]
+            if held:
+                weights[term] = max(held)
     for model, vector in said.vectors(document.lang).values():
         shares = contributions(model, vector, document.text, document.lang)
         best = max(shares.values(), default=0.0)

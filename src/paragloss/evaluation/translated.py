@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.translation import table
+from paragloss.translation.inner import MARK, PART, heard, inside
 from paragloss.types import Aligned, Query, Translation, Translator
 
 K1, B = 1.2, 0.75
@@ -26,21 +27,34 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 class Documents(NamedTuple):
-    """Documents of one language: counts (documents, terms)."""
+    """Documents of one language: counts (documents, terms), lengths, and the places of what words hold inside."""
 
     lang: str
     number: dict[str, int]
     counts: sp.csr_matrix
+    length: Doubles
+    inner: dict[str, int]
 
     @classmethod
-    def read(cls, texts: Sequence[str], lang: str) -> Documents:
+    def read(cls, texts: Sequence[str], lang: str, *, inner: Sequence[str] | None = None) -> Documents:
+        """`inner` are the texts whose words are also looked into, as the product does; nothing is by default."""
         index: dict[str, int] = {}
-        terms = analyzer(lang).terms
-        bags = [Counter(index.setdefault(t, len(index)) for t in terms(text)) for text in texts]
+        cut = [analyzer(lang).terms(text) for text in texts]
+        bags = [Counter(index.setdefault(term, len(index)) for term in terms) for terms in cut]
+        held: dict[str, int] = {}
+        for bag, text in zip(bags, inner or (), strict=False):
+            for term in inside(analyzer(lang).terms(text), lang):
+                bag[held.setdefault(term, len(index) + len(held))] += 1
         start = np.cumsum([0, *map(len, bags)])
         indices = np.fromiter((i for bag in bags for i in bag), np.int64)
         data = np.fromiter((n for bag in bags for n in bag.values()), np.float64)
-        return cls(lang, index, sp.csr_matrix((data, indices, start), shape=(len(texts), len(index))))
+        return cls(
+            lang,
+            index,
+            sp.csr_matrix((data, indices, start), shape=(len(texts), len(index) + len(held))),
+            np.array([len(terms) for terms in cut], np.float64),
+            held,
+        )
 
 
 def own_words(query: Query) -> list[Clause]:
@@ -48,8 +62,10 @@ def own_words(query: Query) -> list[Clause]:
     return [{term: 1.0} for term in analyzer(query.lang).terms(query.text)]
 
 
-def translated(query: Query, to: str, translator: Translator) -> list[Clause]:
-    return shares(translator.translate(query, to), to)
+def translated(query: Query, to: str, translator: Translator, *, inner: bool = False) -> list[Clause]:
+    """A query in another language; with `inner` also by how its names sound there."""
+    said = translator.translate(query, to)
+    return shares(heard(said, query.lang, to) if inner else said, to)
 
 
 def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
@@ -73,7 +89,7 @@ def scores(queries: Sequence[Sequence[Clause]], documents: Documents) -> Floats:
     counts, index = documents.counts, documents.number
     number = counts.shape[0]
     df = np.bincount(counts.indices, minlength=counts.shape[1])
-    length = np.asarray(counts.sum(axis=1)).ravel()
+    length = documents.length
     norm = K1 * (1 - B + B * length / max(length.mean(), 1e-9))
     rows: list[int] = []
     columns: list[int] = []
@@ -84,14 +100,15 @@ def scores(queries: Sequence[Sequence[Clause]], documents: Documents) -> Floats:
         for clause in clauses:
             seen = 0.0
             for word, share in clause.items():
-                i = index.get(word)
-                if i is not None:
-                    rows.append(len(owner))
-                    columns.append(i)
-                    values.append(share)
-                    seen += share * df[i]
+                within = share if word[0] == MARK else PART * share
+                for i, part in ((index.get(word), share), (documents.inner.get(word), within)):
+                    if i is not None:
+                        rows.append(len(owner))
+                        columns.append(i)
+                        values.append(part)
+                        seen += part * df[i]
             owner.append(q)
-            mass.append(seen)
+            mass.append(min(seen, number))
     found = np.zeros((len(queries), number), np.float32)
     weights = sp.csr_matrix((values, (rows, columns)), shape=(len(owner), counts.shape[1]))
     idf = np.log1p((number - np.array(mass) + 0.5) / (np.array(mass) + 0.5))

@@ -25,11 +25,14 @@ from paragloss.search.nearness import near, reread
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import Nested, Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
+from paragloss.translation.inner import MARK, WITHIN
 from paragloss.translation.origins import Origins, origins
 from paragloss.types import Document, Query, Ranking, Searcher, Translator, Where
 
 #: What words that stand as they are were met through.
 AS_THEY_STAND = "bm25"
+#: What names were met through that were heard, and what is said of words that stand inside longer ones.
+BY_SOUND, INSIDE = "by sound", ", inside"
 
 
 class Asking(NamedTuple):
@@ -214,9 +217,10 @@ def _worded(met: list[Met], query: Query, score: float, by: Origins) -> Account:
     words = _who(query, by)
     shares = []
     for source, word, given in met:
-        knowing = words.get((source, word)) or {AS_THEY_STAND: 1.0}
-        total = sum(knowing.values())
-        shares += [Share(source, word, name, given * part / total) for name, part in knowing.items()]
+        bare = word.removeprefix(WITHIN)
+        knowing = {BY_SOUND: 1.0} if word[0] == MARK else words.get((source, bare)) or {AS_THEY_STAND: 1.0}
+        total, how = sum(knowing.values()), "" if bare == word else INSIDE
+        shares += [Share(source, word, name + how, given * part / total) for name, part in knowing.items()]
     return Account(score, tuple(shares))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.translation.combined import translate_many
+from paragloss.translation.inner import heard
 from paragloss.types import Query, Ranking, Translator, Where
 
 
@@ -29,4 +30,6 @@ class Everywhere:
         others = [lang for lang in targets if lang != query.lang]
         said = translate_many(self.translator, query, others) if others else {}
         own = [query] if query.lang in targets else []
+        if self.searcher.hears:
+            said = {lang: heard(clauses, query.lang, lang) for lang, clauses in said.items()}
         return own + [Query(query.id, query.text, lang, tuple(clauses)) for lang, clauses in said.items()]

@@ -15,6 +15,8 @@ from paragloss.types import Document
 
 #: The fields of a new collection, and their weights.
 FIELDS: Mapping[str, float] = {"title": 1.0, "text": 1.0, "headings": 0.5, "strong": 0.1, "url": 0.1}
+#: What `inner` makes of the words of a document; no field that anybody names, and plain BM25 knows nothing of it.
+INNER = "inner"
 _BETWEEN = re.compile(r"[/_\-.+?&=#~]+")
 
 
@@ -31,7 +33,7 @@ def weights(statistics: Statistics, said: Mapping[str, float | None] | None) -> 
 
 def named(statistics: Statistics) -> list[str]:
     """The fields that a pipeline may name: those in the documents' own language."""
-    return [field for field in statistics.layout.fields if not language_of(field)]
+    return [field for field in statistics.layout.fields if not language_of(field) and field != INNER]
 
 
 def translation(lang: str) -> str:

@@ -58,10 +58,10 @@ class Parts(NamedTuple):
     def names(self) -> list[str]:
         return ["bm25", *self.encoders, *self.translators]
 
-    def idf(self, lang: str, term: str) -> float:
-        """How rare a term is in the texts of a language; 0 where no document has it."""
-        df = self.statistics.df("text", lang, [term])
-        return float(self.statistics.idf("text", lang, df)[0]) if df[0] else 0.0
+    def idf(self, lang: str, term: str, field: str = "text") -> float:
+        """How rare a term is in the texts of a language, or in another field; 0 where no document has it."""
+        df = self.statistics.df(field, lang, [term])
+        return float(self.statistics.idf(field, lang, df)[0]) if df[0] else 0.0
 
     def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self.memory:

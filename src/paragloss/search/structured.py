@@ -18,8 +18,10 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, dot, sparse
 from paragloss.ranking import rank
+from paragloss.search.fields import INNER
 from paragloss.search.met import Met
 from paragloss.statistics import Statistics, rarity
+from paragloss.translation.inner import MARK, PART, WITHIN
 from paragloss.types import Analyzer, Hit, Query, Ranking, SparseRows, SparseVector, Store, Where
 
 #: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
@@ -48,7 +50,8 @@ class _Structured:
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> None:
         layout = statistics.layout
-        weights = dict.fromkeys(layout.fields, 1.0) if weights is None else dict(weights)
+        every = [field for field in layout.fields if field != INNER]
+        weights = dict.fromkeys(every, 1.0) if weights is None else dict(weights)
         self._weights = weights
         self._store = store
         self._statistics = statistics
@@ -59,6 +62,11 @@ class _Structured:
         self._proportional = proportional
         self._name = name
         self._analyze = analyze
+
+    @property
+    def hears(self) -> bool:
+        """Whether what words hold inside and how they sound is looked at: it counts as words of the text do."""
+        return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
         return [self._one(query, k, where) for query in queries]
@@ -116,6 +124,13 @@ class _Felt(NamedTuple):
     tf: Doubles  # (parts, clauses)
 
 
+class _Inner(NamedTuple):
+    """Terms as they are known in the field `inner`, and how much each counts there."""
+
+    ids: Ids
+    shares: Doubles
+
+
 class _OneTerm(_Structured):
     """A clause is one term. Its tf is a weighted sum over alternatives, which a dot product can't saturate: a dot
     product that saturates each alternative by itself picks `candidates` documents, which are then scored exactly
@@ -153,6 +168,7 @@ class _OneTerm(_Structured):
         statistics, layout = self._statistics, self._statistics.layout
         hashes: list[int] = []
         shares: list[float] = []
+        within: list[float] = []  # (terms,) what a word counts that another word holds inside
         sizes: list[int] = []  # terms of each clause, language after language
         owner: list[tuple[int, int]] = []  # (clauses,) language, number
         importance: list[float] = []  # (clauses,)
@@ -162,6 +178,7 @@ class _OneTerm(_Structured):
                 words, parts = self._shares(choices)
                 hashes.extend(map(known.__getitem__, words))
                 shares += parts
+                within += [1.0 if word[0] == MARK else PART for word in words]
                 sizes.append(len(words))
                 owner.append((place, number))
                 importance.append(choices[0].clause)
@@ -176,19 +193,35 @@ class _OneTerm(_Structured):
         held = [[statistics.documents(layout.fields[f], code) for code in langs] for f in fields]
         documents = np.array(held, float)[:, lang]  # (fields, clauses)
         df = self._df(statistics.df_of(ids.ravel()).reshape(ids.shape).astype(float), share, first, documents)
+        of = np.repeat(np.arange(len(owner)), sizes)  # (terms,) which clause
+        inner = self._inner(hashes, share * within)
+        if len(inner.ids):
+            home = fields.tolist().index(layout.field("text"))
+            more = np.bincount(of, statistics.df_of(inner.ids) * inner.shares, len(owner))
+            df[home] = np.minimum(df[home] + more, documents[home])
         idf = self._factors[fields, None] * np.array(importance) * rarity(documents, df)  # (fields, clauses)
         usual = np.array([[statistics.coverage(layout.fields[f], code) for code in langs] for f in fields])[:, lang]
         most = np.bincount(lang, (idf * usual).sum(axis=0), len(langs)).astype(float)  # of words nobody has, too
         most = np.where(most > 0, most, 1.0)
         gain = np.zeros((len(langs), len(layout.fields), clause.max() + 1))
         gain[lang[:, None], fields, clause[:, None]] = np.where(df > 0, idf, 0.0).T
-        of = np.repeat(np.arange(len(owner)), sizes)  # (terms,) which clause
-        keys, row = np.unique((lang[of] << 32) + ids.astype(np.int64), return_inverse=True)
-        table = np.zeros((len(keys), gain.shape[2]))
-        np.add.at(table, (row.ravel(), np.tile(clause[of], len(fields))), np.tile(share, len(fields)))
         scale = most if self._proportional else np.ones(len(langs))
-        weight = share * np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]
-        return _Asked(langs, keys, table, gain, most, _summed(ids.ravel(), weight.ravel()))
+        weight = np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]  # (fields, terms) of a whole share
+        every = np.concatenate([ids.ravel(), inner.ids])
+        counted = np.concatenate([np.tile(share, len(fields)), inner.shares])
+        weighed = np.concatenate([weight.ravel(), weight[home] if len(inner.ids) else np.zeros(0)])
+        which = np.resize(of, len(every))
+        keys, row = np.unique((lang[which] << 32) + every.astype(np.int64), return_inverse=True)
+        table = np.zeros((len(keys), gain.shape[2]))
+        np.add.at(table, (row.ravel(), clause[which]), counted)
+        return _Asked(langs, keys, table, gain, most, _summed(every, counted * weighed))
+
+    def _inner(self, hashes: Sequence[int], shares: Doubles) -> _Inner:
+        """The same words as other words hold them inside, or nothing where that is not looked at."""
+        if not self.hears:
+            return _Inner(np.zeros(0, np.uint32), np.zeros(0))
+        layout = self._statistics.layout
+        return _Inner(layout.ids(layout.field(INNER), hashes), shares)
 
     def met(self, query: Query, id: str) -> list[Met]:
         """What every word gives a document of the query's language; all of them sum to its score. A clause saturates as
@@ -207,6 +240,10 @@ class _OneTerm(_Structured):
                 ids = self._statistics.layout.ids(fields, [self._statistics.layout.hashes(query.lang)[word]])
                 here = np.isin(asked.keys[felt.place], ids.astype(np.int64))
                 totals[source, word] = totals.get((source, word), 0.0) + float(given[here, number].sum())
+                if self.hears:
+                    here = asked.keys[felt.place] == self._statistics.ids(INNER, query.lang, [word]).astype(np.int64)
+                    held = word if word[0] == MARK else WITHIN + word
+                    totals[source, held] = totals.get((source, held), 0.0) + float(given[here, number].sum())
         return [Met(source, word, score) for (source, word), score in totals.items() if score]
 
     def _scores(self, asked: _Asked, langs: Sequence[str], rows: SparseRows) -> Doubles:
@@ -230,8 +267,21 @@ class _OneTerm(_Structured):
         here = np.flatnonzero(asked.keys[place] == keys)
         each = bags.counts[here, None] * asked.shares[place[here]]
         tf = np.zeros((len(bags.row), asked.gain.shape[2]))
-        np.add.at(tf, part[here], each)
-        return _Felt(bags, lang, norms, part[here], place[here], each, tf)
+        part = self._home(bags)[part[here]]
+        np.add.at(tf, part, each)
+        return _Felt(bags, lang, norms, part, place[here], each, tf)
+
+    def _home(self, bags: Bags) -> Integers:
+        """Where the entries of each part count: those of `inner` in the same document's text."""
+        place = np.arange(len(bags.row))
+        if self.hears:
+            layout = self._statistics.layout
+            text = np.full(bags.rows, -1)
+            mine = bags.field == layout.field("text")
+            text[bags.row[mine]] = place[mine]
+            inner = bags.field == layout.field(INNER)
+            place[inner] = np.where(text[bags.row[inner]] >= 0, text[bags.row[inner]], place[inner])
+        return place
 
 
 class Synonymous(_OneTerm):

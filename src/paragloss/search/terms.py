@@ -16,8 +16,9 @@ import numpy as np
 from paragloss.analysis import analyzer, check_yield
 from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
-from paragloss.search.fields import language_of, text_of
+from paragloss.search.fields import INNER, language_of, text_of
 from paragloss.statistics import DRIFT, Statistics
+from paragloss.translation.inner import inside
 from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
 
 #: The sparse vector of every document that holds its terms.
@@ -220,19 +221,18 @@ class TermIndex:
 
 def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer) -> Bags:
     """The terms of documents, counted: all of `TermIndex.add` that needs neither the store nor its statistics."""
-    return layout.bags(
-        [
-            (
-                document.lang,
-                {
-                    field: analyze(language_of(field) or document.lang).terms(text)
-                    for field in layout.fields
-                    if (text := text_of(document, field))
-                },
-            )
-            for document in documents
-        ]
-    )
+    return layout.bags([(document.lang, _terms(layout, document, analyze)) for document in documents])
+
+
+def _terms(layout: Layout, document: Document, analyze: Callable[[str], Analyzer]) -> dict[str, list[str]]:
+    found = {
+        field: analyze(language_of(field) or document.lang).terms(text)
+        for field in layout.fields
+        if field != INNER and (text := text_of(document, field))
+    }
+    if INNER in layout.fields:
+        found[INNER] = inside([*found.get("title", ()), *found.get("text", ())], document.lang)
+    return found
 
 
 def _alarm(documents: Sequence[Document], bags: Bags, text: int) -> None:

@@ -1,4 +1,5 @@
-"""Words written together: taken apart into words that are known (Zugverspätung into Zug and Verspätung), and made."""
+"""Words written together: taken apart into words that are known (Zugverspätung into Zug and Verspätung), and made.
+Words of scripts without spaces that were not cut far enough, and words with endings that nobody took off."""
 
 from __future__ import annotations
 
@@ -15,6 +16,11 @@ COMPOUNDING = {
     "hu": ("",),
 }
 _SHORTEST = 3
+#: Where words are not written apart, the shortest word that another may hold: in characters.
+UNSPACED = {"zh": 2, "ja": 2, "ko": 2, "th": 3}
+_LONGEST = 8
+#: How much of a word must be a known one for the rest to be taken for an ending.
+_BEGINNING = 0.5
 
 
 def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
@@ -33,6 +39,35 @@ def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
             if rest:
                 return [_ends(term[:cut], lang, known), *rest[0]]
     return []
+
+
+def inside(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
+    """The known words that an unknown one holds: its parts, or the longest it begins with."""
+    if lang in COMPOUNDING:
+        found = parts(term, lang, known)
+    else:
+        found = _cut(term, UNSPACED[lang], known) if lang in UNSPACED else []
+    return found or _beginning(term, UNSPACED.get(lang, _SHORTEST + 1), known)
+
+
+def _beginning(term: str, shortest: int, known: Callable[[str], bool]) -> list[str]:
+    least = max(shortest, int(_BEGINNING * len(term)) + 1)
+    return next(([term[:end]] for end in range(len(term) - 1, least - 1, -1) if known(term[:end])), [])
+
+
+def _cut(term: str, shortest: int, known: Callable[[str], bool]) -> list[str]:
+    """The fewest known words that leave the fewest characters between them; none where those are more than half."""
+    best: list[tuple[int, int, list[str]]] = [(0, 0, [])]  # up to each character: left out, words, which
+    for end in range(1, len(term) + 1):
+        skipped, number, words = best[end - 1]
+        here = (skipped + 1, number + 1, words)
+        for start in range(max(0, end - _LONGEST), end - shortest + 1):
+            if known(term[start:end]):
+                skipped, number, words = best[start]
+                if (skipped, number + 1) < here[:2]:
+                    here = (skipped, number + 1, [*words, term[start:end]])
+        best.append(here)
+    return best[-1][2] if 2 * best[-1][0] <= len(term) else []
 
 
 def joined(firsts: Sequence[str], seconds: Sequence[str], lang: str) -> list[str]:

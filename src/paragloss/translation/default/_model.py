@@ -6,6 +6,7 @@ Knows nothing of how it was learned (recipes/default_model.py) or of searching.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, wraps
 from itertools import pairwise
@@ -19,7 +20,7 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
 from paragloss.languages import normalise, scripts
-from paragloss.translation.default._compounds import COMPOUNDING, joined, parts
+from paragloss.translation.default._compounds import COMPOUNDING, UNSPACED, inside, joined, parts
 from paragloss.translation.default._rows import Rows
 from paragloss.translation.default._words import Words
 from paragloss.translation.table import Table
@@ -99,6 +100,19 @@ class Default:
     def knows(self, term: str, lang: str) -> bool:
         """Whether an analysed term, or phrase, is among a language's own words; English words it may borrow are not."""
         return self._open(self._code(lang)).words.find(term) >= 0
+
+    def inside(self, term: str, lang: str) -> list[str]:
+        """The known words that an unknown term holds; where words are not written apart, the number that any does."""
+        lang = self._code(lang)
+        if lang in UNSPACED and (numbers := _number().findall(term)):
+            return [] if term.isdigit() else numbers
+        return [] if self.knows(term, lang) else inside(term, lang, lambda part: self.knows(part, lang))
+
+    def spelled_large(self, term: str, lang: str) -> bool:
+        """Whether a term is known with a capital letter, as names are."""
+        lang = self._code(lang)
+        number = self._number(lang, term)
+        return number >= 0 and self._entry(lang, number)[1][:1].isupper()
 
     def pieces(self, text: str, lang: str) -> list[Piece]:
         """The words of a text with the English they may be. A word inside a known phrase is also what the phrase is;
@@ -255,6 +269,11 @@ def _told(look: Callable[P, T]) -> Callable[P, T]:
             raise ModelError(f"the model's packed words are damaged ({reason}): install or copy it again") from error
 
     return looked
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    return re.compile(r"\d+")
 
 
 @cache

@@ -1,0 +1,90 @@
+"""How a word of any script sounds, as the consonants it has: what a name keeps when another language writes it.
+
+Twenty symbols: B C D F G H J K L M N P R S T V W Z as read in English, C for ch, J for its voiced sister, X for sh, Q
+for ng. Vowels, Y and doubled letters are left out; so is W outside Latin letters, where it is as often a vowel. What
+remains different between languages (Arabic has no P) is learned: see `translation.sounds`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+#: Letters that say another sound than anyascii's, or nothing: Greek pairs, Hebrew and Arabic vowels, Indian nasals.
+_LETTERS = """
+μπ=b ντ=d γκ=g γγ=ng γχ=nh τζ=j τσ=ch ου=u χ=h ευ=ev αυ=av ψ=ps
+וו=v ו= ב=b פ=p ף=p כ=k ך=k ג׳=j צ׳=ch ז׳=j צ=ts ץ=ts ה= י=
+و= ي= ى= ی= ة= ه=h ع= غ=g تش=ch دج=j چ=ch ژ=j ق=k ث=th ح=h خ=kh
+ं=n ँ=n ং=n ঁ=n श=sh ष=sh শ=sh ষ=sh ஷ=sh ஃப=f ஃ= ச=s ங=n ஞ=n व=v
+ж=j дж=j х=h щ=sh ц=ts г=g ล=l ฌ=ch ซ=s
+"""
+#: Groups of Latin letters, the first that fits counts, by how a script was written in them.
+_GROUPS = {
+    "Latn": """tsch=C tch=C dsch=J sch=X tsh=C dzh=J shch=X dj=J dg(?=[eiy])=J sh=X ch=C zh=J kh=H ph=F th=T dh=D gh=G
+ck=K qu=K ng=Q x=KS q=K c(?=[eiy])=S c=K j=J""",
+    "Indic": "ch=C jh=J kh=K gh=G th=T dh=D ph=F bh=B sh=X ng=Q x=KS q=K c=C j=J",
+    "Hani": "zh=J ch=C sh=X ng=N x=X q=C c=S j=J",
+    "other": "shch=X tsh=C dzh=J sh=X ch=C zh=J kh=H ph=F th=T dh=D gh=G ng=Q x=KS q=K c=K j=J",
+}
+_PLAIN = {letter: letter.upper() for letter in "bdfghklmnprstvwz"}
+#: Nobody's name is longer; what is, is no name.
+_LONGEST = 40
+
+
+class _Rules(NamedTuple):
+    pattern: re.Pattern[str]
+    becomes: Mapping[str, str]
+    numbered: tuple[str, ...]
+
+
+@lru_cache(maxsize=100_000)
+def sound(word: str) -> str:
+    """The consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for what has none."""
+    if not word or len(word) > _LONGEST:
+        return ""
+    script = _script(word)
+    word = word.lower()
+    if script != "Latn":
+        letters = _rules(_LETTERS)
+        word = letters.pattern.sub(lambda found: letters.becomes[found[0]], _without_greek_accents(word))
+    groups = _rules(_GROUPS[script])
+    text = re.sub(r"(.)\1", r"\1", _ascii(word).lower())
+    text = groups.pattern.sub(lambda found: groups.numbered[(found.lastindex or 1) - 1], text)
+    plain = _PLAIN if script == "Latn" else {**_PLAIN, "w": ""}
+    return "".join(char if char.isupper() else plain.get(char, "") for char in text)
+
+
+def _ascii(word: str) -> str:
+    if word.isascii():
+        return word
+    from anyascii import anyascii
+
+    found: str = anyascii(word)
+    return found
+
+
+def _script(word: str) -> str:
+    highest = max(map(ord, word))
+    if highest < 0x370 or 0x1E00 <= highest < 0x1F00:
+        return "Latn"
+    if 0x900 <= highest < 0xE80:
+        return "Indic"
+    return "Hani" if 0x3400 <= highest < 0xA000 else "other"
+
+
+def _without_greek_accents(word: str) -> str:
+    if not any("\u0370" <= char < "\u0400" for char in word):
+        return word
+    return "".join(char for char in unicodedata.normalize("NFD", word) if not "\u0300" <= char <= "\u036f")
+
+
+@cache
+def _rules(text: str) -> _Rules:
+    pairs = [rule.rpartition("=")[::2] for rule in text.split()]
+    if text is _LETTERS:
+        pairs.sort(key=lambda pair: -len(pair[0]))
+    pattern = re.compile("|".join(f"({letters})" for letters, _ in pairs))
+    return _Rules(pattern, dict(pairs), tuple(symbol for _, symbol in pairs))

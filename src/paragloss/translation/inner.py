@@ -1,0 +1,117 @@
+"""What the words of a document hold inside, kept beside its terms for queries that were translated: how names sound,
+and the words that longer ones are made of.
+
+A table of translations knows neither every name nor every compound. So a document's unknown words are also kept as the
+known words they hold (Zugverspätung: Zug, Verspätung) and as their consonants, and names as their consonants whether
+known or not; a query's names are asked for by what they may sound like in the document's language. Plain search by
+words sees nothing of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import pairwise
+
+from paragloss.analysis.sound import sound
+from paragloss.languages import scripts
+from paragloss.translation import default, sounds
+from paragloss.types import Alternative, Translation
+
+#: What sounds begin with, so that no word is taken for one.
+MARK = "≈"
+#: What a word begins with that was met inside another, where both are told apart.
+WITHIN = "…"
+#: How much a word counts that stands inside another.
+PART = 0.8
+#: What the sound of a word has of its clause: a word that nobody knows, and one that is written large; and how much of
+#: that where both languages have one script, and names mostly stay as they are.
+UNKNOWN, NAMED, ALIKE = 0.5, 0.2, 0.5
+#: English words looked at to see whether a word is the same name.
+_LIKELY = 4
+#: Characters of a name that was cut into pieces, and how many pieces.
+_SHORTEST, _LONGEST, _PIECES = 3, 7, 4
+#: Words remembered for each language.
+_MEMO = 500_000
+
+
+def inside(terms: Sequence[str], lang: str) -> list[str]:
+    """What the terms of a document hold: nothing in a language that the default model does not speak."""
+    if lang not in default.open().langs:
+        return []
+    known = _held(lang)
+    found = [held for term in terms for held in known[term]]
+    return found + pieced(terms, lang) if sounds.letters(lang) else found
+
+
+def heard(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
+    """Clauses with how their names may sound in a language among the alternatives."""
+    return [_heard(clause, source, target) for clause in clauses]
+
+
+def _share(clause: Translation, source: str, target: str) -> float:
+    """What its sound has of a clause."""
+    word = clause.source
+    if " " in word:
+        return 0.0
+    unknown = all(alternative.text == word for alternative in clause.alternatives)
+    return (UNKNOWN if unknown else NAMED if word[:1].isupper() else 0.0) * (ALIKE if _alike(source, target) else 1.0)
+
+
+@cache
+def _alike(one: str, other: str) -> bool:
+    return bool(set(scripts(one)) & set(scripts(other)))
+
+
+def _heard(clause: Translation, source: str, target: str) -> Translation:
+    part = _share(clause, source, target)
+    ways = sounds.heard(clause.source, source, target) if part else ()
+    if not ways:
+        return clause
+    scale = (1 - part) / sum(alternative.weight for alternative in clause.alternatives)
+    kept = [alternative._replace(weight=scale * alternative.weight) for alternative in clause.alternatives]
+    added = [Alternative(MARK + symbols, part * weight, (MARK + symbols,)) for symbols, weight in ways]
+    return clause._replace(alternatives=(*kept, *added))
+
+
+def pieced(terms: Sequence[str], lang: str) -> list[str]:
+    """The sounds of names that were cut into pieces: neighbours written with the characters that write names."""
+    letters, found = sounds.letters(lang), []
+    fits = [letters.issuperset(term) for term in terms]
+    for start in (i for i, (one, next_one) in enumerate(pairwise([*fits, False])) if one and next_one):
+        end, name = start, ""
+        while end < len(terms) and end - start < _PIECES and fits[end]:
+            name, end = name + terms[end], end + 1
+            if end - start > 1 and _SHORTEST <= len(name) <= _LONGEST and len(said := sound(name)) >= sounds.FEWEST:
+                found.append(MARK + said)
+    return found
+
+
+class _Held(dict[str, tuple[str, ...]]):
+    """What each term of a language holds, worked out once."""
+
+    def __init__(self, lang: str) -> None:
+        super().__init__()
+        self._lang = lang
+
+    def __missing__(self, term: str) -> tuple[str, ...]:
+        if len(self) >= _MEMO:
+            self.clear()
+        said = sound(term)
+        named = [MARK + said] if len(said) >= sounds.FEWEST and _is_name(term, said, self._lang) else []
+        self[term] = found = (*named, *default.open().inside(term, self._lang))
+        return found
+
+
+_held = cache(_Held)
+
+
+def _is_name(term: str, said: str, lang: str) -> bool:
+    """Whether a term may be a name: it is unknown, or sounds as its English does; an English one is written large."""
+    model = default.open()
+    if term.isdigit() or not model.knows(term, lang):
+        return not term.isdigit()
+    if lang == "en":
+        return model.spelled_large(term, lang)
+    likely = model.alternatives(term, lang, "en")[:_LIKELY]
+    return any(said == symbols for one in likely for symbols, _ in sounds.heard(one.text, "en", lang))

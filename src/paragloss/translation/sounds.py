@@ -1,0 +1,75 @@
+"""What a name of one language may sound like in another: for each consonant which ones it becomes, and how often.
+
+Learned from names of places (recipes/names.py) and kept beside the default model; a language that is not there is taken
+to say every consonant as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TypeAlias
+
+from paragloss.analysis.sound import sound
+
+#: Fewer consonants than these are no name: too many words share them.
+FEWEST = 3
+#: Ways to say one consonant that are looked at, and ways to say the name that are kept.
+_WAYS, _MOST, _LEAST = 4, 8, 0.02
+_HUB = "en"
+_PLACE = Path(__file__).parent / "default" / "data" / "sounds.json"
+
+Channel: TypeAlias = Mapping[str, Mapping[str, float]]
+
+
+@lru_cache(maxsize=20_000)
+def heard(word: str, source: str, target: str) -> tuple[tuple[str, float], ...]:
+    """The sounds that a word may have in a language, likeliest first, with shares that sum to one; none for a word of
+    too few consonants."""
+    said = sound(word)
+    if len(said) < FEWEST:
+        return ()
+    found = ways(said, _channel(source, target))
+    total = sum(share for _, share in found)
+    return tuple((symbols, share / total) for symbols, share in found)
+
+
+def ways(said: str, channel: Channel, *, most: int = _MOST) -> list[tuple[str, float]]:
+    """What consonants may become, likeliest first, with how likely each is; nothing of too few consonants."""
+    beam = {"": 1.0}
+    for symbol in said:
+        grown: dict[str, float] = {}
+        for out, share in channel.get(symbol, {symbol: 1.0}).items():
+            for before, weight in beam.items():
+                grown[before + out] = grown.get(before + out, 0.0) + weight * share
+        beam = dict(sorted(grown.items(), key=lambda item: -item[1])[:most])
+    found = [(symbols, share) for symbols, share in list(beam.items())[:most] if len(symbols) >= FEWEST]
+    return [one for one in found if one[1] >= _LEAST * found[0][1]]
+
+
+def letters(lang: str) -> frozenset[str]:
+    """The characters that foreign names are written with, where they are cut into single ones: Chinese."""
+    return _read()[2].get(lang, frozenset())
+
+
+def _channel(source: str, target: str) -> Channel:
+    """From English to a language, or from one to English; between two others the target's way with English counts."""
+    there, back, _ = _read()
+    return back.get(source, {}) if target == _HUB else there.get(target, {})
+
+
+@cache
+def _read() -> tuple[dict[str, Channel], dict[str, Channel], dict[str, frozenset[str]]]:
+    if not _PLACE.is_file():
+        return {}, {}, {}
+    kept = json.loads(_PLACE.read_text(encoding="utf-8"))
+    there, back = ({lang: _likeliest(one) for lang, one in kept[way].items()} for way in ("there", "back"))
+    return there, back, {lang: frozenset(text) for lang, text in kept["letters"].items()}
+
+
+def _likeliest(channel: Channel) -> Channel:
+    return {
+        symbol: dict(sorted(outputs.items(), key=lambda item: -item[1])[:_WAYS]) for symbol, outputs in channel.items()
+    }
