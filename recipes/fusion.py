@@ -1,78 +1,278 @@
-"""Translated words and meaning, alone and fused: English titles find documents of another language.
+"""Every part of a search alone and all of them fused, on every real set; and one list over eight languages.
 
-    PARAGLOSS_DATA=... python recipes/fusion.py [SET:LANG ...]
+    PARAGLOSS_DATA=... python recipes/fusion.py measure --into DIR [SET:LANG ...]    goes on where it was stopped
+    PARAGLOSS_DATA=... python recipes/fusion.py table DIR                            tables and tests for docs/fusion.md
+    PARAGLOSS_DATA=... python recipes/fusion.py mixed [--part valid]                 lists over eight languages
 
-Dictionary: MUSE word pairs. Table and Cr5 are learned from the training concepts of the same collection, the defaults
-of `paragloss train`; all three search through the product's own pipelines. Every held-out document of the language can
-be found; a title has one right answer. Splits are by concept (Debian: by family of packages), before anything is
-fitted. p is the randomisation test over queries; `beats` counts pairs where p < .05 and the difference is positive.
+Queries are English. Sets are `questions`': titles and first sentences find pages, sentences find their translations,
+a few words and written questions find passages of news. `default` is the default model's held build, named by
+PARAGLOSS_HELD (recipes/default_model.py): the shipped one has seen some of the documents. `own` and `cr5` are learned
+from the training concepts of the same collection, where it has them; `muse` are MUSE's word pairs. Everything searches
+through the product's own pipelines. e5's vectors may come from a folder (see `computed`). p is the randomisation test
+over queries, by Holm's correction over all comparisons of a table.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
 import random
-import sys
 import tempfile
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sets import folder, known_item, split
+import computed
+import numpy as np
+import questions
+from sets import folder, sentences, split
 
 from paragloss.engine import Engine, train
-from paragloss.evaluation import compare, evaluate, mean
+from paragloss.evaluation import compare, evaluate, fairness
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.models import cr5
-from paragloss.translation import table
+from paragloss.ranking import rank
+from paragloss.search import calibrated
+from paragloss.translation import default, table
 from paragloss.translation.dictionary import Dictionary
+from paragloss.types import Concept, Hit, Query
 
-PAIRS = ("mdn:fr", "mdn:ja", "mdn:zh", "mdn:ru", "mdn:es", "mdn:ko", "lohelp:de", "lohelp:it", "lohelp:fr", "lohelp:nl")
-SYSTEMS = {"bm25": "bm25", "dictionary": "muse", "table": "table", "cr5": "cr5", "fused": "bm25+cr5+table"}
-MOST, QUERIES = 4000, 1000
+PASSAGES, PAGES, SENTENCES = 225, 600, 500  # documents of a set, at most
+MOST, LEARNED = 200, 2000
+LANGS: Mapping[str, str] = {
+    "asked": "es de fr ru ar hi zh ja ko tr vi fi sw ta el",
+    "claims": "es de fr it pt ru ar hi zh ja ko tr vi id fi sw ta he",
+    "phrases": "es de ru ar hi zh vi",
+    "flores": "es de fr ru ar hi zh ja ko tr fi vi",
+    "tatoeba": "de fr ru ar hi ja tr fi",
+    "lohelp-titles": "de it fr nl ru fi zh ja",
+    "lohelp-first": "de it fr nl ru fi zh ja",
+    "ddtp-titles": "da it fr de ja ru es pl",
+    "ddtp-first": "da it fr de ja ru es pl",
+    "mdn-titles": "fr ja zh ru es ko",
+    "mdn-first": "fr ja zh ru es ko",
+}
+MIXED = ("es", "de", "ru", "ar", "vi", "hi", "el", "zh")
+HELD = os.environ.get("PARAGLOSS_HELD", str(Path(default.__file__).parent / "data" / "model"))
 
 
-def measured(corpus: str, lang: str) -> dict[str, dict[str, float]]:
-    parts = split(corpus, ["en", lang])
-    both = [c for c in parts.train if {"en", lang} <= c.texts.keys()]
-    learned = random.Random(0).sample(both, min(MOST, len(both)))
-    queries, documents, qrels = known_item(parts.test, "en", [lang])
-    queries = random.Random(0).sample(queries, min(QUERIES, len(queries)))
-    with tempfile.TemporaryDirectory() as place:
-        train(cr5.fit, learned).save(Path(place, "cr5"))
-        table.fit(learned).save(Path(place, "table"))
-        words = read_pairs(folder() / "muse" / f"en-{lang}.tsv.gz")
-        Dictionary.build(words, "en", lang).save(Path(place, "muse"))
-        models = [str(Path(place, name)) for name in ("cr5", "table", "muse")]
-        with Engine.create(str(Path(place, "collection")), models=models) as engine:
-            engine.index(documents)
-            scores = {}
-            for name, pipeline in SYSTEMS.items():
-                rankings = engine.rank(queries, k=100, to=[lang], pipeline=pipeline)
-                run = {query.id: ranking for query, ranking in zip(queries, rankings, strict=True)}
-                scores[name] = evaluate(run, {q.id: qrels[q.id] for q in queries}, ["RR"])["RR"]
+def asked(name: str, lang: str) -> questions.Questions:
+    corpus, _, kind = name.partition("-")
+    if kind:
+        made = questions.titles(corpus, lang) if kind == "titles" else questions.first_sentences(corpus, lang)
+        return fewer(made, {"lohelp": 10_000, "ddtp": 800}.get(corpus, PAGES))
+    make: Callable[[str], questions.Questions] = {
+        "asked": questions.asked, "claims": questions.claims, "phrases": questions.phrases,
+        "flores": questions.sentences, "tatoeba": questions.everyday,
+    }[corpus]  # fmt: skip
+    return fewer(make(lang), {"flores": SENTENCES, "tatoeba": PAGES}.get(corpus, 10_000))
+
+
+def fewer(made: questions.Questions, most: int) -> questions.Questions:
+    """At most `most` documents, and of the queries those whose answer is among them: e5 is slow."""
+    if len(made.documents) > most:
+        kept = sorted(random.Random(0).sample(range(len(made.queries)), min(len(made.queries), most * 5 // 8)))
+        need = list(dict.fromkeys(made.right[i] for i in kept))
+        order = random.Random(1).sample(range(len(made.documents)), len(made.documents))
+        chosen = sorted([*need, *[i for i in order if i not in set(need)][: most - len(need)]])
+        place = {document: i for i, document in enumerate(chosen)}
+        made = made._replace(
+            queries=[made.queries[i] for i in kept],
+            documents=[made.documents[i] for i in chosen],
+            right=[place[made.right[i]] for i in kept],
+        )
+    some = sorted(random.Random(5).sample(range(len(made.queries)), min(MOST, len(made.queries))))
+    return made._replace(queries=[made.queries[i] for i in some], right=[made.right[i] for i in some])
+
+
+def concepts(corpus: str, lang: str) -> list[Concept]:
+    """What may be learned from: a collection's training part, none where it has none."""
+    if corpus == "tatoeba":
+        some = sentences(lang).train
+    elif corpus in ("mdn", "lohelp", "ddtp"):
+        some = [c for c in split(corpus, ["en", lang]).train if {"en", lang} <= c.texts.keys()]
+    else:
+        return []
+    return random.Random(0).sample(some, min(LEARNED, len(some)))
+
+
+def models(name: str, lang: str, place: Path) -> dict[str, str]:
+    """Where each part's model is; learned once for all sets of a collection and a language."""
+    corpus = name.partition("-")[0]
+    kept = place / f"{corpus}.{lang}"
+    found = {"default": HELD, "e5": "e5"}
+    if (pairs := folder() / "muse" / f"en-{lang}.tsv.gz").is_file():
+        if not (kept / "muse").is_dir():
+            Dictionary.build(read_pairs(pairs), "en", lang).save(kept / "muse")
+        found["muse"] = str(kept / "muse")
+    learned = concepts(corpus, lang) if not (kept / "cr5").is_dir() else []
+    if learned:
+        table.fit(learned).save(kept / "own")
+        train(cr5.fit, learned).save(kept / "cr5")
+    return found | {part: str(kept / part) for part in ("own", "cr5") if (kept / part).is_dir()}
+
+
+def pipelines(held: str, parts: Mapping[str, str]) -> dict[str, str]:
+    """Each part alone, then all but e5 and all, as a search without a pipeline fuses them."""
+    named = {"words": "bm25", "default": held} | {part: part for part in ("muse", "own", "cr5", "e5") if part in parts}
+    mixed = "+".join([held, *(f"3*{part}" for part in ("muse", "own") if part in parts)])
+    fast = f"bm25+mix({mixed})" if "+" in mixed else f"bm25+{mixed}"
+    fast += "+cr5" if "cr5" in parts else ""
+    return named | {"fast": fast, "fused": f"{fast}+e5"}
+
+
+def measured(name: str, lang: str, place: Path) -> dict[str, dict[str, float]]:
+    made, parts = asked(name, lang), models(name, lang, place)
+    with tempfile.TemporaryDirectory() as here, Engine.create(f"{here}/c", models=[*parts.values()]) as engine:
+        engine.index(made.documents)
+        scores = {}
+        for system, pipeline in pipelines(Path(HELD).name, parts).items():
+            rankings = engine.rank(made.queries, k=100, to=[lang], pipeline=pipeline)
+            run = {query.id: ranking for query, ranking in zip(made.queries, rankings, strict=True)}
+            scores[system] = evaluate(run, made.qrels, ["RR"])["RR"]
     return scores
 
 
+def measure(place: Path, pairs: Sequence[str]) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    for pair in pairs or [f"{name}:{lang}" for name, langs in LANGS.items() for lang in langs.split()]:
+        kept = place / f"{pair}.json"
+        if not kept.exists():
+            scores = measured(*pair.split(":"), place)
+            kept.write_text(json.dumps(scores))
+            print(pair, " ".join(f"{s} {np.mean(list(v.values())):.3f}" for s, v in scores.items()), flush=True)
+
+
+def tabled(place: Path) -> None:
+    """For each set the mean over its languages, and what the fusion gains over each part; then pair by pair."""
+    found = {path.name[:-5]: json.loads(path.read_text()) for path in sorted(place.glob("*.json"))}
+    systems = ("words", "default", "muse", "own", "cr5", "e5", "fast", "fused")
+    lines, tests, worse = [], [], []
+    for name in LANGS:
+        here = {pair: scores for pair, scores in found.items() if pair.startswith(f"{name}:")}
+        if not here:
+            continue
+        pooled = {s: _pooled(here, s) for s in systems}
+        cells = [f"{_mean(pooled[s]):.3f}" if pooled[s] else "-" for s in systems]
+        lines.append(f"| {name} | {len(here)} | {len(pooled['fused'])} | " + " | ".join(cells) + " |")
+        for part in systems[:-2]:
+            if pooled[part]:
+                tests.append((name, part, compare(pooled[part], {k: pooled["fused"][k] for k in pooled[part]})))
+        for pair, scores in here.items():
+            best = max((s for s in systems[:-2] if s in scores), key=lambda s: _mean(scores[s]))
+            worse.append((pair, best, compare(scores[best], scores["fused"])))
+    print("| RR | languages | queries | " + " | ".join(systems) + " |\n" + "|---" * (len(systems) + 3) + "|")
+    print("\n".join(lines))
+    print("\nfused against each part, all languages together (p by Holm):")
+    for (name, part, test), p in zip(tests, _holm([t.p_randomisation for *_, t in tests]), strict=True):
+        print(f"  {name:14} {part:8} {test.difference:+.3f} p {p:.4f}")
+    print("\nfused against the best part of each pair (p by Holm); those below it, or significantly above:")
+    for (pair, best, test), p in zip(worse, _holm([t.p_randomisation for *_, t in worse]), strict=True):
+        if test.difference < 0 or p < 0.05:
+            print(f"  {pair:18} {best:8} {test.difference:+.3f} p {test.p_randomisation:.4f}, by Holm {p:.4f}")
+
+
+def _pooled(pairs: Mapping[str, Mapping[str, Mapping[str, float]]], system: str) -> dict[str, float]:
+    return {f"{pair} {q}": rr for pair, scores in pairs.items() for q, rr in scores.get(system, {}).items()}
+
+
+def _mean(scores: Mapping[str, float]) -> float:
+    return float(np.mean(list(scores.values())))
+
+
+def _holm(p: Sequence[float]) -> list[float]:
+    order, found, most = sorted(range(len(p)), key=lambda i: p[i]), [0.0] * len(p), 0.0
+    for place, i in enumerate(order):
+        most = found[i] = max(most, min(1.0, p[i] * (len(p) - place)))
+    return found
+
+
+# One list over eight languages
+
+
+def mixed(part: str) -> None:
+    """One right passage in each language; then in one of them only, the others' right ones taken out."""
+    sets = {
+        "ten words": lambda lang: questions.claims(lang, part=part, words=10),
+        "phrases of twelve words": lambda lang: questions.phrases(lang, part=part, words=12),
+        "questions": lambda lang: questions.asked(lang, part=part),
+    }
+    held, systems = Path(HELD).name, {}
+    systems["as they are"] = f"sum(3*bm25+8*{held})"
+    systems |= {"fast": f"bm25+{held}", "best": f"bm25+{held}+e5"}
+    for name, make in sets.items():
+        made = {lang: make(lang) for lang in MIXED}
+        documents, queries, qrels, langs = together(made)
+        with tempfile.TemporaryDirectory() as place, Engine.create(f"{place}/c", models=[HELD, "e5"]) as engine:
+            engine.index(documents)
+            for system, pipeline in systems.items():
+                run = ranked(engine, queries, pipeline, MIXED)
+                among, fair = fairness.first(run, qrels, langs, at=len(MIXED)), fairness.measure(run, qrels, langs)
+                alone = np.mean(in_one_language(engine, queries, qrels, langs, pipeline))
+                print(f"| {name}, {len(queries)} | {system} | {np.mean(list(among.values())):.3f} | "
+                      f"{min(among.values()):.2f} ({min(among, key=among.__getitem__)}) | {fair.fairness:.2f} | "
+                      f"{fair.mean:.3f} | {alone:.3f} | "
+                      + " ".join(f"{lang} {share:.2f}" for lang, share in among.items()), flush=True)  # fmt: skip
+
+
+def together(made: Mapping[str, questions.Questions]) -> tuple[list, list[Query], dict, dict[str, str]]:
+    """The passages that all languages have, in all of them, and the queries with a right one in each."""
+    shared = min(len(some.documents) for some in made.values())
+    documents = [d._replace(id=f"{d.id}.{lang}") for lang, some in made.items() for d in some.documents[:shared]]
+    langs = {document.id: document.lang for document in documents}
+    one = next(some for some in made.values() if len(some.documents) == shared)
+    asked = [(query, f"passage{right}") for query, right in zip(one.queries, one.right, strict=True)]
+    asked = random.Random(5).sample(asked, min(MOST, len(asked)))
+    qrels = {query.id: {f"{right}.{lang}": 1 for lang in made} for query, right in asked}
+    return documents, [query for query, _ in asked], qrels, langs
+
+
+def ranked(engine: Engine, queries: Sequence[Query], pipeline: str, to: Sequence[str]) -> dict:
+    rankings = engine.rank(queries, k=100, to=to, pipeline=pipeline)
+    return {query.id: ranking for query, ranking in zip(queries, rankings, strict=True)}
+
+
+def in_one_language(
+    engine: Engine, queries: Sequence[Query], qrels: Mapping, langs: Mapping[str, str], pipeline: str
+) -> list[float]:
+    """Reciprocal ranks of the one right document when the other languages have none."""
+    found = {lang: ranked(engine, queries, pipeline, [lang]) for lang in MIXED}
+    merge = by_score if pipeline.startswith("sum") else calibrated.merged
+    ranks = []
+    for right in MIXED:
+        for query in queries:
+            lists = [
+                {h.id: h.score for h in found[lang][query.id] if lang == right or h.id not in qrels[query.id]}
+                for lang in MIXED
+            ]
+            order = [hit.id for hit in merge(lists, 1000)]
+            wanted = next(id for id in qrels[query.id] if langs[id] == right)
+            ranks.append(1 / (1 + order.index(wanted)) if wanted in order else 0.0)
+    return ranks
+
+
+def by_score(lists: Sequence[Mapping[str, float]], k: int) -> list[Hit]:
+    return rank((Hit(id, score) for scores in lists for id, score in scores.items()), k)
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_subparsers(dest="what", required=True)
+    one = what.add_parser("measure")
+    one.add_argument("--into", type=Path, required=True)
+    one.add_argument("pairs", nargs="*")
+    what.add_parser("table").add_argument("place", type=Path)
+    what.add_parser("mixed").add_argument("--part", default="test")
+    args = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(
-        f"{'RR':12}{'queries':>8}"
-        + "".join(f"{name:>12}" for name in SYSTEMS)
-        + "   p: table/dict  fused/table  fused/cr5"
-    )
-    beats = dict.fromkeys([("dictionary", "table"), ("table", "fused"), ("cr5", "fused")], 0)
-    for pair in sys.argv[1:] or PAIRS:
-        scores = measured(*pair.split(":"))
-        tests = {against: compare(scores[against[0]], scores[against[1]]) for against in beats}
-        for against, test in tests.items():
-            beats[against] += test.p_randomisation < 0.05 and test.difference > 0
-        print(
-            f"{pair:12}{len(scores['bm25']):8}"
-            + "".join(f"{mean({'RR': values})['RR']:12.3f}" for values in scores.values())
-            + "   "
-            + "  ".join(f"{test.p_randomisation:11.4f}" for test in tests.values()),
-            flush=True,
-        )
-    print("; ".join(f"{second} beats {first} on {count}" for (first, second), count in beats.items()))
+    computed.install()
+    if args.what == "measure":
+        measure(args.into, args.pairs)
+    elif args.what == "table":
+        tabled(args.place)
+    else:
+        mixed(args.part)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import sources
@@ -74,6 +75,45 @@ def claims(lang: str, *, part: str = "test", words: int = 5, draws: int = 1, sou
                     queries.append(Query(f"claim{len(queries)}", asked, source))
                     right.append(len(documents) - 1)
     return Questions(f"claims-{part}", lang, queries, documents, right)
+
+
+def asked(lang: str, *, part: str = "test") -> Questions:
+    """Questions that a person would ask, in other words than the text's, and the passage of news that answers each;
+    passages are those of `claims`. Written for this project with English passages in view and no ranking."""
+    lines = (Path(__file__).parent / "asked.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line.startswith(f"{part}\t")]
+    documents = claims(lang, part=part).documents
+    place = {f"ntrex:{number}": i for i, number in enumerate(_starts(part, lang))}
+    queries = [Query(f"asked{i}", question, "en") for i, (_, _, question) in enumerate(rows)]
+    return Questions(f"asked-{part}", lang, queries, documents, [place[f"ntrex:{number}"] for _, number, _ in rows])
+
+
+def _starts(part: str, lang: str) -> list[int]:
+    """Where in the news each passage of `claims` begins; the first passages are the news'."""
+    texts = sources.rows("ntrex")
+    here = [n for n, row in enumerate(texts) if sources.run_part("ntrex", n) == part and lang in row["texts"]]
+    runs: dict[int, list[int]] = {}
+    for number in here:
+        runs.setdefault(number // 20, []).append(number)
+    return [number for run in runs.values() for number in run[::4]]
+
+
+def phrases(lang: str, *, part: str = "test", words: int = 8) -> Questions:
+    """As `claims`, but so many neighbouring words as they stand in the sentence, small words too."""
+    made = claims(lang, part=part, words=words)
+    queries, right, place = [], [], 0
+    for run in runs(part):
+        here = [row for row in run if lang in row and "en" in row]
+        for start in range(0, len(here), 4):
+            for row in here[start : start + 4]:
+                said = row["en"].split()
+                first = random.Random(row["en"]).randrange(max(len(said) - words, 0) + 1)
+                if len(said) >= 5:
+                    text = " ".join(said[first : first + words]).strip(".,;:\"'()“”")
+                    queries.append(Query(f"phrase{len(queries)}", text, "en"))
+                    right.append(place)
+            place += 1
+    return made._replace(name=f"phrases-{part}", queries=queries, right=right)
 
 
 @cache

@@ -17,7 +17,7 @@ FLOORS = {
     "models": 6, "translation": 6, "stores": 6,
     "search": 7, "gloss": 7, "evaluation": 7,
     "engine": 8,
-    "analyses": 9, "demo": 9,
+    "analyses": 9, "demo": 9, "tuning": 9,
     "server": 10, "page": 10, "adapters": 10, "recipes": 10,
     "cli": 11,
     "__main__": 12,

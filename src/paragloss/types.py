@@ -206,6 +206,15 @@ class Searcher(Protocol):
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]: ...
 
 
+@runtime_checkable
+class Scorer(Protocol):
+    """A searcher that can also say what it thinks of documents it did not find."""
+
+    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+        """What `search` would have scored these documents of `langs` with; one it knows nothing of is left out."""
+        ...
+
+
 class Store(Protocol):
     """Keeps documents with their vectors and finds them by dot product.
 

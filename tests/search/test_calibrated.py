@@ -56,6 +56,43 @@ def test_a_part_that_knows_nothing_changes_nothing():
     assert fused(words=[words]) == fused(words=[words, Fixed()], meanings=[Fixed()])
 
 
+class Knowing(Fixed):
+    """Knows more documents than it finds."""
+
+    def __init__(self, more, **answers):
+        super().__init__(**answers)
+        self._more, self.asked = more, []
+
+    def scores(self, query, ids, langs):
+        self.asked.append((sorted(ids), list(langs)))
+        return {id: self._more[id] for id in ids if id in self._more}
+
+
+def test_what_one_part_found_the_others_score_too():
+    # Meaning finds m, words find w; each knows something of the other's document.
+    words = Knowing({"m": 0.3}, de=hits(w=0.5, v=0.1))
+    meaning = Knowing({"w": 0.78, "v": 0.8}, de=[Hit("m", 0.9), *(Hit(f"x{i}", 0.8) for i in range(99))])
+    ranking = {hit.id: hit.score for hit in fused([words], [meaning], k=200)}
+    # the field is .8: m .3 + .1 / .2, w .5 - .02 / .2, v .1 + 0
+    assert ranking["m"] == pytest.approx(0.8)
+    assert ranking["w"] == pytest.approx(0.4)
+    assert ranking["v"] == pytest.approx(0.1)
+    assert words.asked == [(["m", *sorted(f"x{i}" for i in range(99))], ["de"])]
+    assert meaning.asked == [(["v", "w"], ["de"])]
+
+
+def test_a_part_that_found_nothing_is_not_asked_again():
+    words, meaning = Knowing({"m": 1.0}), Knowing({}, de=hits(m=0.9, n=0.8))
+    assert [hit.id for hit in fused([words], [meaning])] == ["m", "n"]
+    assert words.asked == []
+
+
+def test_words_alone_are_not_asked_again():
+    one, other = Knowing({}, de=hits(a=0.9)), Knowing({}, de=hits(b=0.8))
+    fused([one, other])
+    assert one.asked == other.asked == []
+
+
 def test_languages_meet_by_how_sure_each_is_and_not_by_how_high_its_scores_run():
     german = {f"de{i}": 0.80 - i / 1000 for i in range(20)}  # high, and nothing stands out
     hindi = {"hi0": 0.5, "hi1": 0.2, "hi2": 0.2}
@@ -68,6 +105,13 @@ def test_right_answers_in_one_language_are_not_pushed_out_by_the_others():
     right = {"a": 0.9, "b": 0.9, "c": 0.89}
     wrong = {f"x{i}": 0.1 + i / 1000 for i in range(10)}
     assert {hit.id for hit in merged([right, wrong, {f"y{i}": 0.1 for i in range(10)}], 3)} == {"a", "b", "c"}
+
+
+def test_a_document_stands_in_a_mixed_list_by_how_far_it_is_above_its_languages_tenth():
+    # Both languages are as sure of their best (the second is .1 below it), but one has ten that are nearly as good.
+    rest = {f"de{i}": 0.6 - i / 1000 for i in range(10)}
+    german, hindi = {"de": 0.7, **rest}, {"hi": 0.5, **{f"hi{i}": 0.4 - i / 100 for i in range(10)}}
+    assert [hit.id for hit in merged([german, hindi], 2)] == ["hi", "de"]
 
 
 def test_the_filter_says_which_languages():

@@ -84,6 +84,29 @@ def test_the_best_are_among_its_few_candidates(indexed):
     assert Everywhere(few, Shifted(), to=LANGS).search(ask, 10)[0] == exact
 
 
+@pytest.mark.parametrize("kind", [Probabilistic, Synonymous])
+def test_documents_are_scored_whether_or_not_they_are_found(indexed, kind):
+    store, statistics = indexed
+    ask, every = Query("q", "w3 w7 w12", "en"), [document.id for document in invented(1500)]
+    few = Everywhere(kind(store, statistics, candidates=2000, proportional=True, analyze=Words), Shifted(), to=LANGS)
+    found = dict(few.search([ask], 2000)[0])
+    scores = few.scores(ask, [*every, "gone"], LANGS)
+    assert {id: score for id, score in scores.items() if score} == pytest.approx(found, rel=1e-12)
+    assert set(scores) == set(every)
+    german = {document.id for document in invented(1500) if document.lang == "de"}
+    assert set(few.scores(ask, every, ["de"])) == german
+    assert few.scores(ask, [], LANGS) == {}
+
+
+def test_words_as_they_stand_score_what_they_did_not_find(indexed):
+    store, statistics = indexed
+    words = Lexical(store, statistics, langs=LANGS, proportional=True, analyze=Words)
+    ask, every = Query("q", "w3 w7 w12", "en"), [document.id for document in invented(1500)]
+    found, scores = dict(words.search([ask], 2000)[0]), words.scores(ask, [*every, "gone"], LANGS)
+    assert {id: score for id, score in scores.items() if score} == pytest.approx(found, rel=1e-5)
+    assert set(scores) == set(every)
+
+
 def test_filters_by_language_and_by_anything_else(indexed):
     store, statistics = indexed
     searcher = Everywhere(Probabilistic(store, statistics, analyze=Words), Shifted(), to=LANGS)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from paragloss.cli import data
-from paragloss.cli.app import AsJson, app
+from paragloss.cli.app import AsJson, In, app
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, tracked, writable_model
 from paragloss.cli.settings import methods, module_of, separated, settings_help, summary, values
 from paragloss.errors import InputError
@@ -82,12 +82,24 @@ def tune(
     plot: Annotated[str, typer.Option(help="Draw what was measured into this file, such as tune.svg.")] = "",
     langs: Langs = "",
     judged: Judged = None,
+    collection: In = "",
+    queries: Annotated[str, typer.Option(help='For fusion: a file of queries, rows {"id","lang","text"}.')] = "",
+    qrels: Annotated[str, typer.Option(help="For fusion: TREC judgments.")] = "",
+    measure: Annotated[str, typer.Option(help="For fusion: what is to be best, such as RR or nDCG@10.")] = "RR",
+    to: Annotated[str, typer.Option("--to", help="For fusion: languages of the documents, such as fr,de.")] = "",
     skip_bad: SkipBad = False,
     as_json: AsJson = False,
     help: Help = False,
 ) -> None:
-    """Try settings of a method on data kept apart, and say which is best. Its grid and its settings are flags."""
+    """Try settings of a method on data kept apart, and say which is best. Its grid and its settings are flags.
+
+    `tune fusion --in COLLECTION --queries FILE --qrels FILE` weighs a collection's parts by your judgments.
+    """
+    if method == "fusion" and not help:
+        _tune_fusion(collection, queries, qrels, measure=measure, to=to, as_json=as_json)
+        return
     if help or not method:
+        method = "" if method == "fusion" else method
         usage = f"tune {method} FILE... [--plot FILE] [settings]"
         told = settings_help(usage, [("Settings", module_of(method, "tune").tune)]) if method else None
         print(told or f"{context.get_help()}\n\n{_methods('tune')}")
@@ -137,6 +149,30 @@ def dictionary(
     made.save(out)
     skipped.tell()
     print(f"{len(made)} headwords, {source} to {target}: {out}")
+
+
+def _tune_fusion(collection: str, queries: str, qrels: str, *, measure: str, to: str, as_json: bool) -> None:
+    from paragloss import tuning
+    from paragloss.engine import Engine
+    from paragloss.formats.queries import read_qrels, read_queries
+
+    for flag, given in (("--in", collection), ("--queries", queries), ("--qrels", qrels)):
+        if not given:
+            raise InputError(f"no {flag} given: tune fusion --in COLLECTION --queries FILE --qrels FILE")
+    targets = [lang.strip() for lang in to.split(",") if lang.strip()] or None
+    asked, judged = list(read_queries(queries)), read_qrels(qrels)
+    with Engine.open(collection) as engine:
+        found = tuning.tune(engine, asked, judged, measure=measure, to=targets)
+    if as_json:
+        print_json({**found._asdict(), "test": found.test._asdict(), "pipeline": found.pipeline})
+        return
+    rows = zip(found.parts, found.before, found.after, strict=True)
+    print_table(["part", "without judgments", "with them"], [[part, f"{b:g}", f"{a:g}"] for part, b, a in rows])
+    test = found.test
+    print(
+        f"{found.measure} of {found.queries} queries, each measured with weights that others chose: {test.first:.4f} "
+        f"to {test.second:.4f} (p {test.p_randomisation:.4g})\nsearch with: --pipeline {found.pipeline!r}"
+    )
 
 
 def _train_judged(method: str, module: ModuleType, given: dict[str, list[str]], sets: list[str], out: str) -> None:

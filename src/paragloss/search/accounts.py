@@ -27,7 +27,7 @@ from paragloss.search.structured import Nested, Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.inner import MARK, WITHIN
 from paragloss.translation.origins import Origins, origins
-from paragloss.types import Document, Query, Ranking, Searcher, Translator, Where
+from paragloss.types import Document, Query, Ranking, Scorer, Searcher, Translator, Where
 
 #: What words that stand as they are were met through.
 AS_THEY_STAND = "bm25"
@@ -135,9 +135,19 @@ def _(searcher: Calibrated, asking: Asking, score: float) -> Account:
     parts = []
     for number, (inner, _, _, _) in enumerate(said):
         if share := carried[str(number)]:
-            part = account(inner, asking._replace(k=depth, where=here))
+            part = _of_any(inner, asking._replace(k=depth, where=here))
             parts.append((searcher.names[number] if searcher.names else str(number), part.scaled(share)))
     return Account(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
+
+
+def _of_any(searcher: Searcher, asking: Asking) -> Account:
+    """As `account`, also of a document that the searcher did not find but can score."""
+    found = account(searcher, asking)
+    if found.score or not isinstance(searcher, Scorer):
+        return found
+    id, lang = asking.document.id, asking.document.lang
+    score = searcher.scores(asking.query, [id], [lang]).get(id, 0.0)
+    return _told(searcher, asking, score) if score else NOTHING
 
 
 @_told.register(Fused)

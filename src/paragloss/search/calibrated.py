@@ -1,18 +1,17 @@
-"""Several searchers over documents of several languages, one ranking, without a weight that somebody chose.
+"""Several searchers over documents of several languages, one ranking, without judgments to learn weights from.
 
-Each part's scores become shares of what is possible, query by query and language by language; parts that look at words
-and parts that look at meaning are two kinds of evidence; languages meet by how sure each is of its own documents.
-docs/fusion.md derives it. Knows nothing of what the parts are made of.
+Each part's scores become shares of what is possible, query by query and language by language; what one part finds the
+others score too; parts that look at words and parts that look at meaning are two kinds of evidence; languages meet by
+how sure each is of its own documents. docs/fusion.md derives it. Knows nothing of what the parts are made of.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from paragloss.ranking import rank
-from paragloss.types import Hit, Query, Ranking, Searcher, Where
+from paragloss.types import Hit, Query, Ranking, Scorer, Searcher, Where
 
 #: How fast a language's belief falls below its best document; chosen on held-out passages (docs/fusion.md).
 SHARPNESS = 80.0
@@ -20,13 +19,16 @@ SHARPNESS = 80.0
 DEPTH = 100
 #: So many documents of a language count as much as all languages' for where its field lies.
 _FEW = 10
+#: A language's document of this place is what its best ones are held against; what is below it counts this much.
+_TENTH, _BELOW = 10, 0.01
 
 
 class Calibrated:
     """`words` give shares of the query's weight (`proportional`), `meanings` cosines; every part may have a weight.
 
-    A part that finds nothing in a language says nothing about it, and a document that a part does not find has nothing
-    from it. `langs` are searched one by one, unless the filter names others.
+    A part that finds nothing in a language says nothing about it. Where both kinds are, a document that one part found
+    is scored by every part that can (`Scorer`); of the others it has nothing. `langs` are searched one by one, unless
+    the filter names others.
     """
 
     def __init__(
@@ -46,18 +48,12 @@ class Calibrated:
         self.names = tuple(names)
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        depth, filters = self.depth(k), self._filters(where)
-        words = [[searcher.search(queries, depth, here) for here in filters] for searcher in self._words]
-        meanings = [[searcher.search(queries, depth, here) for here in filters] for searcher in self._meanings]
-        return [
-            merged(
-                self._evidence(
-                    [[lang[i] for lang in part] for part in words], [[lang[i] for lang in part] for part in meanings]
-                ),
-                k,
-            )
-            for i in range(len(queries))
-        ]
+        return [merged(self.weighed(said, self.weights), k) for said in self.heard(queries, k, where)]
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """What each part counts: words, then meanings."""
+        return tuple(self._weights)
 
     def depth(self, k: int) -> int:
         """How many hits of each part are looked at."""
@@ -67,32 +63,62 @@ class Calibrated:
         self, query: Query, k: int, where: Where | None = None
     ) -> list[tuple[Searcher, bool, float, dict[str, float]]]:
         """For each part whether it looks at words, its weight, and what it says of each document."""
-        found = []
-        for number, (searcher, weight) in enumerate(zip((*self._words, *self._meanings), self._weights, strict=True)):
-            rankings = [searcher.search([query], self.depth(k), here)[0] for here in self._filters(where)]
-            words = number < len(self._words)
-            by = [shares(ranking) for ranking in rankings] if words else ways(rankings)
-            found.append((searcher, words, weight, {id: said for each in by for id, said in each.items()}))
-        return found
-
-    def _filters(self, where: Where | None) -> list[dict[str, Any]]:
-        langs = [str(lang) for lang in (where or {}).get("lang", self._langs)]
-        return [{**(where or {}), "lang": [lang]} for lang in dict.fromkeys(langs)]
-
-    def _evidence(
-        self, words: Sequence[Sequence[Ranking]], meanings: Sequence[Sequence[Ranking]]
-    ) -> list[dict[str, float]]:
-        """One query's documents with their evidence, language by language, from each part's rankings."""
-        shared = [[shares(ranking) for ranking in part] for part in words]
-        gone = [ways(part) for part in meanings]
-        number, first = len((words or meanings)[0]), len(words)
+        parts = zip([*self._words, *self._meanings], self._weights, self.heard([query], k, where)[0], strict=True)
         return [
-            evidence(
-                [(part[i], weight) for part, weight in zip(shared, self._weights[:first], strict=True)],
-                [(part[i], weight) for part, weight in zip(gone, self._weights[first:], strict=True)],
-            )
-            for i in range(number)
+            (searcher, number < len(self._words), weight, {id: said for each in by for id, said in each.items()})
+            for number, (searcher, weight, by) in enumerate(parts)
         ]
+
+    def heard(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[list[list[dict[str, float]]]]:
+        """For each query what each part says of its documents, language by language."""
+        langs = list(dict.fromkeys(str(lang) for lang in (where or {}).get("lang", self._langs)))
+        filters = [{**(where or {}), "lang": [lang]} for lang in langs]
+        parts = [*self._words, *self._meanings]
+        found = [[searcher.search(queries, self.depth(k), here) for here in filters] for searcher in parts]
+        return [
+            self._calibrated(query, langs, [[lang[i] for lang in part] for part in found])
+            for i, query in enumerate(queries)
+        ]
+
+    def weighed(
+        self, said: Sequence[Sequence[Mapping[str, float]]], weights: Sequence[float]
+    ) -> list[dict[str, float]]:
+        """One query's documents with their evidence, language by language."""
+        first, weighed = len(self._words), list(zip(said, weights, strict=True))
+        return [
+            evidence([(part[i], w) for part, w in weighed[:first]], [(part[i], w) for part, w in weighed[first:]])
+            for i in range(len(said[0]))
+        ]
+
+    def _calibrated(
+        self, query: Query, langs: Sequence[str], found: Sequence[Sequence[Ranking]]
+    ) -> list[list[dict[str, float]]]:
+        more = self._filled(query, langs, found)
+        return [
+            (_shares if number < len(self._words) else ways)(rankings, others)
+            for number, (rankings, others) in enumerate(zip(found, more, strict=True))
+        ]
+
+    def _filled(
+        self, query: Query, langs: Sequence[str], found: Sequence[Sequence[Ranking]]
+    ) -> list[list[dict[str, float]]]:
+        """What each part says of documents that only others found, language by language. A part without any hit knows
+        nothing of the query, and is not asked."""
+        nothing: list[dict[str, float]] = [{} for _ in found[0]]
+        if not self._words or not self._meanings:
+            return [nothing for _ in found]
+        union = [dict.fromkeys(hit.id for ranking in here for hit in ranking) for here in zip(*found, strict=True)]
+        filled = []
+        for searcher, rankings in zip([*self._words, *self._meanings], found, strict=True):
+            if not isinstance(searcher, Scorer) or not any(rankings):
+                filled.append(nothing)
+                continue
+            has = [{hit.id for hit in ranking} for ranking in rankings]
+            lacking = [[id for id in ids if id not in mine] for ids, mine in zip(union, has, strict=True)]
+            there = [lang for lang, ids in zip(langs, lacking, strict=True) if ids]
+            scores = searcher.scores(query, [id for ids in lacking for id in ids], there) if there else {}
+            filled.append([{id: scores[id] for id in ids if id in scores} for ids in lacking])
+        return filled
 
 
 def shares(ranking: Ranking) -> dict[str, float]:
@@ -100,20 +126,26 @@ def shares(ranking: Ranking) -> dict[str, float]:
     return {hit.id: max(hit.score, 0.0) for hit in ranking}
 
 
-def ways(rankings: Sequence[Ranking]) -> list[dict[str, float]]:
-    """How much of the way from the field to a perfect match each document has come, in each language. The field is the
-    last hit: what a cosine is worth differs from model to model, from query to query and from language to language. A
+def _shares(rankings: Sequence[Ranking], more: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    return [{**shares(ranking), **others} for ranking, others in zip(rankings, more, strict=True)]
+
+
+def ways(rankings: Sequence[Ranking], more: Sequence[Mapping[str, float]] = ()) -> list[dict[str, float]]:
+    """How much of the way from the field to a perfect match each document has come, in each language; one that is
+    below the field (`more`: scores of documents this part did not find) has gone back. The field is the last hit: what
+    a cosine is worth differs from model to model, from query to query and from language to language. A
     language with few documents leans on the field of all; one document alone stands out from nothing."""
     hits = [hit.score for ranking in rankings for hit in ranking]
     if not hits:
         return [{} for _ in rankings]
     lowest, perfect = min(hits), max(1.0, *hits)
     found = []
-    for ranking in rankings:
+    for ranking, others in zip(rankings, more or [{} for _ in rankings], strict=True):
         last = ranking[-1].score if ranking else lowest
         field = (len(ranking) * last + _FEW * lowest) / (len(ranking) + _FEW)
         whole = perfect - field if perfect > field else 1.0
-        found.append({hit.id: max(hit.score - field, 0.0) / whole for hit in ranking})
+        above = {hit.id: max(hit.score - field, 0.0) / whole for hit in ranking}
+        found.append({**above, **{id: (score - field) / whole for id, score in others.items()}})
     return found
 
 
@@ -124,35 +156,47 @@ def evidence(
     greatest and their sum. The two kinds know different things: they are added."""
     total: dict[str, float] = {}
     for kind in (words, meanings):
-        both: dict[str, float] = {}
+        said: dict[str, list[float]] = {}
         for part, weight in kind:
             for id, score in part.items():
-                both[id] = math.hypot(both.get(id, 0.0), weight * score)
-        for id, score in both.items():
-            total[id] = total.get(id, 0.0) + score
+                said.setdefault(id, []).append(weight * score)
+        for id, scores in said.items():
+            total[id] = total.get(id, 0.0) + _joined(scores)
     return total
+
+
+def _joined(scores: Iterable[float]) -> float:
+    """What speaks for a document, less what speaks against it."""
+    some = list(scores)
+    return math.hypot(*(max(score, 0.0) for score in some)) - math.hypot(*(min(score, 0.0) for score in some))
 
 
 def contributions(parts: Mapping[str, tuple[bool, float]], score: float) -> dict[str, float]:
     """How much of a document's score each part carried; `parts` have their kind (words or not) and what they said of
-    it. Within a kind by squares, so that all sum to the score."""
-    whole = {kind: math.hypot(*(said for words, said in parts.values() if words == kind)) for kind in (True, False)}
-    carried = {name: said * said / whole[words] if whole[words] else 0.0 for name, (words, said) in parts.items()}
+    it. Within a kind by squares, so that all sum to the score; what spoke against it is below nothing."""
+    carried = dict.fromkeys(parts, 0.0)
+    for kind, sign in ((True, 1), (True, -1), (False, 1), (False, -1)):
+        some = {name: said for name, (words, said) in parts.items() if words == kind and sign * said > 0}
+        whole = math.hypot(*some.values())
+        carried |= {name: sign * said * said / whole for name, said in some.items()}
     total = sum(carried.values())
     return {name: share * score / total if total else 0.0 for name, share in carried.items()}
 
 
 def merged(languages: Sequence[Mapping[str, float]], k: int) -> Ranking:
-    """One ranking of documents in several languages: a document's evidence times its language's belief in it (the
-    beliefs of a language sum to one). Languages whose scores run high gain nothing by it, and one that has nothing
-    that stands out can't push in. One language alone keeps its evidence."""
+    """One ranking of documents in several languages: how far a document's evidence is above that of its language's
+    tenth, times the language's belief in it (the beliefs of a language sum to one). Languages whose scores run high
+    gain nothing by it, and one where nothing stands out can't push in. One language alone keeps its evidence."""
     spoken = [scores for scores in languages if scores]
     if len(spoken) == 1:
         return rank((Hit(id, score) for id, score in spoken[0].items()), k)
     hits = []
     for scores in spoken:
-        top = max(scores.values())
-        belief = {id: math.exp(SHARPNESS * (score - top)) for id, score in scores.items()}
+        values = sorted(scores.values(), reverse=True)
+        tenth = max(values[_TENTH - 1], 0.0) if len(values) >= _TENTH else 0.0
+        belief = {id: math.exp(SHARPNESS * (score - values[0])) for id, score in scores.items()}
         whole = sum(belief.values())
-        hits += [Hit(id, score * belief[id] / whole) for id, score in scores.items()]
+        for id, score in scores.items():
+            above = max(score - tenth, 0.0) + _BELOW * max(score, 0.0)
+            hits.append(Hit(id, above * belief[id] / whole))
     return rank(hits, k)

@@ -46,6 +46,15 @@ class Dense:
                 rankings[i] = ranking
         return rankings
 
+    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+        """The dot product with each of these documents that has a vector, of several the best."""
+        vector = self.vectors([query])[0]
+        if not len(ids) or not vector.any():
+            return {}
+        records = self.store.get(ids, vectors=[self.name], text=False)
+        rows = [record.dense.get(self.name) if record else None for record in records]
+        return {id: float(np.max(row @ vector)) for id, row in zip(ids, rows, strict=True) if row is not None}
+
     def vectors(self, queries: Sequence[Query]) -> Floats:
         """One row per query, encoded together by language."""
         rows = np.zeros((len(queries), self.encoder.dim), np.float32)

@@ -24,6 +24,10 @@ class Everywhere:
         wanted = (where or {}).get("lang")
         return [self.searcher.together(self.translations(query, wanted), k, where) for query in queries]
 
+    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+        """Of documents whether or not they would be found."""
+        return self.searcher.scores_together(self.translations(query, langs), ids)
+
     def translations(self, query: Query, wanted: Container[object] | None = None) -> list[Query]:
         """The query as the inner searcher sees it, once for each language that is wanted."""
         targets = [lang for lang in self._to if wanted is None or lang in wanted]

@@ -58,6 +58,13 @@ class Lexical:
                 rankings[i] = ranking
         return rankings
 
+    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+        """Of documents whether or not they would be found: nothing in common is 0."""
+        vector = self.vector(query, {"lang": langs})
+        records = self._store.get(ids, vectors=[self._name], text=False) if ids else []
+        terms = {id: record.sparse.get(self._name) for id, record in zip(ids, records, strict=True) if record}
+        return {id: dot(vector, mine) if mine is not None else 0.0 for id, mine in terms.items()}
+
     def vector(self, query: Query, where: Where | None = None) -> SparseVector:
         """What the store is asked. Empty when no document can match."""
         entries: Counter[int] = Counter()

@@ -5,7 +5,7 @@ explains both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from paragloss.search import parts as made
@@ -21,15 +21,16 @@ from paragloss.search.translated import Reworded, Translated
 from paragloss.search.wording import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
 from paragloss.serving.bag import BagEncoder
 from paragloss.translation.combined import known
+from paragloss.translation.table import OWN
 from paragloss.types import Query, Searcher, Translator
 
 __all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]
 
-#: The translator that is part of the package, and how much more than it a reader's own count, word by word.
-DEFAULT, OWN = "default", 3.0
-#: What vectors of bags of words add to words: they know the same documents by the same words. Beside a translator they
-#: repeat it, without one they are the bridge. Measured on LibreOffice help, docs/fusion.md.
-REPEATING, BRIDGING = 0.15, 0.5
+#: The translator that is part of the package.
+DEFAULT = "default"
+#: What meaning counts beside words, and what vectors of bags of words do beside a translator, whose words they repeat.
+#: Both measured on held-out passages and pages, docs/fusion.md.
+MEANING, REPEATING = 0.75, 0.15
 
 
 def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> Searcher:
@@ -43,16 +44,17 @@ def everything(asked: Asked) -> Node:
     parts = asked.parts
     wanted = ["bm25", *(["translated"] if translation(asked.source) in parts.statistics.layout.fields else [])]
     wanted += [name for name, encoder in parts.encoders.items() if asked.source in encoder.langs]
-    words = [name for name, translator in parts.translators.items() if known(translator, asked.source, asked.targets)]
+    words = {name: one for name, one in parts.translators.items() if known(one, asked.source, asked.targets)}
     terms = [Term(None, part) for part in [*map(Part, wanted), *_words(words)]]
     return Fused(tuple(terms)) if len(terms) > 1 else Part("bm25")
 
 
-def _words(translators: Sequence[str]) -> list[Part]:
+def _words(translators: Mapping[str, Translator]) -> list[Part]:
     """Translators together, the answers of all making one clause for each word; a reader's own count for more."""
     if len(translators) < 2:
         return [Part(name) for name in translators]
-    return [Part(MIX, inner=Fused(tuple(Term(1.0 if name == DEFAULT else OWN, Part(name)) for name in translators)))]
+    trust = {name: 1.0 if name == DEFAULT else getattr(one, "trust", OWN) for name, one in translators.items()}
+    return [Part(MIX, inner=Fused(tuple(Term(weight, Part(name)) for name, weight in trust.items())))]
 
 
 def sayable(parts: Parts) -> dict[str, list[str]]:
@@ -132,14 +134,14 @@ def _fused(here: Place, node: Fused) -> Searcher:
 
 
 def _weight(here: Place, node: Node, term: Term) -> float:
-    """What was said, else 1; a bag of words has less to add to words, and least to words that are translated."""
+    """What was said, else 1 for words and less for meaning; least for bags of words beside translated words."""
+    if term.weight is not None or not isinstance(node, Fused) or _is_words(here, term.search):
+        return 1.0 if term.weight is None else term.weight
     steps = list(flat(term.search))
     bag = any(isinstance(s, Part) and isinstance(here.asked.parts.encoders.get(s.name), BagEncoder) for s in steps)
-    if term.weight is not None or not bag or _is_words(here, term.search):
-        return 1.0 if term.weight is None else term.weight
     others = [step for other in terms(node) for step in flat(other.search)]
     translated = any(translates(here, step) or step == Part("translated") for step in others)
-    return REPEATING if translated else BRIDGING
+    return REPEATING if bag and translated else MEANING
 
 
 def _is_words(here: Place, node: Node) -> bool:

@@ -164,6 +164,19 @@ class _OneTerm(_Structured):
         scores = self._scores(asked, langs, rows)
         return rank((Hit(hit.id, score) for hit, score in zip(found, scores.tolist(), strict=True) if score > 0), k)
 
+    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+        """Of documents of the query's language, whether or not they would be found."""
+        return self.scores_together([query] if query.lang in langs else [], ids)
+
+    def scores_together(self, queries: Sequence[Query], ids: Sequence[str]) -> dict[str, float]:
+        """As `together` scores; nothing of documents in a language in which the query was not said."""
+        asked = self._asked(queries) if ids else None
+        if asked is None:
+            return {}
+        langs, vectors = self._read(ids)
+        scores = self._scores(asked, langs, vectors).tolist()
+        return {id: score for id, lang, score in zip(ids, langs, scores, strict=True) if lang in asked.langs}
+
     def _asked(self, queries: Sequence[Query]) -> _Asked | None:
         statistics, layout = self._statistics, self._statistics.layout
         hashes: list[int] = []

@@ -26,20 +26,28 @@ from paragloss.translation._model1 import learn
 from paragloss.types import Aligned, Alternative, Query, Span, Translation
 
 KIND = "table"
+#: How much more than the model in the box a reader's own translations count, word by word.
+OWN = 3.0
 
 
 class Table:
     """A Translator: for every learned pair of languages, P(target term | source term).
 
-    A query term without a translation stays as it is: names and numbers are often the same.
+    A query term without a translation stays as it is: names and numbers are often the same. `trust` is what it counts
+    in a mixture where the model in the box counts 1.
     """
 
     def __init__(
-        self, words: Mapping[str, Words], probabilities: Mapping[tuple[str, str], sp.csr_matrix], *, most: int = 20
+        self,
+        words: Mapping[str, Words],
+        probabilities: Mapping[tuple[str, str], sp.csr_matrix],
+        *,
+        most: int = 20,
+        trust: float = OWN,
     ) -> None:
         self.words = dict(words)
         self.probabilities = dict(probabilities)
-        self.most = most
+        self.most, self.trust = most, trust
         self._index = {lang: {term: i for i, term in enumerate(w.terms)} for lang, w in self.words.items()}
 
     @property
@@ -100,7 +108,7 @@ class Table:
             arrays[f"{name}.start"] = matrix.indptr
             arrays[f"{name}.target"] = matrix.indices
             arrays[f"{name}.probability"] = matrix.data
-        meta = {"langs": list(self.words), "pairs": self.pairs, "most": self.most}
+        meta = {"langs": list(self.words), "pairs": self.pairs, "most": self.most, "trust": self.trust}
         artefacts.save(path, KIND, meta=meta, arrays=arrays, words=lists)
 
     @classmethod
@@ -117,7 +125,7 @@ class Table:
             matrix.check_format(full_check=True)  # a number too large would be read from anywhere
         if wrong := [lang for lang, known in words.items() if len(known.terms) != len(known.surfaces)]:
             raise ModelError(f"{path}: the word lists of {wrong[0]} differ in length: train or copy the model again")
-        return cls(words, probabilities, most=int(saved.meta["most"]))
+        return cls(words, probabilities, most=int(saved.meta["most"]), trust=float(saved.meta.get("trust", OWN)))
 
 
 @checked
