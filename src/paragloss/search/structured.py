@@ -173,8 +173,8 @@ class _OneTerm(_Structured):
         asked = self._asked(queries) if ids else None
         if asked is None:
             return {}
-        langs, vectors = self._read(ids)
-        scores = self._scores(asked, langs, vectors).tolist()
+        langs, rows = self._store.read_sparse(self._name, ids)
+        scores = self._scores(asked, langs, rows).tolist()
         return {id: score for id, lang, score in zip(ids, langs, scores, strict=True) if lang in asked.langs}
 
     def _asked(self, queries: Sequence[Query]) -> _Asked | None:
