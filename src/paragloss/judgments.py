@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +74,15 @@ def read_links(path: str | Path) -> dict[str, set[str]]:
         links.setdefault(one, set()).add(other)
         links.setdefault(other, set()).add(one)
     return links
+
+
+def mutual(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """Concepts that link to each other, from links (from, to) of any linked corpus; one not returned is none."""
+    to: dict[str, set[str]] = {}
+    for one, other in pairs:
+        to.setdefault(one, set()).add(other)
+    both = {one: {other for other in others if one in to.get(other, ())} - {one} for one, others in to.items()}
+    return {one: others for one, others in both.items() if others}
 
 
 def _linked(_: int, line: str) -> tuple[str, str]:

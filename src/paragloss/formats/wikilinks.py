@@ -1,0 +1,139 @@
+"""Links between Wikipedia's pages, from the SQL dumps of MediaWiki's tables: langlinks (the same page in another
+language), pagelinks and linktarget (links within one). Read line by line, never run as SQL; titles have blanks for
+underscores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from paragloss.errors import InputError
+from paragloss.formats import wikipedia
+from paragloss.formats.rows import Part
+from paragloss.formats.text import OnError, PathLike, lines
+from paragloss.types import Document
+
+Value: TypeAlias = str | int | None
+#: One INSERT holds thousands of rows; mysqldump keeps it under its packet size.
+_LINE = 256 * 2**20
+_INSERT = re.compile(r"INSERT INTO `?(\w+)`? VALUES ")
+_VALUE = re.compile(r"'((?:[^'\\]|\\.|'')*)'|(-?\d+)(?:\.\d+)?|NULL")
+_ESCAPE = re.compile(r"\\(.)|''")
+_ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+
+def read_table(path: PathLike, table: str) -> Iterator[tuple[Value, ...]]:
+    """The rows of one table of a dump."""
+    seen = ""
+    for number, line in lines(path, limit=_LINE):
+        found = _INSERT.match(line)
+        if found is None:
+            continue
+        seen = seen or found[1]
+        if found[1] == table:
+            yield from _rows(line, found.end(), f"{path}:{number}")
+    if seen and seen != table:
+        raise InputError(f"{path}: a dump of {seen}, expected one of {table}")
+
+
+def read_langlinks(path: PathLike) -> Iterator[tuple[int, str, str]]:
+    """A page's number, a language, and the title of the same page in it."""
+    for row in read_table(path, "langlinks"):
+        if len(row) != 3 or not isinstance(row[0], int) or not row[1] or not row[2]:
+            raise InputError(f"{path}: a row of {len(row)} columns where a page, a language and a title are expected")
+        yield row[0], str(row[1]), _title(row[2])
+
+
+def read_pagelinks(path: PathLike, linktarget: PathLike | None = None) -> Iterator[tuple[int, str]]:
+    """A page's number and the title it links to, articles only. Since 2024 dumps name targets by number: those of
+    `linktarget` say which title that is."""
+    targets = _targets(linktarget) if linktarget is not None else None
+    for row in read_table(path, "pagelinks"):
+        if len(row) == 3:  # pl_from, pl_from_namespace, pl_target_id
+            if targets is None:
+                raise InputError(f"{path}: targets are numbers; give the linktarget dump of the same day, too")
+            title = targets.get(row[2]) if row[1] == 0 else None
+        elif len(row) == 4:  # pl_from, pl_namespace, pl_title, pl_from_namespace
+            title = _title(row[2]) if row[1] == 0 and row[3] == 0 else None
+        else:
+            raise InputError(f"{path}: rows of {len(row)} columns; pagelinks have 3, or before 2024 4")
+        if title is not None and isinstance(row[0], int):
+            yield row[0], title
+
+
+def read_parts(
+    dump: PathLike, langlinks: PathLike | None = None, *, hub: str = "en", lang: str = "", on_error: OnError = None
+) -> Iterator[Part]:
+    """Articles by concept, for `rows.group` to join with other languages' dumps. A concept is called after its page in
+    the hub's language: by `langlinks` of this dump, or, in the hub's own dump, by its title."""
+    titles = dict(_to_hub(langlinks, hub)) if langlinks is not None else None
+    for doc in wikipedia.read_documents(dump, lang=lang, on_error=on_error):
+        concept = doc.title if titles is None else titles.get(_number(doc))
+        if concept:
+            yield Part(concept, doc.lang, doc.text, doc.title)
+
+
+def concept_links(
+    dump: PathLike,
+    pagelinks: PathLike,
+    langlinks: PathLike | None = None,
+    *,
+    linktarget: PathLike | None = None,
+    hub: str = "en",
+    lang: str = "",
+) -> Iterator[tuple[str, str]]:
+    """Links between the articles of one dump that have a concept, as (from, to) by concept: what `judgments.mutual`
+    makes graded judgments from."""
+    to_hub = dict(_to_hub(langlinks, hub)) if langlinks is not None else None
+    concepts: dict[int, str] = {}
+    by_title: dict[str, str] = {}
+    for doc in wikipedia.read_documents(dump, lang=lang):
+        concept = doc.title if to_hub is None else to_hub.get(_number(doc), "")
+        if concept:
+            concepts[_number(doc)], by_title[doc.title] = concept, concept
+    for page, title in read_pagelinks(pagelinks, linktarget):
+        source, target = concepts.get(page), by_title.get(title)
+        if source is not None and target is not None and source != target:
+            yield source, target
+
+
+def _to_hub(langlinks: PathLike, hub: str) -> Iterator[tuple[int, str]]:
+    return ((page, title) for page, code, title in read_langlinks(langlinks) if code == hub)
+
+
+def _targets(path: PathLike) -> Mapping[Value, str]:
+    return {row[0]: _title(row[2]) for row in read_table(path, "linktarget") if len(row) == 3 and row[1] == 0}
+
+
+def _number(doc: Document) -> int:
+    return int(doc.id.partition(".")[0])
+
+
+def _title(value: Value) -> str:
+    return str(value).replace("_", " ")
+
+
+def _rows(line: str, at: int, place: str) -> Iterator[tuple[Value, ...]]:
+    """`(1,'a',NULL),(2,'b',3);` from a place in a line."""
+    while at < len(line) and line[at] == "(":
+        row: list[Value] = []
+        at += 1
+        while True:
+            found = _VALUE.match(line, at)
+            if found is None:
+                raise InputError(f"{place}: not a row of values at column {at + 1}; give a dump that was not cut off")
+            row.append(_read(found))
+            at = found.end() + 1
+            if line[at - 1 : at] == ")":
+                break
+            if line[at - 1 : at] != ",":
+                raise InputError(f"{place}: not a row of values at column {at}; give a dump that was not cut off")
+        yield tuple(row)
+        at += 1  # the comma between rows, or the semicolon at the end
+
+
+def _read(found: re.Match[str]) -> Value:
+    if found[1] is not None:
+        return _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]) if escape[1] else "'", found[1])
+    return int(found[2]) if found[2] is not None else None
