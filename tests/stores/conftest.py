@@ -13,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,16 +95,21 @@ class Server:
         if root:
             shutil.chown(self.folder, "nobody")
         self.log = (self.folder / "log").open("wb")
-        self.process = subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env={"PATH": os.environ["PATH"], **{key: str(value) for key, value in settings.items()}},
-            stdout=self.log,
-            stderr=subprocess.STDOUT,
-            user="nobody" if root else None,
-            group="nogroup" if root else None,
-            extra_groups=[] if root else None,
-        )
+        self._how: dict[str, Any] = {
+            "args": command,
+            "cwd": self.folder,
+            "env": {"PATH": os.environ["PATH"], **{key: str(value) for key, value in settings.items()}},
+            "stdout": self.log,
+            "stderr": subprocess.STDOUT,
+            "user": "nobody" if root else None,
+            "group": "nogroup" if root else None,
+            "extra_groups": [] if root else None,
+        }
+        self.start_again()
+
+    def start_again(self) -> None:
+        """Start the node, or start it anew in its folder after it was killed."""
+        self.process = subprocess.Popen(**self._how)
         self._wait()
 
     def _wait(self) -> None:

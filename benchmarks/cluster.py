@@ -1,0 +1,153 @@
+"""Three nodes, two replicas, one of them killed (-9) while documents are written and searched:
+`python benchmarks/cluster.py --documents 3000`.
+
+Starts a real cluster on loopback (the server of tests/stores/conftest.py), writes batches and searches all the while,
+kills the third node half-way, goes on, starts it again, and holds every acknowledged document, every count and every
+node's rankings against each other. Prints what a user would have seen: errors, the longest wait, documents lost, counts
+that were too low. With --nodes 1 it measures writing and searching of one node on the same cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "stores"))
+from conftest import Server
+
+from paragloss.errors import StoreError
+from paragloss.search.lexical import Lexical
+from paragloss.search.together import ManyWriters
+from paragloss.stores import Placement
+from paragloss.stores.cluster import ClusterStore
+from paragloss.types import Document, Query
+
+NAME, BATCH, DIM = "loss", 100, 16
+
+
+class Seen:
+    """What a searcher saw: answers, errors, waits, and counts that fell below what had been acknowledged."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+        self.errors: list[str] = []
+        self.wrong = 0
+        self.acknowledged = 0
+        self.stop = False
+
+
+def search(url: str, seen: Seen) -> None:
+    """Search through one node until told to stop."""
+    with ClusterStore.open(url, NAME, timeout=30) as store:
+        index = ManyWriters.open(store)
+        while not seen.stop:
+            before, start = seen.acknowledged, time.perf_counter()
+            try:
+                index.catch_up()
+                Lexical(store, index.statistics).search([Query("", "rain", "en")], 10)
+                seen.wrong += store.count() < before
+                seen.waits.append(time.perf_counter() - start)
+            except StoreError as error:
+                seen.errors.append(str(error)[:160])
+            time.sleep(0.05)
+
+
+def written(index: ManyWriters, first: int, number: int, seen: Seen, *, patience: float = 300.0) -> float:
+    """Write batches, each again until it is acknowledged; seconds."""
+    rng, start = np.random.default_rng(first), time.perf_counter()
+    for at in range(first, first + number, BATCH):
+        documents = [Document(f"d{i}", f"rain w{i % 97} w{i % 13}", "en") for i in range(at, at + BATCH)]
+        rows = rng.standard_normal((BATCH, DIM)).astype(np.float32)
+        until = time.monotonic() + patience
+        while True:
+            try:
+                index.add(documents, {"m": rows})
+                break
+            except StoreError as error:
+                seen.errors.append(str(error)[:160])
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.5)
+        seen.acknowledged += BATCH
+    return time.perf_counter() - start
+
+
+def agreed(nodes: list[Any], wanted: int, *, patience: float = 300.0) -> bool:
+    """Whether every node counts the same and ranks the same, given time."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        try:
+            answers = []
+            for node in nodes:
+                with ClusterStore.open(node.url, NAME, timeout=30) as store:
+                    index = ManyWriters.open(store)
+                    ranking = Lexical(store, index.statistics).search([Query("", "rain w5", "en")], 20)[0]
+                    answers.append((store.count(), ranking))
+            if all(answer == answers[0] for answer in answers) and answers[0][0] == wanted:
+                return True
+        except StoreError:
+            pass
+        time.sleep(1.0)
+    return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=3000)
+    parser.add_argument("--nodes", type=int, default=3)
+    options = parser.parse_args()
+    nodes = [Server(clustered=True)]
+    nodes += [Server(nodes[0].peer, clustered=True) for _ in range(options.nodes - 1)]
+    try:
+        run(nodes, options.documents)
+    finally:
+        for node in nodes:
+            node.stop()
+
+
+def run(nodes: list[Any], documents: int) -> None:
+    placement = Placement(shards=len(nodes), replicas=min(2, len(nodes)))
+    seen, half = Seen(), documents // 2 // BATCH * BATCH
+    with ClusterStore.create(
+        nodes[0].url, NAME, dense={"m": DIM}, sparse=["terms"], placement=placement, timeout=120
+    ) as store:
+        index = ManyWriters.build(store)
+        searcher = threading.Thread(target=search, args=(nodes[0].url, seen), daemon=True)
+        searcher.start()
+        first = written(index, 0, half, seen)
+        if len(nodes) > 1:
+            nodes[-1].process.kill()
+            nodes[-1].process.wait()
+        second = written(index, half, half, seen)
+        total = 2 * half
+        if len(nodes) > 1:
+            nodes[-1].start_again()
+        index.refresh()
+        index.commit()
+        missing = [
+            id for id, r in zip(ids := [f"d{i}" for i in range(total)], store.get(ids), strict=True) if r is None
+        ]
+        seen.stop = True
+        searcher.join()
+        same = agreed(nodes, total)
+    p50, p99 = np.percentile(np.array(seen.waits) * 1e3, [50, 99])
+    print(f"{len(nodes)} nodes, {total} documents acknowledged, {len(missing)} lost, {seen.wrong} counts too low")
+    print(f"written {half / first:,.0f}/s before and {half / second:,.0f}/s after the loss of a node")
+    print(f"{len(seen.waits)} searches, p50 {p50:.0f} ms, p99 {p99:.0f} ms, longest {max(seen.waits):.1f} s")
+    print(
+        f"{len(seen.errors)} errors said, {len(set(seen.errors))} of them different; all nodes agree in the end: {same}"
+    )
+    for error in dict.fromkeys(seen.errors):
+        print(f"  {error}")
+    if missing or seen.wrong or not same:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
