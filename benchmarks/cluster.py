@@ -130,9 +130,8 @@ def run(nodes: list[Any], documents: int) -> None:
             nodes[-1].start_again()
         index.refresh()
         index.commit()
-        missing = [
-            id for id, r in zip(ids := [f"d{i}" for i in range(total)], store.get(ids), strict=True) if r is None
-        ]
+        ids = [f"d{i}" for i in range(total)]
+        missing = [id for id, record in zip(ids, store.get(ids), strict=True) if record is None]
         seen.stop = True
         searcher.join()
         same = agreed(nodes, total)
