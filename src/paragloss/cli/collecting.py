@@ -50,6 +50,9 @@ def index(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that prepare documents; as many as processors.")
     ] = None,
+    scheduler: Annotated[
+        str, typer.Option(help="Let workers of this Dask scheduler (tcp://host:port) index into a server's collection.")
+    ] = "",
     shards: Shards = 1,
     replicas: Replicas = 1,
     on_disk: OnDisk = False,
@@ -70,6 +73,9 @@ def index(
         "translate_to": translate_to,
         "placement": placed(shards, replicas, on_disk),
     }
+    if scheduler:
+        _spread(files, into, settings, scheduler, lang)
+        return
     with _opened(into, settings) as engine, Progress("indexing") as bar:
         started = time.perf_counter()
         with _keeping(bar, into):
@@ -95,6 +101,24 @@ def index(
         also = f", {done.unchanged} files had not changed" if done.unchanged else ""
         also += f", {done.removed} documents removed" if done.removed else ""
         print(f"indexed {done.read} documents in {seconds:.1f} s ({speed}){also}: {into} now holds {total}")
+
+
+def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: str, lang: str) -> None:
+    """By workers on other machines."""
+    from paragloss.engine import Engine
+    from paragloss.engine.spreading import spread
+
+    Engine.open_or_create(into, **settings).close()
+    with Progress("indexing") as bar:
+        done = spread(into, files, scheduler=scheduler, lang=lang or None, progress=bar)
+    with Engine.open(into) as engine:
+        engine.index([])  # weights are made exact
+        total = engine.count()
+    for wrong in done.failed:
+        print(f"paragloss: {wrong}", file=sys.stderr)
+    print(f"indexed {done.read} documents, {done.unchanged} files had been done: {into} now holds {total}")
+    if done.failed:
+        raise typer.Exit(1)
 
 
 @contextmanager

@@ -79,6 +79,10 @@ class Ledger:
         self._read = {key: batch for key, batch in self._read.items() if key[0] in found}
         return found
 
+    def loose(self) -> bool:
+        """Whether there are batches that are not in the base."""
+        return any(name.startswith(_PREFIX) for name in self._store.blobs())
+
     def total(self) -> tuple[Statistics, dict[str, Batch], bool]:
         """The statistics now, the batches that are not in the base yet, and whether the base is whole."""
         batches = self.batches()  # before the base: what is folded in between is told there
@@ -92,7 +96,7 @@ class Ledger:
         statistics.merge([(b.added, 1) for b in done if b.added is not None] + [(b.taken, -1) for b in done])
         return statistics, loose, whole
 
-    def alone(self, *, patience: float = 20.0) -> bool:
+    def alone(self, *, patience: float = 3.0) -> bool:
         """Take the lease and wait until no batch is under way; False, without it, where that takes too long."""
         try:
             self._store.claim()

@@ -58,8 +58,9 @@ class ManyWriters(TermIndex):
 
     def commit(self) -> None:
         with self._writing:
-            wanted = self._tolerance is not None and bool(self.statistics.stale(self._tolerance))
-            if (self._unfolded or wanted) and self._ledger.alone():
+            asked = self._tolerance is not None  # by one who indexed, not by one who only reads
+            stale = asked and bool(self.statistics.stale(self._tolerance or 0.0))
+            if (self._unfolded or stale or (asked and self._ledger.loose())) and self._ledger.alone():
                 try:
                     self._fold()
                 finally:

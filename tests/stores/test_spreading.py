@@ -1,0 +1,75 @@
+"""Files indexed by two Dask workers into a real server's collection, one of them killed on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import uuid
+
+import pytest
+
+from paragloss.engine import Engine
+from paragloss.engine.checking import check
+from paragloss.engine.spreading import parts, spread
+from paragloss.errors import InputError
+from paragloss.search import ledger
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Six files of ten rows, three of which have no id of their own, and one that can't be read."""
+    for number in range(6):
+        rows = [{"id": f"{number}-{i}", "text": f"rain falls w{i}", "lang": "en"} for i in range(7)]
+        rows += [{"text": f"snow lies w{i}", "lang": "en"} for i in range(3)]
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{number}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path / "in"
+
+
+def test_parts_are_files_by_any_address(files):
+    by_path, by_url = parts([str(files)]), parts([f"file://{files}"])
+    assert by_path == by_url
+    assert [part.name for part in by_path] == [f"{number}.jsonl" for number in range(6)]
+    (files / "0.jsonl").write_text('{"text": "changed", "lang": "en"}\n')
+    assert sum(a.note != b.note for a, b in zip(by_path, parts([str(files)]), strict=True)) == 1
+    with pytest.raises(InputError, match="does not exist"):
+        parts([str(files / "gone")])
+
+
+def test_a_folder_is_refused(files, tmp_path):
+    with pytest.raises(InputError, match="need a server's"):
+        spread(str(tmp_path / "k"), [str(files)], scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.slow
+def test_two_workers_one_killed_everything_exactly_once(server, files, monkeypatch):
+    place = f"{server}/spread-{uuid.uuid4().hex[:8]}"
+    Engine.create(place, default=False).close()
+    (files / "bad.jsonl").write_text("{no JSON\n")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        victim = next(iter(client.run(os.getpid).values()))
+
+        def kill_one(done):
+            if not killed and done:
+                killed.append(victim)
+                os.kill(victim, signal.SIGKILL)
+
+        killed = []
+        found = spread(place, [str(files)], scheduler=cluster.scheduler_address, progress=kill_one)
+        assert killed
+        assert ["bad.jsonl" in said for said in found.failed] == [True]
+        again = spread(place, [str(files)], scheduler=cluster.scheduler_address)
+        assert (again.read, again.unchanged) == (0, 6)
+    with Engine.open(place, default=False) as engine:
+        ids = sorted(document.id for document in engine.documents())
+        assert len(ids) == 60
+        assert sum(id.startswith("3.jsonl") for id in ids) == 3  # rows without an id are called after their file
+        monkeypatch.setattr(ledger, "DEAD", 0.0)
+        engine.index([])  # whoever commits folds what a killed worker left
+    assert check(place) == []
