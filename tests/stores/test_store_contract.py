@@ -339,3 +339,33 @@ def test_documents_that_lack_a_vector_can_be_found_and_given_one(store, location
 def test_a_precision_nobody_knows_is_refused(location):
     with pytest.raises(StoreError, match="can't be kept as 'int4'; there are float32, float16, int8, binary"):
         create_store(location, dense={"meaning": 3}, sparse=[], precision={"meaning": "int4"})
+
+
+def test_packed_vectors_come_in_the_order_asked_for(store):
+    store.add([record("a", terms={3: 1.0, 9: 2.0}), record("b", lang="fr"), record("c", lang="de", terms={1: 0.5})])
+    langs, rows = store.read_sparse("terms", ["c", "gone", "a", "b"])
+    assert langs == ["de", "", "en", "fr"]
+    assert rows.sizes.tolist() == [1, 0, 2, 0]
+    assert (rows.indices.tolist(), rows.values.tolist()) == ([1, 3, 9], [0.5, 1.0, 2.0])
+
+
+def test_a_document_in_another_language_is_read_in_that(store):
+    """Languages of documents that were read are remembered: what is written must be forgotten."""
+    store.add([record("a", terms={3: 1.0})])
+    assert store.read_sparse("terms", ["a"])[0] == ["en"]
+    store.add([record("a", lang="fr", terms={4: 1.0})])
+    assert store.read_sparse("terms", ["a"])[0] == ["fr"]
+    store.delete(["a"])
+    assert store.read_sparse("terms", ["a"])[0] == [""]
+    store.add([record("a", lang="de", terms={4: 1.0})])
+    assert store.read_sparse("terms", ["a"])[0] == ["de"]
+
+
+def test_names_of_blobs(store):
+    store.write_blob("one", b"1")
+    store.write_blob("two", b"2")
+    before = store.blobs()
+    assert {"one", "two"} <= before.keys()
+    store.write_blob("two", b"3")
+    assert store.blobs()["two"] != before["two"]
+    assert store.blobs()["one"] == before["one"]
