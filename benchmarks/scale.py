@@ -204,9 +204,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         home = Path(folder)
         model(invented, home / "cr5")
-        print(
-            "| documents | found/s | exact/s | bytes on disk | bytes in memory | opened, s | updated/s | processor us, writer + workers |"
-        )
+        heads = ["documents", "found/s", "exact/s", "bytes on disk", "bytes in memory", "opened, s", "updated/s"]
+        print(f"| {' | '.join([*heads, 'processor us, writer + workers'])} |")
         print("|---|---|---|---|---|---|---|---|")
         for number in options.sizes:
             measure(home, invented, number, options.queries, options.workers)
