@@ -1,8 +1,8 @@
 """Term statistics that many writers keep together: a base, and what each batch added and took away.
 
-A batch is noted before its documents are written (which they are, and what stood there before) and again when they are,
-with what it added. Sums don't care for order, a batch counts once by its name, and one whose writer died is finished by
-anybody from the documents that are there. Folding batches into the base is the one thing that needs a lease.
+A batch is noted before its documents are written and again when they are, with what it added and what had stood there.
+Sums don't care for order, and a batch counts once by its name. One that was begun and never finished lost its writer:
+whoever folds the batches into the base, the one thing that needs a lease, then counts all documents again.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from paragloss.errors import StoreError
-from paragloss.search.ledger import Batch, Ledger
+from paragloss.search.ledger import Ledger
 from paragloss.search.terms import NAME, STATISTICS, TermIndex, recount, vectors_of
 from paragloss.statistics import Statistics
 from paragloss.types import Document, Record, SparseVector
@@ -103,9 +103,9 @@ class ManyWriters(TermIndex):
     def _fold(self) -> None:
         """With the lease, and nobody writing: everything into the base, with exact weights where they are wanted."""
         statistics, loose, whole = self._ledger.total()
-        if whole:
-            statistics.merge([part for batch in loose.values() if batch.added is None for part in self._died(batch)])
-        else:
+        if not whole or any(batch.added is None for batch in loose.values()):
+            # A writer died. What it left may have been written over since by batches that took it for counted: only
+            # the documents know.
             statistics.clear()
             recount(self._store, statistics)
         self.statistics = statistics
@@ -119,10 +119,6 @@ class ManyWriters(TermIndex):
         self._store.write_blob(STATISTICS, data)
         self._ledger.drop(list(loose))
         self._unfolded, self._tolerance = False, None
-
-    def _died(self, batch: Batch) -> list[tuple[Statistics, int]]:
-        """A batch whose writer is gone: what stood there is known, and what stands there now can be counted."""
-        return [(self._counts(batch.ids), 1), (batch.taken, -1)]
 
 
 def index_of(store: Any) -> type[TermIndex]:
