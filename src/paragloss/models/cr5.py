@@ -219,8 +219,7 @@ def add_language(
     documents = len(part.concepts)
     block = Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), np.arange(documents))
     regression = Regression.of([block], documents, arrays, lambda_=lambda_)
-    solved = regression.solve_each(arrays.put(targets[part.concepts]), 1e-3)
-    table = arrays.get(regression.words(solved)[0])
+    table = arrays.get(regression.solve_plainly(arrays.put(targets[part.concepts]), 1e-3))
     towers = {**encoder.towers, lang: Tower(part.vocabulary, table)}
     added = {**encoder.meta.get("added", {}), lang: {"documents": documents, "lambda_": lambda_}}
     meta = {**encoder.meta, "added": added}

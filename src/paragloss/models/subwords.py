@@ -67,5 +67,4 @@ def _learn(terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, 
         return Grams({}, np.zeros((0, table.shape[1]), np.float32))
     block = Block(bags(terms, index), np.arange(len(terms)))
     regression = Regression.of([block], len(terms), arrays, lambda_=lambda_)
-    solved = regression.solve_each(arrays.put(np.array(table, np.float32)), 1e-2)
-    return Grams(index, arrays.get(regression.words(solved)[0]))
+    return Grams(index, arrays.get(regression.solve_plainly(arrays.put(np.array(table, np.float32)), 1e-3)))

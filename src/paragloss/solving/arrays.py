@@ -75,6 +75,9 @@ class Arrays:
     def hstack(self, parts: list[Dense]) -> Dense:
         return np.hstack(parts) if self.torch is None else self.torch.hstack(parts)
 
+    def vstack(self, parts: list[Dense]) -> Dense:
+        return np.vstack(parts) if self.torch is None else self.torch.vstack(parts)
+
     def gram(self, left: Dense, right: Dense) -> npt.NDArray[np.float64]:
         """left^T right as a small float64 matrix on the processor, where the small problems are solved."""
         return self.get(left.T @ right).astype(np.float64)
@@ -122,9 +125,15 @@ class Sparse:
         """The transpose times `dense`."""
         return self.columns @ dense
 
-    def gram(self, dense: Dense) -> Dense:
-        """The matrix times its transpose times `dense`."""
-        return self.rows @ (self.columns @ dense)
+    def energy(self, arrays: Arrays) -> Dense:
+        """The sum of the squares of each column: (columns, 1)."""
+        if arrays.torch is None:
+            return np.asarray(self.columns.multiply(self.columns).sum(1), np.float32).reshape(-1, 1)
+        held = self.columns
+        squares = arrays.torch.sparse_csr_tensor(
+            held.crow_indices(), held.col_indices(), held.values().square(), size=held.shape, check_invariants=False
+        )
+        return squares @ (arrays.zeros(self.shape[0], 1) + 1)
 
 
 def orthonormal(arrays: Arrays, block: Dense, basis: Dense | None = None) -> Dense:

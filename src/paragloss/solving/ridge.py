@@ -1,24 +1,26 @@
 """The regression of concepts on documents behind Cr5, as an operator: nothing square is ever formed.
 
-Josifoski et al., WSDM 2019, eqs 8 to 14, in the dual form. With Y (documents x concepts) saying which document is
-about which concept, X the documents' rows, hats for centred columns, G = X X^T (block-diagonal over languages),
+Josifoski et al., WSDM 2019, eqs 8 to 14. With Y (documents x concepts) saying which document is about which concept, X
+the documents' rows (block-diagonal over languages) and hats for centred columns,
 
-    M = Ŷ^T Ĝ (Ĝ + λ)^-1 Ŷ = Ŷ^T (Ŷ - λ Z),    Z = (Ĝ + λ)^-1 Ŷ,    W = Z^T X̂ = Z^T X.
+    M = Ŷ^T X̂ B,    B = (X̂^T X̂ + λ)^-1 X̂^T Ŷ,    W = B^T.
 
-A solve with Ĝ + λ is one with each language's G + λ and a rank-one correction for the mean. Knows nothing of text,
-nor of which eigenvectors of M are wanted.
+Solves are made on the side of words: there each word's own weight, the diagonal, is nearly all that conjugate gradients
+have to be told. What it leaves are the words' correlations, which do not grow with the documents as eigenvalues do,
+and so a solve takes few more steps for a million documents than for ten thousand. Knows nothing of text, nor of which
+eigenvectors of M are wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from paragloss.solving.arrays import PANEL, Arrays, Dense, Sparse, orthonormal
+from paragloss.solving.arrays import PANEL, Arrays, Dense, Sparse
 
 
 class Block(NamedTuple):
@@ -32,33 +34,25 @@ class _Language(NamedTuple):
     X: Sparse
     concepts: Dense
     place: slice  # where its documents stand among all
-
-
-class _Easy(NamedTuple):
-    """Leading eigenvectors of a language's G, nearly."""
-
-    U: Dense  # (documents, directions), orthonormal
-    GU: Dense
-    values: Dense  # (directions, 1)
+    words: slice  # and where its terms do
 
 
 class Regression:
     """M and the solves behind it, for one λ."""
 
     def __init__(self, parts: Sequence[tuple[Sparse, Dense]], concepts: int, arrays: Arrays, *, lambda_: float) -> None:
-        edges = np.cumsum([0, *(X.shape[0] for X, _ in parts)]).tolist()
+        documents, terms = (np.cumsum([0, *(X.shape[side] for X, _ in parts)]).tolist() for side in (0, 1))
         self.languages = [
-            _Language(X, owner, slice(start, stop))
-            for (X, owner), start, stop in zip(parts, edges[:-1], edges[1:], strict=True)
+            _Language(X, owner, slice(*documents[i : i + 2]), slice(*terms[i : i + 2]))
+            for i, (X, owner) in enumerate(parts)
         ]
         self.arrays, self.concepts, self.lambda_ = arrays, concepts, lambda_
-        self.documents = edges[-1]
+        self.documents, self.terms = documents[-1], terms[-1]
         self.sizes = arrays.zeros(concepts, 1)  # documents per concept
         for language in self.languages:
             self.sizes[language.concepts] += 1
-        self.easy: list[_Easy] = []  # per language
         self.iterations = 0.0  # of conjugate gradients, times the columns they were for
-        self._mean: tuple[Dense, float] | None = None
+        self._diagonal: tuple[Dense, Dense] | None = None  # of X^T X, and of the same with centred columns
 
     @classmethod
     def of(cls, blocks: Sequence[Block], concepts: int, arrays: Arrays, *, lambda_: float) -> Regression:
@@ -66,10 +60,10 @@ class Regression:
         return cls(parts, concepts, arrays, lambda_=lambda_)
 
     def at(self, lambda_: float) -> Regression:
-        """The same data and the same easy directions at another λ."""
+        """The same data at another λ."""
         parts = [(language.X, language.concepts) for language in self.languages]
         other = Regression(parts, self.concepts, self.arrays, lambda_=lambda_)
-        other.easy = self.easy
+        other._diagonal = self._diagonal
         return other
 
     def spread(self, u: Dense) -> Dense:
@@ -89,81 +83,75 @@ class Regression:
     def similarity(self, u: Dense) -> Dense:
         """Ŷ^T G Ŷ u: concepts by the words they share, all languages added up, as in CL-LSI. Needs no solve."""
         rows = self.spread(u)
-        for language in self.languages:
-            X = language.X
-            for panel in _panels(u.shape[1]):
-                rows[language.place, panel] = X.gram(_own(rows[language.place, panel]))
+        for panel in _panels(u.shape[1]):
+            rows[:, panel] = self.read(self.words(_own(rows[:, panel])))
         return self.gather(rows)
 
-    def learn_easy(self, u: Dense) -> None:
-        """Take the concept directions `u` as a guess at each language's leading eigenvectors of G. Conjugate
-        gradients, told of them, spend their steps on the rest: 6 instead of 13 with 100 directions on MDN (10 if the
-        guess is not improved by a product with G first)."""
-        self.easy = []
+    def read(self, words: Dense) -> Dense:
+        """X words: what each document's words say together."""
+        rows = self.arrays.zeros(self.documents, words.shape[1])
         for language in self.languages:
-            X = language.X
-            U = orthonormal(self.arrays, u[language.concepts])
-            U = orthonormal(self.arrays, _times(self.arrays, X.gram, U))
-            GU = _times(self.arrays, X.gram, U)
-            gram = self.arrays.gram(U, GU)
-            values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-            turn = self.arrays.small(vectors)
-            self.easy.append(_Easy(U @ turn, GU @ turn, self.arrays.small(np.maximum(values, 0)[:, None])))
-        self._mean = None
+            rows[language.place] = language.X @ _own(words[language.words])
+        return rows
 
-    def words(self, rows: Dense) -> list[Dense]:
-        """X^T rows, per language."""
-        return [_times(self.arrays, language.X.back, rows[language.place]) for language in self.languages]
+    def words(self, rows: Dense) -> Dense:
+        """X^T rows, one language's terms after another's."""
+        words = self.arrays.zeros(self.terms, rows.shape[1])
+        for language in self.languages:
+            words[language.words] = language.X.back(_own(rows[language.place]))
+        return words
 
-    def solve(self, rows: Dense, *, tolerance: float, most: int = 200) -> Dense:
-        """(Ĝ + λ)^-1 rows, for rows whose columns sum to zero."""
-        if self._mean is None:
-            ones = self.arrays.zeros(self.documents, 1) + 1
-            R1 = self.solve_each(ones, min(tolerance, 1e-4), most)
-            self._mean = (R1, float(R1.sum()))
-        R1, total = self._mean
-        solved = self.solve_each(rows, tolerance, most)
-        return solved - R1 * (solved.sum(0) / total)
+    def each(self, words: Dense) -> list[Dense]:
+        """Rows of all terms, parted by language."""
+        return [words[language.words] for language in self.languages]
 
-    def solve_each(self, rows: Dense, tolerance: float, most: int = 200) -> Dense:
-        """(G + λ)^-1 rows, language by language, without centring."""
-        solved = self.arrays.zeros(*rows.shape)
-        for i, language in enumerate(self.languages):
-            for panel in _panels(rows.shape[1]):
-                solved[language.place, panel] = self._conjugate(i, _own(rows[language.place, panel]), tolerance, most)
+    def solve(self, rows: Dense, *, tolerance: float, most: int = 200) -> tuple[Dense, Dense]:
+        """B = (X̂^T X̂ + λ)^-1 X̂^T rows, and M's side of it, Ŷ^T X̂ B, for rows whose columns sum to zero."""
+        solved, said = self.arrays.zeros(self.terms, rows.shape[1]), self.arrays.zeros(self.concepts, rows.shape[1])
+        for panel in _panels(rows.shape[1]):
+            B = self._conjugate(_own(rows[:, panel]), tolerance, most, centred=True)
+            solved[:, panel], said[:, panel] = B, self.gather(self.read(B))
+        return solved, said
+
+    def solve_plainly(self, rows: Dense, tolerance: float, most: int = 200) -> Dense:
+        """(X^T X + λ)^-1 X^T rows, without centring."""
+        solved = self.arrays.zeros(self.terms, rows.shape[1])
+        for panel in _panels(rows.shape[1]):
+            solved[:, panel] = self._conjugate(_own(rows[:, panel]), tolerance, most, centred=False)
         return solved
 
-    def _conjugate(self, i: int, b: Dense, tolerance: float, most: int) -> Dense:
-        """Conjugate gradients for (G + λ) x = b of one language, all columns at once, until every column's residual
-        is below `tolerance` of its right side."""
-        X, easy = self.languages[i].X, self.easy[i] if self.easy else None
-        if easy is None:
-            x, r, z = 0 * b, b, b
-        else:
-            U, GU, w = easy
-            damp = (w.min() + self.lambda_) / (w + self.lambda_) - 1  # brings them down to the least of them
-            c = (U.T @ b) / (w + self.lambda_)
-            x = U @ c
-            r = b - GU @ c - self.lambda_ * x
-            z = r + U @ (damp * (U.T @ r))
-        p, rz = z, (r * z).sum(0)
-        enough = tolerance**2 * (b * b).sum(0)
+    def _conjugate(self, rows: Dense, tolerance: float, most: int, *, centred: bool) -> Dense:
+        """Conjugate gradients for all columns at once, in units of each word's own weight, until every column's
+        residual is below `tolerance` of its right side."""
+        weight = self._weights(centred)
+        r = self.words(rows)
+        z = r / weight
+        x, p, rz = 0 * r, z, (r * z).sum(0)
+        enough = tolerance**2 * rz
         for _ in range(most):
-            if not bool(((r * r).sum(0) > enough).any()):
+            if not bool((rz > enough).any()):
                 break
-            q = X.gram(p) + self.lambda_ * p
+            said = self.read(p)
+            if centred:
+                said -= said.sum(0) / self.documents
+            q = self.words(said) + self.lambda_ * p
             step = rz / _positive((p * q).sum(0))
-            x = x + step * p
-            r = r - step * q
-            z = r if easy is None else r + U @ (damp * (U.T @ r))
+            x += step * p
+            r -= step * q
+            z = r / weight
             before, rz = rz, (r * z).sum(0)
             p = z + (rz / _positive(before)) * p
-            self.iterations += b.shape[1] * b.shape[0] / self.documents
+            self.iterations += rows.shape[1]
         return x
 
-
-def _times(arrays: Arrays, product: Callable[[Dense], Dense], dense: Dense) -> Dense:
-    return arrays.hstack([product(_own(dense[:, panel])) for panel in _panels(dense.shape[1])])
+    def _weights(self, centred: bool) -> Dense:
+        """The diagonal of X^T X + λ, or of the same with centred columns: (terms, 1)."""
+        if self._diagonal is None:
+            plain = self.arrays.vstack([language.X.energy(self.arrays) for language in self.languages])
+            total = self.words(self.arrays.zeros(self.documents, 1) + 1)
+            spread = plain - total * total / self.documents
+            self._diagonal = plain, spread * (spread > 0)
+        return self._diagonal[centred] + self.lambda_
 
 
 def _panels(columns: int) -> list[slice]:

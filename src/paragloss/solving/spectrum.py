@@ -35,9 +35,8 @@ SOLVERS = ("auto", "closed-form", *_ITERATIVE)
 #: Called with the share of the work done (0 to 1) and the seconds that are probably left.
 Progress = Callable[[float, float], None]
 
-_EASY = 100  # leading directions conjugate gradients are told of
 _STEPS = 5  # a pass takes blocks of rank / 5, 64 at most: wide for the sparse products, and short queries like it
-_PASSES = 2  # of subspace iteration towards the CL-LSI directions; one more where they are the start
+_PASSES = 3  # of subspace iteration towards the CL-LSI directions
 _MOST_EXPANSIONS = 20
 
 
@@ -146,12 +145,10 @@ def leading(
     converging = solver == "converged"
     search = _Search(regression, rank, solve_tolerance or (0.03 if converging else 0.1))
     saver = Checkpoint(checkpoint, checkpoint_every, f"{key} {rank} {solver} {seed} {regression.lambda_}")
-    if not (saved := saver.load()):
-        width, passes = (search.width, _PASSES + 1) if converging else (_EASY + 28, _PASSES)
-        guide = _guide(regression, width, passes, seed, start)
-        search.learn(guide)
-    else:
+    if saved := saver.load():
         search.restore(saved)
+    elif converging:
+        search.guide = _guide(regression, search.width, seed, start)
     random = regression.arrays.normal(regression.concepts, max(1, min(PANEL, rank // _STEPS)), seed)
     columns = search.width + 2 * search.step if converging else int(_BASIS[solver] * rank) + 1
     while (block := search.guided() if converging else search.krylov(random, columns)) is not None:
@@ -171,7 +168,7 @@ def leading(
 
 
 class _Search:
-    """A growing orthonormal basis V of concept directions with its solves Z = (Ĝ + λ)^-1 Ŷ V and M V."""
+    """A growing orthonormal basis V of concept directions with its solves B (see `ridge`) and M V."""
 
     def __init__(self, regression: Regression, rank: int, solve_tolerance: float) -> None:
         self.regression, self.arrays, self.rank = regression, regression.arrays, rank
@@ -181,17 +178,12 @@ class _Search:
         self.step = min(PANEL, max(8, rank // 4))  # columns of an expansion
         self.most = min(self.limit, self.width + 6 * self.step)  # columns held before the basis is compressed
         self.V = self.MV = self.arrays.zeros(regression.concepts, 0)
-        self.Z = self.arrays.zeros(regression.documents, 0)
+        self.B = self.arrays.zeros(regression.terms, 0)
         self.guide = self.V
         self.pairs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None  # of the basis as it is
         self.taken = 0  # columns of the guide that are in the basis
         self.solved = 0
         self.captured: list[float] = []  # after the start, and after each expansion
-
-    def learn(self, guide: Dense) -> None:
-        self.guide = guide
-        if not self.regression.easy:
-            self.regression.learn_easy(guide[:, :_EASY])
 
     def guided(self) -> Dense | None:
         """The next panel of the start, then the leading residuals of the pairs found."""
@@ -204,7 +196,7 @@ class _Search:
         values, vectors = self._ritz()
         if self.V.shape[1] + self.step > self.most:
             keep = self.arrays.small(vectors[:, : self.width])
-            self.V, self.Z, self.MV = self.V @ keep, self.Z @ keep, self.MV @ keep
+            self.V, self.B, self.MV = self.V @ keep, self.B @ keep, self.MV @ keep
             self.pairs = None
             values, vectors = self._ritz()
         Q = self.arrays.small(vectors[:, : self.rank])
@@ -223,12 +215,9 @@ class _Search:
         return fresh if fresh.shape[1] else None
 
     def add(self, block: Dense) -> None:
-        regression = self.regression
-        rows = regression.spread(block)
-        Z = regression.solve(rows, tolerance=self.solve_tolerance)
-        MV = regression.gather(rows - regression.lambda_ * Z)
-        grown = zip((self.V, self.Z, self.MV), (block, Z, MV), strict=True)
-        self.V, self.Z, self.MV = (self.arrays.hstack([old, new]) for old, new in grown)
+        B, MV = self.regression.solve(self.regression.spread(block), tolerance=self.solve_tolerance)
+        grown = zip((self.V, self.B, self.MV), (block, B, MV), strict=True)
+        self.V, self.B, self.MV = (self.arrays.hstack([old, new]) for old, new in grown)
         self.solved += block.shape[1]
         self.pairs = None
 
@@ -253,7 +242,7 @@ class _Search:
         arrays, regression = self.arrays, self.regression
         values, vectors = self._ritz()
         values, Q = values[: self.rank], arrays.small(vectors[:, : self.rank])
-        P, Z = self.V @ Q, self.Z @ Q
+        P, B = self.V @ Q, self.B @ Q
         residual = self.MV @ Q - P * arrays.small(values)
         worst = np.sqrt(np.diag(arrays.gram(residual, residual)) / values**2).max()
         report = {
@@ -265,7 +254,7 @@ class _Search:
             "peak_bytes": arrays.memory(),
             "device": arrays.device,
         }
-        tables = _maps(arrays, regression.words(Z), tolerance=1e-7)
+        tables = _maps(arrays, regression.each(B), tolerance=1e-7)
         return Solution([arrays.get(table) for table in tables], values, arrays.get(P), report)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
@@ -273,7 +262,7 @@ class _Search:
         done = np.array([self.taken, self.solved], np.int64)
         return {
             "V": get(self.V),
-            "Z": get(self.Z),
+            "B": get(self.B),
             "MV": get(self.MV),
             "guide": get(self.guide),
             "done": done,
@@ -282,12 +271,12 @@ class _Search:
 
     def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
         put = self.arrays.put
-        self.V, self.Z, self.MV = put(saved["V"]), put(saved["Z"]), put(saved["MV"])
-        self.learn(put(saved["guide"]))
+        self.V, self.B, self.MV = put(saved["V"]), put(saved["B"]), put(saved["MV"])
+        self.guide = put(saved["guide"])
         (self.taken, self.solved), self.captured = saved["done"].tolist(), saved["captured"].tolist()
 
 
-def _guide(regression: Regression, width: int, passes: int, seed: int, start: Floats | None) -> Dense:
+def _guide(regression: Regression, width: int, seed: int, start: Floats | None) -> Dense:
     """Leading eigenvectors of the concepts' shared-word similarity, largest first; or the given start."""
     arrays = regression.arrays
     width = min(width, regression.concepts - 1)
@@ -295,7 +284,7 @@ def _guide(regression: Regression, width: int, passes: int, seed: int, start: Fl
     V = orthonormal(arrays, V - V.sum(0) / regression.concepts)
     if start is not None:
         return V
-    for _ in range(passes):
+    for _ in range(_PASSES):
         V = orthonormal(arrays, regression.similarity(V))
     image = regression.similarity(V)
     _, vectors = np.linalg.eigh(arrays.gram(V, image))
