@@ -17,6 +17,7 @@ import torch
 
 from paragloss.descent.bags import Bags, select, take
 from paragloss.descent.loop import History, Progress, descend
+from paragloss.descent.resident import Steps
 from paragloss.serving.kernels import FLOOR, MEANS, SCALE, WIDTHS
 
 _WIDTH = WIDTHS[1]
@@ -64,19 +65,22 @@ def train(
     """Pairwise hinge with margin 1 on tanh of the scores, in place. `triples(epoch, rng)` gives the numbers of
     queries, better and worse documents of one epoch: (3, triples)."""
 
-    def batches(epoch: int, rng: np.random.Generator) -> Iterator[torch.Tensor]:
+    def batches(epoch: int, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
         drawn = triples(epoch, rng)
         drawn = drawn[:, rng.permutation(drawn.shape[1])]
-        on_device = torch.as_tensor(drawn, device=model.table.device)
-        yield from torch.split(on_device, batch, dim=1)
+        for start in range(0, drawn.shape[1], batch):
+            yield drawn[:, start : start + batch]
 
-    def loss(chosen: torch.Tensor) -> torch.Tensor:
+    def loss(drawn: npt.NDArray[np.int64]) -> torch.Tensor:
+        chosen = torch.as_tensor(drawn, device=model.table.device)
         both = scores(model, select(queries, chosen[0]), select(documents, chosen[1:].flatten()))
         better, worse = torch.split(both.tanh(), chosen.shape[1])
         return (1 - better + worse).clamp(min=0).mean()
 
+    parameters = {"table": model.table, "weight": model.weight, "bias": model.bias}
+    on_card = model.table.is_cuda
     return descend(
-        {"table": model.table, "weight": model.weight, "bias": model.bias},
+        parameters,
         batches,
         loss,
         epochs=epochs,
@@ -87,6 +91,7 @@ def train(
         patience=patience,
         checkpoint=checkpoint,
         progress=progress,
+        stepping=Steps(parameters, model.active, queries, documents, epsilon) if on_card else None,
     )
 
 

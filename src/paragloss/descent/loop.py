@@ -11,20 +11,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 
 from paragloss.errors import ModelError
 
 Batch = TypeVar("Batch")
 OPTIMIZERS = ("adam", "sgd")
-_BETAS = (0.9, 0.999)
+#: How much of a moment stays at each step.
+BETAS = (0.9, 0.999)
+#: Takes the steps of an epoch itself, where a device has a better way: (batches, moments, steps done so far, learning
+#: rate) -> the loss of each. It changes parameters and moments.
+Stepping = Callable[[Iterable[Any], Mapping[str, tuple[torch.Tensor, ...]], int, float], Iterable[torch.Tensor]]
 #: Losses are looked at in groups, so that a GPU is not made to wait for the host after every step.
 _LOOK_EVERY = 50
 
@@ -61,6 +63,7 @@ def descend(
     patience: int | None = None,
     checkpoint: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
+    stepping: Stepping | None = None,
 ) -> History:
     """Change `parameters` in place until `loss` is small; they may live on any device.
 
@@ -81,7 +84,11 @@ def descend(
         with torch.random.fork_rng(devices=_devices(parameters)):
             torch.manual_seed(int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1))
             rng = np.random.default_rng([seed, epoch])
-            mean = run.epoch(batches(epoch, rng), loss, rate=learning_rate * decay ** (epoch - 1), clip=clip)
+            rate = learning_rate * decay ** (epoch - 1)
+            if stepping is None:
+                mean = run.epoch(run.steps(batches(epoch, rng), loss, rate=rate, clip=clip))
+            else:
+                mean = run.epoch(stepping(batches(epoch, rng), run.moments, run.step, rate))
         with torch.no_grad():
             measure = None if validate is None else float(validate())
         run.finished(Progress(epoch, epochs, mean, measure))
@@ -108,11 +115,10 @@ class _Run:
         self.best = 0
         self.kept: dict[str, torch.Tensor] = {}
 
-    def epoch(
+    def steps(
         self, batches: Iterable[Batch], loss: Callable[[Batch], torch.Tensor], *, rate: float, clip: float | None
-    ) -> float:
-        total, count = 0.0, 0
-        pending: list[torch.Tensor] = []
+    ) -> Iterator[torch.Tensor]:
+        """A step for each batch; gives its loss."""
         for batch in batches:
             for p in self.parameters.values():
                 p.grad = None
@@ -120,15 +126,22 @@ class _Run:
             value.backward()  # type: ignore[no-untyped-call]
             with torch.no_grad():
                 self.update(rate, clip)
-            pending.append(value.detach())
+            yield value.detach()
+        for p in self.parameters.values():
+            p.grad = None
+
+    def epoch(self, losses: Iterable[torch.Tensor]) -> float:
+        total, count = 0.0, 0
+        pending: list[torch.Tensor] = []
+        for value in losses:
+            self.step += 1
+            pending.append(value)
             if len(pending) == _LOOK_EVERY:
                 total, count = total + self._sum(pending), count + len(pending)
                 pending = []
         total, count = total + self._sum(pending), count + len(pending)
         if count == 0:
             raise ModelError("an epoch had no batches: there is nothing to learn from; give more training data")
-        for p in self.parameters.values():
-            p.grad = None
         return total / count
 
     def _sum(self, losses: list[torch.Tensor]) -> float:
@@ -145,7 +158,6 @@ class _Run:
         return float(values.sum())
 
     def update(self, rate: float, clip: float | None) -> None:
-        self.step += 1
         gradients = {name: _coalesced(p.grad) for name, p in self.parameters.items() if p.grad is not None}
         if clip is not None and gradients:
             norm = torch.stack([_values(g).norm() for g in gradients.values()]).norm()
@@ -164,15 +176,16 @@ class _Run:
     def _adam(
         self, p: torch.Tensor, gradient: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, rate: float
     ) -> None:
-        rate *= (1 - _BETAS[1] ** self.step) ** 0.5 / (1 - _BETAS[0] ** self.step)
+        number = self.step + 1
+        rate *= (1 - BETAS[1] ** number) ** 0.5 / (1 - BETAS[0] ** number)
         if not gradient.is_sparse:
-            first.lerp_(gradient, 1 - _BETAS[0])
-            second.mul_(_BETAS[1]).addcmul_(gradient, gradient, value=1 - _BETAS[1])
+            first.lerp_(gradient, 1 - BETAS[0])
+            second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
             p.addcdiv_(first, second.sqrt().add_(self.epsilon), value=-rate)
             return
         rows, values = gradient.indices()[0], gradient.values()
-        m = first.index_select(0, rows).lerp_(values, 1 - _BETAS[0])
-        v = second.index_select(0, rows).mul_(_BETAS[1]).addcmul_(values, values, value=1 - _BETAS[1])
+        m = first.index_select(0, rows).lerp_(values, 1 - BETAS[0])
+        v = second.index_select(0, rows).mul_(BETAS[1]).addcmul_(values, values, value=1 - BETAS[1])
         first.index_copy_(0, rows, m)
         second.index_copy_(0, rows, v)
         p.index_add_(0, rows, m.div_(v.sqrt_().add_(self.epsilon)), alpha=-rate)
@@ -196,6 +209,8 @@ class _Run:
 
     def save(self, path: Path) -> None:
         """Written beside its place and moved there: a kill leaves the old checkpoint or the new one."""
+        from safetensors.torch import save_file
+
         tensors = {f"now/{name}": p.detach() for name, p in self.parameters.items()}
         tensors |= {f"best/{name}": p for name, p in self.kept.items()}
         for name, moments in self.moments.items():
@@ -207,6 +222,8 @@ class _Run:
         os.replace(fresh, path)
 
     def restore(self, path: Path) -> None:
+        from safetensors import safe_open
+
         try:
             with safe_open(path, framework="pt") as file:
                 state = json.loads(file.metadata()["state"])
