@@ -30,6 +30,18 @@ def test_a_log_becomes_judgments(place, model):
     assert set(grades) == {0, 1, 2}
 
 
+def test_rare_and_frequent_queries_are_told_apart_and_scores_are_grades(place):
+    head = ("clicks", "sogou.txt", "--out", "head", "--asked", "2..", "--scores")
+    assert "6 sessions, 1 queries, 2 judged pairs" in paragloss_(*head, cwd=place).stdout
+    grades = dict(line.split()[2:] for line in (place / "head" / "qrels").read_text().splitlines())
+    assert grades == {"volcano.zh": "750", "bread.zh": "250"}  # (5 + 1) / (6 + 2), and (1 + 1) / (6 + 2)
+    paragloss_("clicks", "sogou.txt", "--out", "tail", "--asked", "..2", "--scores", cwd=place)
+    assert (place / "tail" / "qrels").read_text().startswith("q2 0 honey-bee.zh")
+    paragloss_("train", "knrm", "--judged", f"head/queries.jsonl,{CORPUS},head/qrels", "--difference", "500",
+               "--dim", "4", "--epochs", "1", "--out", "knrm", cwd=place)  # fmt: skip
+    assert (place / "knrm" / "meta.json").is_file()
+
+
 def test_sogou_logs_are_read_and_their_queries_searched(place):
     paragloss_("clicks", "sogou.txt", "--out", "judged", "--shares", "0.6", cwd=place)
     assert "q1 0 volcano.zh 1" in (place / "judged" / "qrels").read_text()
@@ -62,6 +74,8 @@ def test_a_log_is_translated_cleaned_and_cased(place):
     [
         (["clicks", "log.jsonl", "--model", "magic", "--out", "x"], "--model 'magic': expected one of dctr"),
         (["clicks", "log.jsonl", "--shares", "many", "--out", "x"], "--shares 'many'"),
+        (["clicks", "log.jsonl", "--asked", "often", "--out", "x"], "--asked 'often': expected how often, as 50.."),
+        (["clicks", "log.jsonl", "--asked", "999..", "--out", "x"], "no query is asked 999 times or more"),
         (["clicks", "log.jsonl", "--shares", "2", "--out", "x"], "shares (2.0,)"),
         (["clicks", "nowhere.jsonl", "--out", "x"], "nowhere.jsonl"),
         (["log", "fold", "a,b", "--out", "x"], "no work 'fold'"),

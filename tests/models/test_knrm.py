@@ -251,6 +251,49 @@ def test_standing_by_hand():
     assert standing([]).shape == (0, 3)
 
 
+def test_standing_does_not_depend_on_how_many_more_were_found():
+    few = np.linspace(2, 1, 30)
+    many = np.concatenate([few, np.linspace(0.9, 0, 70)])
+    np.testing.assert_allclose(standing(many)[:30], standing(few), rtol=1e-6)
+
+
+def test_words_as_they_stand_are_a_share_of_the_query_by_hand():
+    # "qa1" stands in 1 of 4 training documents (idf ln 4 + 1 = 2.386), "flatmap" in none (as rare as can be: 2.386),
+    # "qa2" in 2 (ln 2 + 1 = 1.693). Together 6.466.
+    vocabularies = {
+        "qa": Vocabulary("qa", ["qa1", "qa2"], [1, 2], 4),
+        "qb": Vocabulary("qb", ["qb1", "qa2"], [2, 2], 4),
+    }
+    rows = {"qa": np.array([0, 1]), "qb": np.array([2, 3])}
+    model = Knrm(vocabularies, rows, np.eye(4, dtype=np.float32), np.zeros(11), 0.0, alike=(1.0, 2.0))
+    query = Query("q", "qa1 qa2 flatmap", "qa")
+    texts = [model.words(text, "qb") for text in ("flatmap qb1", "qb1 qa2", "qb1")]
+    np.testing.assert_allclose(model.shared(query.text, "qa", [texts])[:, 0], [0.3690, 0.2619, 0], atol=1e-4)
+    documents = [Document("1", "qb1", "qb", "flatmap"), Document("2", "flatmap qb1", "qb", "qb1")]
+    # A title counts for text and title: (1 + 2) x .369, the text alone for 1 x .369.
+    np.testing.assert_allclose(model.score(query, documents), [1.1070, 0.3690], atol=1e-3)
+
+
+def test_an_identifier_without_a_vector_is_found_by_how_it_is_spelled(tmp_path):
+    named = [
+        c._replace(
+            titles={lang: f"{title} name{i}" for lang, title in c.titles.items()},
+            texts={lang: f"{text} name{i}" for lang, text in c.texts.items()},
+        )
+        for i, c in enumerate(bilingual(100))
+    ]
+    model = knrm.fit(named, dim=10)
+    assert model.alike.sum() > 0
+    query = Query("q", "name123456", "qa")
+    documents = [Document(str(i), f"qb{i} qb{i + 1} {'name123456' if i == 4 else ''}", "qb") for i in range(8)]
+    scores = model.rescore(query, documents, np.ones(8, np.float32))
+    assert scores.argmax() == 4
+    model.save(tmp_path / "knrm")
+    np.testing.assert_array_equal(
+        Knrm.load(tmp_path / "knrm").rescore(query, documents, np.ones(8, np.float32)), scores
+    )
+
+
 def test_a_search_that_is_nearly_always_right_is_left_alone():
     """The right document stands out in 57 of 60 rankings; a model that has learned from weak searches alone would
     overrule it by words that several documents share."""

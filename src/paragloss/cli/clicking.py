@@ -27,6 +27,12 @@ def clicks(
     shares: Annotated[
         str, typer.Option(help="The best of these shares of documents are grade 1, 2, ... at least.")
     ] = "0.3,0.1",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Grades are the scores, in thousandths: for train knrm --difference.")
+    ] = False,
+    asked: Annotated[
+        str, typer.Option(help="Only queries asked so often: 50.. (at least), ..50 (fewer), 50..1000 (between).")
+    ] = "",
     lang: Annotated[str, typer.Option(help="The language of queries that don't say theirs.")] = "",
     skip_bad: SkipBad = False,
 ) -> None:
@@ -39,19 +45,22 @@ def clicks(
         raise InputError(f"--model {model!r}: expected one of {', '.join(MODELS)}")
     skipped = Skipped(skip_bad)
     sessions = list(read_log(log, on_error=skipped.note))
-    scores = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
-    grades = clicks.graded(scores, clicks.cuts(scores, _numbers("--shares", shares)))
     spoken = {session.query: session.lang or lang for session in sessions}
     # All queries are numbered, judged or not, as `search --queries LOG` numbers them.
     ids = {text: f"q{number}" for number, text in enumerate(spoken, 1)}
-    asked = [Query(ids[text], text, spoken[text]) for text in grades]
-    _write(Path(out), asked, {ids[text]: found for text, found in grades.items()})
+    sessions = clicks.asked(sessions, **_times(asked))
+    said = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
+    grades = (
+        clicks.thousandths(said) if scores else clicks.graded(said, clicks.cuts(said, _numbers("--shares", shares)))
+    )
+    queries = [Query(ids[text], text, spoken[text]) for text in grades]
+    _write(Path(out), queries, {ids[text]: found for text, found in grades.items()})
     with open_output(Path(out, "scores.tsv")) as table:
-        for text, found in scores.items():
+        for text, found in said.items():
             table.writelines(f"{ids[text]}\t{document}\t{score:.6g}\n" for document, score in found.items())
     skipped.tell()
     pairs = sum(map(len, grades.values()))
-    print(f"{len(sessions)} sessions, {len(asked)} queries, {pairs} judged pairs by {model}: {out}")
+    print(f"{len(sessions)} sessions, {len(queries)} queries, {pairs} judged pairs by {model}: {out}")
 
 
 @app.command()
@@ -143,3 +152,13 @@ def _numbers(flag: str, text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"{flag} {text!r}: expected numbers with commas between them") from None
+
+
+def _times(text: str) -> dict[str, int]:
+    """LEAST..BELOW, either of which may be missing."""
+    least, dots, below = text.partition("..")
+    if not text:
+        return {}
+    if not dots or not (least + below).isdecimal():
+        raise InputError(f"--asked {text!r}: expected how often, as 50.., ..50 or 50..1000")
+    return {name: int(number) for name, number in (("least", least), ("below", below)) if number}

@@ -5,7 +5,8 @@ The labels of Xiong et al. (SIGIR 2017) and of Liu's thesis are here: SAME is `d
 
 from __future__ import annotations
 
-from paragloss.clicks.labels import Pair, cuts, graded, judged, pairs
+from paragloss.clicks.frequency import asked
+from paragloss.clicks.labels import Pair, cuts, graded, judged, pairs, thousandths
 from paragloss.clicks.rates import Scores, dctr, first_clicks, raw
 from paragloss.clicks.synthetic import SyntheticLog, simulate, synthetic_log
 from paragloss.clicks.time_aware import ClickModel, tacm
@@ -15,6 +16,7 @@ __all__ = [
     "Pair",
     "Scores",
     "SyntheticLog",
+    "asked",
     "cuts",
     "dctr",
     "first_clicks",
@@ -25,4 +27,5 @@ __all__ = [
     "simulate",
     "synthetic_log",
     "tacm",
+    "thousandths",
 ]

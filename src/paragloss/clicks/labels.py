@@ -36,6 +36,11 @@ def graded(scores: Mapping[str, Mapping[str, float]], bounds: Sequence[float]) -
     }
 
 
+def thousandths(scores: Mapping[str, Mapping[str, float]]) -> Qrels:
+    """Scores themselves as grades, so that what learns from pairs can ask for a difference (`fit_judged`'s)."""
+    return {query: {d: round(1000 * score) for d, score in found.items()} for query, found in scores.items()}
+
+
 def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0) -> list[Pair]:
     """All pairs of a query's documents whose scores (or grades) differ by more than `difference`, widest first."""
     found = []

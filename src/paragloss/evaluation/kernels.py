@@ -194,5 +194,6 @@ def _weighted(model: Knrm, weight: npt.NDArray[np.floating]) -> Knrm:
         model.bias,
         title=model.title,
         trust=model.trust,
+        alike=model.alike,
         meta=model.meta,
     )

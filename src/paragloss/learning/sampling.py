@@ -25,8 +25,9 @@ class Source(NamedTuple):
     nearest: npt.NDArray[np.int64] | None  # (documents, NEAREST), for hard negatives
 
 
-def source(grades: sp.csr_matrix, alike: sp.csr_matrix | None = None) -> Source:
-    """From grades (queries x documents), and for hard negatives unit rows by which documents are alike."""
+def source(grades: sp.csr_matrix, alike: sp.csr_matrix | None = None, *, difference: int = 1) -> Source:
+    """From grades (queries x documents), and for hard negatives unit rows by which documents are alike. Documents
+    are set against each other whose grades differ by `difference` or more."""
     positives, lower = [], []
     for query in range(grades.shape[0]):
         span = slice(grades.indptr[query], grades.indptr[query + 1])
@@ -34,7 +35,7 @@ def source(grades: sp.csr_matrix, alike: sp.csr_matrix | None = None) -> Source:
         for document, grade in zip(documents, values, strict=True):
             if grade > 0:
                 positives.append((query, document))
-                lower.append(documents[values < grade])
+                lower.append(documents[values <= grade - difference])
     if not positives:
         raise InputError("no query has a relevant document: nothing to learn from")
     owner = np.repeat(np.arange(grades.shape[0], dtype=np.int64), np.diff(grades.indptr))

@@ -91,23 +91,32 @@ def fit(
         raise InputError(
             f"no text of {len(aligned)} concepts is found by its {asked}: give more concepts to learn from"
         )
-    trust, weight, title, loss = _weighed(lists, penalty)
+    learned, loss = _weighed(lists, penalty)
     vocabularies, table = _words(known or cr5.fit(aligned, dim=dim, seed=seed))
     about = {"method": "knrm", "asked": asked, "lists": len(lists), "loss": loss, "start": start or "cr5"}
-    return Knrm(vocabularies, _places(vocabularies), table, weight, 0.0, title=title, trust=trust, meta=about)
+    return Knrm(vocabularies, _places(vocabularies), table, bias=0.0, **learned._asdict(), meta=about)
 
 
 class _List(NamedTuple):
     """The candidates of one search: how they stood, what the kernels feel of text and title, which one is right."""
 
     standing: Floats  # (candidates, 3)
-    felt: Floats  # (candidates, 2 x kernels)
+    felt: Floats  # (candidates, 2 x kernels + 2): what stands in text and title as it is asked comes last
     right: int
     real: bool  # False for a search that was made up
 
 
-def _weighed(lists: Sequence[_List], penalty: float) -> tuple[Floats, Floats, Floats, float]:
-    """How far to trust the search before, and the weights of kernels on the text and on the title.
+class _Learned(NamedTuple):
+    """What `Knrm` takes beside words and their vectors."""
+
+    trust: Floats
+    weight: Floats
+    title: Floats
+    alike: Floats
+
+
+def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
+    """How far to trust the search before, and the weights of kernels and of words as they stand, on text and title.
 
     Kernels are weighed by what real searches found: in a made-up one the right document is often one that looks wrong,
     which would turn them round. Then all lists say how much the kernels together count beside each kind of standing,
@@ -124,8 +133,9 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[Floats, Floats, Fl
         penalty=penalty,
         least=0.0,
     )
-    weight, title = np.split((together[_STANDING] * kernel).astype(np.float32), 2)
-    return together[:_STANDING].astype(np.float32), weight, title, loss
+    felt = (together[_STANDING] * kernel).astype(np.float32)
+    weight, title, alike = np.split(felt, [len(kernels.MEANS), 2 * len(kernels.MEANS)])
+    return _Learned(together[:_STANDING].astype(np.float32), weight, title, alike), loss
 
 
 def _candidates(
@@ -141,8 +151,8 @@ def _candidates(
     vocabularies, table = _words(encoder)
     blank = Knrm(vocabularies, _places(vocabularies), table, np.zeros(len(kernels.MEANS), np.float32), 0.0)
     words = [blank.ids(text, source) for text in asked]
-    read = [blank.ids(text, target) for text in texts]
-    names = [blank.ids(document.title or document.text, target) for document in documents]
+    read = [blank.words(text, target) for text in texts]
+    names = [blank.words(document.title or document.text, target) for document in documents]
     by_meaning = encoder.encode(asked, source) @ encoder.encode(texts, target).T
     surer = [firststage.surer(by_meaning, rng) for _ in range(_SURER)]
     lists: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
@@ -152,7 +162,9 @@ def _candidates(
             lists.setdefault(found.query, []).append((found, number < len(searches) - _SURER))
     for query, several in lists.items():
         anyone = np.unique(np.concatenate([found.documents for found, _ in several]))  # felt once, for all searches
-        felt = np.hstack([blank.features_ids(words[query], [part[i] for i in anyone]) for part in (read, names)])
+        parts = [[part[i] for i in anyone] for part in (read, names)]
+        soft = [blank.features_ids(words[query], [one.ids for one in part]) for part in parts]
+        felt = np.hstack([*soft, blank.shared(asked[query], source, parts)])
         for found, real in several:
             yield _List(standing(found.scores), felt[np.searchsorted(anyone, found.documents)], found.right, real)
 
@@ -180,83 +192,70 @@ def fit_judged(
     per_positive: Annotated[
         int, Setting("How many others each relevant document meets in an epoch.", least=1, most=100_000)
     ] = 4,
-    off: Annotated[
-        Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", least=0, most=10)
-    ] = (),
+    difference: Annotated[
+        int, Setting("By how much grades must differ for one document to be set above another.", least=1, most=10**9)
+    ] = 1,
     shared: Annotated[bool, Setting("One vector for a word that two languages spell alike.")] = False,
-    epochs: Epochs = 20,
-    batch: Batch = 64,
-    learning_rate: Rate = 1e-3,
-    epsilon: Annotated[float, Setting("What keeps Adam from dividing by nothing.", above=0, most=1)] = 1e-5,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
-    device: Device = "cpu",
-    checkpoint: Checkpoint = None,
-    progress: Callable[[Progress], None] | None = None,
+    **settings: Annotated[Any, _learn],
 ) -> Knrm:
     """Learn from judgments, one set per pair of languages; the two may be the same.
 
     Each judged document above grade 0 meets `per_positive` others of lower grade in every epoch: documents judged
     lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those most
-    like it. `off` switches kernels off by number, 0 being the exact match. `shared` gives a word that two languages
-    spell alike one vector instead of two. Word vectors start from `vectors` (language -> word -> vector), or evenly
-    in (-1, 1).
+    like it. Where grades are scores of a click model in thousandths (`clicks --scores`), `difference` says which pairs
+    are worth learning from. `shared` gives a word that two languages spell alike one vector instead of two. Word
+    vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). `settings` are those of `_learn`.
     """
     if negatives not in NEGATIVES:
         raise ModelError(f"negatives {negatives!r}: expected one of {', '.join(NEGATIVES)}")
     if not judged:
         raise InputError("no judgments to learn from")
-    from paragloss.descent import kernels as training
-    from paragloss.descent.bags import bags
-
-    rng = np.random.default_rng(seed)
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
     rows, size = _rows(vocabularies, shared=shared)
+    rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
-    known = {lang: lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in (vectors or {}).items()}
-    model = training.ranker(table, tuple(off), rng, device)
-    queries, documents, sources = [], [], []
-    for one in judged:
-        source, target = pairs.languages(one)
-        queries.append(vocabularies[source].counts([query.text for query in one.queries]))
-        documents.append(vocabularies[target].counts([document.whole for document in one.documents.values()]))
-        alike = weigh(documents[-1], vocabularies[target].idf, "tfidf") if negatives == "hard" else None
-        sources.append(sampling.source(pairs.grades(one), alike))
-        queries[-1] = _to_rows(queries[-1], rows[source], size)
-        documents[-1] = _to_rows(documents[-1], rows[target], size)
+    found = {lang: lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in (vectors or {}).items()}
+    hard = negatives == "hard"
+    sets = [_counted(one, vocabularies, rows, size, alike=hard, difference=difference) for one in judged]
 
-    def triples(epoch: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def triples(_: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         drawn, first, base = [], 0, 0
-        for one, asked, read in zip(sources, queries, documents, strict=True):
-            drawn.append(sampling.draw(one, per_positive, rng) + np.array([[first], [base], [base]]))
-            first, base = first + asked.shape[0], base + read.shape[0]
+        for one in sets:
+            drawn.append(sampling.draw(one.source, per_positive, rng) + np.array([[first], [base], [base]]))
+            first, base = first + one.queries.shape[0], base + one.documents.shape[0]
         return np.concatenate(drawn, axis=1)
 
-    history = training.train(
-        model,
-        bags(sp.vstack(queries, format="csr"), device),
-        bags(sp.vstack(documents, format="csr"), device),
-        triples,
-        batch=batch,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        epsilon=epsilon,
-        seed=seed,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
-    about = {"method": "knrm", "negatives": negatives, "off": list(off), "loss": history.epochs[-1].loss}
-    about |= {"found": known} if vectors else {}
+    queries, documents = (sp.vstack(part, format="csr") for part in zip(*((a, b) for a, b, _ in sets), strict=True))
+    model, about = _learn(table, rng, queries, documents, triples, seed=seed, **settings)
+    about |= {"negatives": negatives} | ({"found": found} if vectors else {})
     return _served(model, vocabularies, rows, about)
 
 
 @checked
 def fit_triples(
-    triples: Triples,
-    vocabulary: Vocabulary,
+    triples: Triples, vocabulary: Vocabulary, *, dim: Dim = 300, seed: Seed = 0, **settings: Annotated[Any, _learn]
+) -> Knrm:
+    """Learn from triples whose ids are those of one vocabulary, in the order they are given; margins are not used.
+    `settings` are those of `_learn`."""
+    size, count = len(vocabulary), len(triples.queries)
+    rng, number = np.random.default_rng(seed), np.arange(count)
+    table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
+    queries, documents = _counts(triples.queries, size), _counts(triples.better + triples.worse, size)
+    one_by_one = np.stack([number, number, number + count])
+    model, about = _learn(table, rng, queries, documents, lambda *_: one_by_one, seed=seed, **settings)
+    return _served(model, {vocabulary.lang: vocabulary}, {vocabulary.lang: np.arange(size)}, about)
+
+
+def _learn(
+    table: Floats,
+    rng: np.random.Generator,
+    queries: sp.csr_matrix,
+    documents: sp.csr_matrix,
+    triples: Callable[[int, np.random.Generator], npt.NDArray[np.int64]],
     *,
-    dim: Dim = 300,
     seed: Seed = 0,
     off: Annotated[
         Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", least=0, most=10)
@@ -268,20 +267,17 @@ def fit_triples(
     device: Device = "cpu",
     checkpoint: Checkpoint = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Knrm:
-    """Learn from triples whose ids are those of one vocabulary, in the order they are given; margins are not used."""
+) -> tuple[Ranker, dict[str, Any]]:
+    """Everything at once, by gradients, from triples of counted texts; `off` switches kernels off by number."""
     from paragloss.descent import kernels as training
     from paragloss.descent.bags import bags
 
-    size, count = len(vocabulary), len(triples.queries)
-    rng = np.random.default_rng(seed)
-    model = training.ranker(rng.uniform(-1, 1, (size, dim)).astype(np.float32), tuple(off), rng, device)
-    number = np.arange(count)
+    model = training.ranker(table, tuple(off), rng, device)
     history = training.train(
         model,
-        bags(_counts(triples.queries, size), device),
-        bags(_counts(triples.better + triples.worse, size), device),
-        lambda epoch, rng: np.stack([number, number, number + count]),
+        bags(queries, device),
+        bags(documents, device),
+        triples,
         batch=batch,
         epochs=epochs,
         learning_rate=learning_rate,
@@ -290,8 +286,32 @@ def fit_triples(
         checkpoint=checkpoint,
         progress=progress,
     )
-    about = {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
-    return _served(model, {vocabulary.lang: vocabulary}, {vocabulary.lang: np.arange(size)}, about)
+    return model, {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
+
+
+class _Counted(NamedTuple):
+    """Judged texts as counts over rows of the table, and what triples are drawn from."""
+
+    queries: sp.csr_matrix
+    documents: sp.csr_matrix
+    source: sampling.Source
+
+
+def _counted(
+    judged: Judged,
+    vocabularies: Mapping[str, Vocabulary],
+    rows: Mapping[str, npt.NDArray[np.int64]],
+    size: int,
+    *,
+    alike: bool,
+    difference: int,
+) -> _Counted:
+    source, target = pairs.languages(judged)
+    queries = vocabularies[source].counts([query.text for query in judged.queries])
+    documents = vocabularies[target].counts([document.whole for document in judged.documents.values()])
+    like = weigh(documents, vocabularies[target].idf, "tfidf") if alike else None
+    drawn_from = sampling.source(pairs.grades(judged), like, difference=difference)
+    return _Counted(_to_rows(queries, rows[source], size), _to_rows(documents, rows[target], size), drawn_from)
 
 
 def _served(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,21 @@ from paragloss.vocabulary import Vocabulary
 
 #: Texts whose words are remembered: cutting text takes longer than scoring it, and good documents are found again.
 _REMEMBERED = 20_000
+#: How many of the best scores say by how much scores differ.
+_BEST = 30
+
+
+class Words(NamedTuple):
+    """A text as K-NRM reads it."""
+
+    ids: npt.NDArray[np.int32]  # rows of the table, in reading order
+    vocabulary: Vocabulary
+    known: frozenset[int]
+    others: frozenset[str]  # words that the vocabulary does not have
+
+    def has(self, term: str) -> bool:
+        place = self.vocabulary.index.get(term)
+        return term in self.others if place is None else place in self.known
 
 
 class Knrm:
@@ -35,6 +50,7 @@ class Knrm:
         *,
         title: npt.ArrayLike | None = None,
         trust: npt.ArrayLike = (0.0, 0.0, 0.0),
+        alike: npt.ArrayLike = (0.0, 0.0),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabularies = dict(vocabularies)
@@ -47,8 +63,11 @@ class Knrm:
         self.bias = bias
         #: How far the search before is trusted: one weight for each column of `standing`.
         self.trust = np.asarray(trust, np.float32)
+        #: What it counts that a text, and that a title, has the query's words as they stand: names and identifiers, for
+        #: which there may be no vector.
+        self.alike = np.asarray(alike, np.float32)
         self.meta = dict(meta or {})
-        self._remembered: dict[tuple[str, bytes], npt.NDArray[np.int32]] = {}
+        self._remembered: dict[tuple[str, bytes], Words] = {}
 
     @property
     def langs(self) -> tuple[str, ...]:
@@ -57,15 +76,28 @@ class Knrm:
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
         """What the paper puts through tanh: that changes no order, but would make equals of all sure documents.
 
-        Words that the model does not know are passed over; without a known word a score is the bias.
+        Kernels pass over words that the model does not know; without a known word they give the bias.
         """
         asked = self.ids(query.text, query.lang)
-        scores = self.score_ids(asked, [self._again(document.whole, document.lang) for document in documents])
-        if self.title.any():
+        read = [self._again(document.whole, document.lang) for document in documents]
+        scores = self.score_ids(asked, [words.ids for words in read])
+        if self.title.any() or self.alike.any():
             # A document without a title is all there is to go by: to feel nothing would pass for a perfect match.
             names = [self._again(document.title or document.text, document.lang) for document in documents]
-            scores += self.features_ids(asked, names) @ self.title
+            scores += self.features_ids(asked, [words.ids for words in names]) @ self.title
+            scores += self.shared(query.text, query.lang, [read, names]) @ self.alike
         return scores
+
+    def shared(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
+        """Which share of a query's words, the rarer counting for more, stands in each of some texts as it is asked:
+        (texts, parts)."""
+        vocabulary = self.vocabularies[lang]
+        ids, others = vocabulary.split(text)
+        rarest = np.log(max(vocabulary.documents, 1)) + 1  # what has not been met is as rare as can be
+        weights = {vocabulary.terms[i]: float(vocabulary.idf[i]) for i in set(ids)} | dict.fromkeys(others, rarest)
+        total = sum(weights.values()) or 1.0
+        found = [[sum(w for term, w in weights.items() if words.has(term)) / total for words in part] for part in parts]
+        return np.asarray(found, np.float32).reshape(len(parts), -1).T
 
     def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
         """`score`, and as much of what the search before said as it has proved to be worth."""
@@ -73,17 +105,23 @@ class Knrm:
 
     def ids(self, text: str, lang: str) -> npt.NDArray[np.int64]:
         """The rows of the table that a text's words have, in reading order."""
+        return self.words(text, lang).ids.astype(np.int64)
+
+    def words(self, text: str, lang: str) -> Words:
+        """The rows of a text's words, and those that have none."""
         if lang not in self.vocabularies:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.vocabularies)}")
-        return self.rows[lang][self.vocabularies[lang].ids(text)]
+        vocabulary = self.vocabularies[lang]
+        ids, others = vocabulary.split(text)
+        return Words(self.rows[lang][ids].astype(np.int32), vocabulary, frozenset(ids), frozenset(others))
 
-    def _again(self, text: str, lang: str) -> npt.NDArray[np.int32]:
-        """`ids`, remembered for texts met before."""
+    def _again(self, text: str, lang: str) -> Words:
+        """`words`, remembered for texts met before."""
         key = (lang, hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest())
         if key not in self._remembered:
             if len(self._remembered) >= _REMEMBERED:
                 del self._remembered[next(iter(self._remembered))]
-            self._remembered[key] = self.ids(text, lang).astype(np.int32)
+            self._remembered[key] = self.words(text, lang)
         return self._remembered[key]
 
     def score_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
@@ -145,7 +183,8 @@ class Knrm:
             arrays |= {f"{lang}.df": vocabulary.df, f"{lang}.rows": self.rows[lang]}
         words = {f"{lang}.terms": vocabulary.terms for lang, vocabulary in self.vocabularies.items()}
         about = {lang: vocabulary.meta() for lang, vocabulary in self.vocabularies.items()}
-        meta = {"bias": self.bias, "trust": self.trust.tolist(), "vocabularies": about, "about": self.meta}
+        learned = {"bias": self.bias, "trust": self.trust.tolist(), "alike": self.alike.tolist()}
+        meta = {**learned, "vocabularies": about, "about": self.meta}
         artefacts.save(path, "knrm", meta=meta, arrays=arrays, words=words)
 
     @classmethod
@@ -165,6 +204,7 @@ class Knrm:
             float(meta["bias"]),
             title=arrays.get("title"),
             trust=meta.get("trust", (0.0, 0.0, 0.0)),
+            alike=meta.get("alike", (0.0, 0.0)),
             meta=meta["about"],
         )
 
@@ -172,13 +212,14 @@ class Knrm:
 def standing(scores: npt.ArrayLike) -> Floats:
     """How documents stood in a search, whatever the scale of its scores: (documents, 3).
 
-    How far each is below the best, in units of how much the scores differ; minus the logarithm of its place; and for
-    the best one its lead over the next, by which a sure search is known from an unsure one.
+    How far each is below the best, in units of how much the scores of the best thirty differ, so that it does not
+    depend on how many more were found; minus the logarithm of its place; and for the best one its lead over the
+    next, by which a sure search is known from an unsure one.
     """
     said = np.asarray(scores, np.float64)
     if not len(said):
         return np.zeros((0, 3), np.float32)
-    spread = said.std()
+    spread = np.sort(said)[-_BEST:].std()
     below = (said - said.max()) / spread if spread > 0 else np.zeros(len(said))
     place = np.empty(len(said))
     order = np.argsort(-said, kind="stable")
