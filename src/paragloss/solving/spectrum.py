@@ -2,10 +2,10 @@
 without forming it, and the embedding that follows from them (Josifoski et al., WSDM 2019, eqs 12 to 15).
 
 The solves made for the basis also give the embedding, so there is no second eigenproblem. Ways to a basis: "one-pass"
-is one Krylov pass of 2 rank + 1 vectors from a random start, as far as the authors' settings let theirs run; "early"
-stops that at 1.5 rank; "converged" starts from the directions that CL-LSI would take (no solves needed, and within a
-percent of the optimum on our corpora) and adds what the residuals lack. The nearer the optimum, the worse short
-queries fared (docs/papers/cr5.md).
+is one block Krylov pass of 2.6 rank vectors from a random start, which captures what the authors' restarted Lanczos of
+2 rank + 1 does; "early" stops that at 1.5 rank, with rougher solves; "converged" starts from the directions that CL-LSI
+would take (no solves needed, and within a percent of the optimum on our corpora) and adds what the residuals lack. The
+nearer the optimum, the worse short queries fared (docs/papers/cr5.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from paragloss.solving.ridge import Block, Regression
 from paragloss.types import Floats
 
 #: How large a Krylov basis one pass makes, in multiples of the rank; "converged" goes on until little is gained.
-_BASIS = {"early": 1.5, "one-pass": 2.0}
+_BASIS = {"early": 1.5, "one-pass": 2.6}
 _ITERATIVE = (*_BASIS, "converged")
 #: "auto" is the closed form for few documents, "early" for many; any other is obeyed whatever the size.
 SOLVERS = ("auto", "closed-form", *_ITERATIVE)
@@ -135,15 +135,15 @@ def leading(
     """The embedding of rank `rank`, by iteration.
 
     "converged" stops when one more panel of directions raises the captured sum of eigenvalues by less than
-    `tolerance` of it. Solves end at a residual of `solve_tolerance`: by default 0.03 of the right side, 0.1 for a pass,
-    either of which loses nothing. `start` (concepts, some columns) replaces the CL-LSI start. A `checkpoint` is
+    `tolerance` of it. Solves end at a residual of `solve_tolerance`: by default 0.03 of the right side, 0.1 for
+    "early", which finds as well with it. `start` (concepts, some columns) replaces the CL-LSI start. A `checkpoint` is
     written at most every so many seconds and picked up if its `key` is this one's.
     """
     if solver not in _ITERATIVE:
         raise ValueError(f"solver {solver!r}: expected one of {', '.join(_ITERATIVE)}")
     begun = time.monotonic()
     converging = solver == "converged"
-    search = _Search(regression, rank, solve_tolerance or (0.03 if converging else 0.1))
+    search = _Search(regression, rank, solve_tolerance or (0.1 if solver == "early" else 0.03))
     saver = Checkpoint(checkpoint, checkpoint_every, f"{key} {rank} {solver} {seed} {regression.lambda_}")
     if saved := saver.load():
         search.restore(saved)
