@@ -113,3 +113,14 @@ def test_a_query_of_which_nothing_can_be_told_is_still_answered(tmp_path):
     with Engine.create(str(tmp_path / "c")) as engine:
         engine.index(demo.documents()[:70])
         assert engine.search("\x98q3").results == []
+
+
+def test_names_are_searched_in_the_hub_as_well():
+    from paragloss.engine.understanding import Guess, likely
+
+    sure, torn = [Guess("ro", 0.9), Guess("en", 0.01)], [Guess("ha", 0.4), Guess("it", 0.05), Guess("en", 0.02)]
+    assert [guess.lang for guess in likely(sure, "vinul din pivniță")] == ["ro"]
+    assert likely(sure, "Marie Curie") == [Guess("ro", 0.9), Guess("en", 0.45)]
+    assert [guess.lang for guess in likely(torn, "ibn battuta")] == ["ha", "en"]
+    assert [guess.lang for guess in likely([Guess("en", 0.6), Guess("it", 0.4)], "Lava")] == ["en", "it"]
+    assert [guess.lang for guess in likely([Guess("ro", 0.3), Guess("it", 0.2)], "Lava")] == ["ro", "it"]

@@ -11,7 +11,7 @@ from paragloss.engine.alarms import Understood
 from paragloss.engine.catching_up import best_passages
 from paragloss.engine.holding import Held
 from paragloss.engine.showing import Result, Said, result
-from paragloss.engine.understanding import DOUBT, Guess, checked, expected
+from paragloss.engine.understanding import Guess, checked, expected, likely
 from paragloss.engine.understanding import guesses as guessed
 from paragloss.errors import InputError
 from paragloss.search import pipeline as pipelines
@@ -88,9 +88,8 @@ def understood(held: Held, query: Query) -> tuple[Query, list[Guess]]:
     query = checked(query)
     if query.lang:
         return query, [Guess(query.lang, 1.0)]
-    found = guesses(held, query.text)
-    likely = [guess for guess in found if guess.share >= DOUBT][:2] or found[:1]
-    return query._replace(lang=likely[0].lang), likely
+    found = likely(guesses(held, query.text), query.text)
+    return query._replace(lang=found[0].lang), found
 
 
 def searcher(held: Held, pipeline: str | None, source: str, targets: Sequence[str]) -> Searcher:

@@ -28,6 +28,9 @@ COVERAGE = 1.0
 ABROAD = -0.5
 #: A language at least this likely beside the likeliest is searched as well.
 DOUBT = 0.15
+#: Names tell no language. Where the likeliest is less likely than this, or all words are written large, the one that
+#: models know most names in is searched as well, and counts so much of it.
+UNSURE, HUB, HALF = 0.5, "en", 0.5
 #: Only so many of the likeliest are looked up in the models.
 _LOOKED_UP = 4
 
@@ -70,6 +73,15 @@ def guesses(text: str, statistics: Statistics, models: Mapping[str, Any]) -> lis
     shares = {lang: float(np.exp(score - best)) for lang, score in scores.items()}
     total = sum(shares.values())
     return sorted((Guess(lang, share / total) for lang, share in shares.items()), key=lambda g: (-g.share, g.lang))
+
+
+def likely(found: Sequence[Guess], text: str) -> list[Guess]:
+    """Of guesses those that are searched: two at most, and the hub where the words seem to be names."""
+    some = [guess for guess in found if guess.share >= DOUBT][:2] or list(found[:1])
+    named = some[0].share < UNSURE or all(word[0].isupper() for word in text.split())
+    if named and HUB in {guess.lang for guess in found} - {guess.lang for guess in some}:
+        some.append(Guess(HUB, HALF * some[0].share))
+    return some
 
 
 def expected(rankings: Sequence[tuple[float, Ranking]], k: int) -> Ranking:
