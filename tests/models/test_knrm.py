@@ -272,6 +272,8 @@ def test_words_as_they_stand_are_a_share_of_the_query_by_hand():
     documents = [Document("1", "qb1", "qb", "flatmap"), Document("2", "flatmap qb1", "qb", "qb1")]
     # A title counts for text and title: (1 + 2) x .369, the text alone for 1 x .369.
     np.testing.assert_allclose(model.score(query, documents), [1.1070, 0.3690], atol=1e-3)
+    accounts = [sum(share for *_, share in model.by_kernel(query, document)) for document in documents]
+    np.testing.assert_allclose(accounts, [1.1070, 0.3690], atol=1e-3)
 
 
 def test_an_identifier_without_a_vector_is_found_by_how_it_is_spelled(tmp_path):

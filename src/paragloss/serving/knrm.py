@@ -91,13 +91,18 @@ class Knrm:
     def shared(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
         """Which share of a query's words, the rarer counting for more, stands in each of some texts as it is asked:
         (texts, parts)."""
+        weights = self._rarity(text, lang)
+        found = [[sum(w for term, w in weights.items() if words.has(term)) for words in part] for part in parts]
+        return np.asarray(found, np.float32).reshape(len(parts), -1).T
+
+    def _rarity(self, text: str, lang: str) -> dict[str, float]:
+        """The words of a query and how rare they are, as shares of one."""
         vocabulary = self.vocabularies[lang]
         ids, others = vocabulary.split(text)
         rarest = np.log(max(vocabulary.documents, 1)) + 1  # what has not been met is as rare as can be
         weights = {vocabulary.terms[i]: float(vocabulary.idf[i]) for i in set(ids)} | dict.fromkeys(others, rarest)
         total = sum(weights.values()) or 1.0
-        found = [[sum(w for term, w in weights.items() if words.has(term)) / total for words in part] for part in parts]
-        return np.asarray(found, np.float32).reshape(len(parts), -1).T
+        return {term: weight / total for term, weight in weights.items()}
 
     def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
         """`score`, and as much of what the search before said as it has proved to be worth."""
@@ -144,13 +149,21 @@ class Knrm:
 
     def by_kernel(self, query: Query, document: Document) -> list[tuple[str, str, str, float]]:
         """What `score` is the sum of: for each word of the query and each kernel what the kernel felt, with the word of
-        the document it felt most and the kernel's name; and the bias, for no word."""
+        the document it felt most and the kernel's name; each word that stands there as it is asked; and the bias, for
+        no word."""
         found = [("", "", "bias", float(self.bias))]
-        for weight, text, of in (
-            (self.weight, document.whole, ""),
-            (self.title, document.title or document.text, " of titles"),
+        rarity = self._rarity(query.text, query.lang)
+        for weight, alike, text, of in (
+            (self.weight, float(self.alike[0]), document.whole, ""),
+            (self.title, float(self.alike[1]), document.title or document.text, " of titles"),
         ):
-            asked, there = self.ids(query.text, query.lang), self.ids(text, document.lang)
+            words = self.words(text, document.lang)
+            found += [
+                (term, term, f"as it stands{of}", alike * share)
+                for term, share in rarity.items()
+                if alike and words.has(term)
+            ]
+            asked, there = self.ids(query.text, query.lang), words.ids
             if not weight.any() or not len(there):
                 continue
             felt = kernels.responses((self.table[asked] @ self.table[there].T).astype(np.float32))
