@@ -78,7 +78,7 @@ def _introduction(results: Mapping[str, Any]) -> list[str]:
         f"hand. Learned systems have up to {seeds} seeds: mean ± standard deviation. Tasks, splits and sizes are those",
         "of `src/paragloss/recipes/tasks.py`. `fast` is what `paragloss search` does with the default model (its held",
         "build, which has not seen what is asked), `best` is `fast` with e5; `own` adds a table and Cr5 learned from",
-        "the training part of the same collection. Costs are of one core; all took",
+        "the training part of the same collection. An empty cell was not measured. Costs are of one core; all took",
         f"{results['seconds'] / 60:,.0f} minutes of one core ({results['machine']}).",
     ]
 
