@@ -9,7 +9,7 @@ words sees nothing of this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -31,8 +31,8 @@ UNKNOWN, NAMED, ALIKE = 0.5, 0.2, 0.5
 _LIKELY = 4
 #: Characters of a name that was cut into pieces, and how many pieces.
 _SHORTEST, _LONGEST, _PIECES = 3, 7, 4
-#: Words remembered for each language.
-_MEMO = 500_000
+#: Words remembered for each language, and how many are many.
+_MEMO, _MANY = 500_000, 2_000
 
 
 def inside(terms: Sequence[str], lang: str) -> list[str]:
@@ -88,30 +88,34 @@ def pieced(terms: Sequence[str], lang: str) -> list[str]:
 
 
 class _Held(dict[str, tuple[str, ...]]):
-    """What each term of a language holds, worked out once."""
+    """What each term of a language holds, worked out once. Many documents are being read once many terms were asked
+    for: then the language's words are taken into memory."""
 
     def __init__(self, lang: str) -> None:
         super().__init__()
         self._lang = lang
+        self._knows: Callable[[str], bool] = lambda term: default.open().knows(term, lang)
 
     def __missing__(self, term: str) -> tuple[str, ...]:
         if len(self) >= _MEMO:
             self.clear()
+        if len(self) == _MANY:
+            self._knows = default.open().vocabulary(self._lang).__contains__
         said = sound(term)
-        named = [MARK + said] if len(said) >= sounds.FEWEST and _is_name(term, said, self._lang) else []
-        self[term] = found = (*named, *default.open().inside(term, self._lang))
+        named = [MARK + said] if len(said) >= sounds.FEWEST and self._is_name(term, said) else []
+        self[term] = found = (*named, *default.open().inside(term, self._lang, self._knows))
         return found
+
+    def _is_name(self, term: str, said: str) -> bool:
+        """Whether a term may be a name: it is unknown, or sounds as its English does; an English one is written
+        large."""
+        if term.isdigit() or not self._knows(term):
+            return not term.isdigit()
+        model = default.open()
+        if self._lang == "en":
+            return model.spelled_large(term, "en")
+        likely = model.alternatives(term, self._lang, "en")[:_LIKELY]
+        return any(sounds.alike(sound(one.text), said) for one in likely)
 
 
 _held = cache(_Held)
-
-
-def _is_name(term: str, said: str, lang: str) -> bool:
-    """Whether a term may be a name: it is unknown, or sounds as its English does; an English one is written large."""
-    model = default.open()
-    if term.isdigit() or not model.knows(term, lang):
-        return not term.isdigit()
-    if lang == "en":
-        return model.spelled_large(term, lang)
-    likely = model.alternatives(term, lang, "en")[:_LIKELY]
-    return any(said == symbols for one in likely for symbols, _ in sounds.heard(one.text, "en", lang))

@@ -49,6 +49,17 @@ def ways(said: str, channel: Channel, *, most: int = _MOST) -> list[tuple[str, f
     return [one for one in found if one[1] >= _LEAST * found[0][1]]
 
 
+def alike(one: str, other: str) -> bool:
+    """Whether consonants are of the same kinds one by one: a quick guess at whether two words are one name."""
+    return one.translate(_kinds()) == other.translate(_kinds())
+
+
+@cache
+def _kinds() -> dict[int, str | None]:
+    kinds = {"P": "PBFVW", "T": "TD", "S": "SZXCJ", "K": "KGQ", "R": "LR", "N": "MN"}
+    return {ord("H"): None} | {ord(symbol): kind for kind, some in kinds.items() for symbol in some}
+
+
 def letters(lang: str) -> frozenset[str]:
     """The characters that foreign names are written with, where they are cut into single ones: Chinese."""
     return _read()[2].get(lang, frozenset())

@@ -101,12 +101,17 @@ class Default:
         """Whether an analysed term, or phrase, is among a language's own words; English words it may borrow are not."""
         return self._open(self._code(lang)).words.find(term) >= 0
 
-    def inside(self, term: str, lang: str) -> list[str]:
+    def vocabulary(self, lang: str) -> frozenset[str]:
+        """All of a language's own words, a few megabytes of them: for those who ask for very many."""
+        return frozenset(self._open(self._code(lang)).words)
+
+    def inside(self, term: str, lang: str, knows: Callable[[str], bool] | None = None) -> list[str]:
         """The known words that an unknown term holds; where words are not written apart, the number that any does."""
         lang = self._code(lang)
         if lang in UNSPACED and (numbers := _number().findall(term)):
             return [] if term.isdigit() else numbers
-        return [] if self.knows(term, lang) else inside(term, lang, lambda part: self.knows(part, lang))
+        known = knows or (lambda part: self.knows(part, lang))
+        return [] if known(term) else inside(term, lang, known)
 
     def spelled_large(self, term: str, lang: str) -> bool:
         """Whether a term is known with a capital letter, as names are."""

@@ -31,6 +31,12 @@ class Words:
     def __len__(self) -> int:
         return self._size
 
+    def __iter__(self) -> Iterator[str]:
+        """All terms, in their order."""
+        for group in range(len(self._starts) - 1):
+            for term, _, _ in self._group(group):
+                yield term.decode()
+
     def find(self, term: str) -> int:
         """Its number, or -1."""
         wanted = term.encode()
