@@ -74,12 +74,12 @@ def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) 
     say("")
     say(
         "Try next:\n"
-        f"  paragloss serve {into}/collection          # then open http://localhost:8000/\n"
         f'  paragloss search --in {into}/collection "stormy weather at sea" --to fr,vi\n'
         f'  paragloss search --in {into}/collection "飞行的鸟" --lang zh\n'
         f"  paragloss info {into}/collection\n"
         "  paragloss index YOUR_FOLDER --into my-collection\n"
-        "  paragloss --help"
+        "  paragloss --help\n"
+        f"  paragloss serve {into}/collection          # then open http://localhost:8000/"
     )
 
 

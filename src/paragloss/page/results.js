@@ -50,7 +50,7 @@ export async function gloss(items, state, reader, signal) {
   if (!foreign.length) return;
   const texts = foreign.flatMap(({ result }) => [
     { text: result.title || result.id, lang: result.lang }, { text: result.snippet, lang: result.lang }]);
-  const said = await send("POST", "gloss", { texts, to: reader }, { collection: state.collection }, signal);
+  const said = await send("POST", "gloss", { texts, to: reader, asked: state.q }, { collection: state.collection }, signal);
   foreign.forEach((made, place) => {
     const [title, snippet] = [said.glosses[2 * place], said.glosses[2 * place + 1]];
     paint(made.title, made.result.title || made.result.id, [], title);
@@ -76,7 +76,7 @@ async function open(result, state) {
     const reader = $("reader").value;
     if (kept.lang !== reader) {
       const start = Array.from(kept.text).slice(0, 6000).join("");
-      const said = await send("POST", "gloss", { texts: [{ text: start, lang: kept.lang }], to: reader }, { collection: state.collection });
+      const said = await send("POST", "gloss", { texts: [{ text: start, lang: kept.lang }], to: reader, asked: state.q }, { collection: state.collection });
       paint(text, kept.text, [], said.glosses[0]);
     }
   } catch (error) {

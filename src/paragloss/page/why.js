@@ -2,7 +2,8 @@
 import { ask } from "./api.js";
 import { h } from "./dom.js";
 
-const NAMES = { bm25: "words as they stand" };
+const NAMES = { bm25: "words as they stand", default: "translated words", glossary: "your glossary",
+  translated: "words of the translation", "by sound": "names that sound alike" };
 const MOST = 8, ROW = 30;
 
 export async function explain(panel, state, result) {
@@ -16,7 +17,7 @@ export async function explain(panel, state, result) {
 }
 
 function draw(why, result) {
-  const pairs = why.parts.flatMap((part) => part.pairs).filter((pair) => pair.score > 0);
+  const pairs = why.parts.flatMap((part) => part.pairs).filter((pair) => pair.score > 0 && pair.query && pair.document);
   const best = strongest(pairs);
   const total = Math.max(1e-9, ...why.parts.map((part) => Math.abs(part.score)));
   const rows = why.parts.filter((part) => part.score).sort((a, b) => b.score - a.score).flatMap((part) => [
@@ -29,7 +30,7 @@ function draw(why, result) {
     best.length ? alignment(best, result.lang) : null,
     h("dl", { class: "parts", "aria-label": "What each way of searching gave" }, rows),
     h("p", { class: "soft sum" }, `${why.score.toFixed(2)} in all`,
-      why.parts.some((part) => part.approximate) ? "; how words share it is approximate" : ""),
+      why.parts.some((part) => part.approximate) ? "; how words share it is approximate" : "; words and parts add up to it"),
   ].filter(Boolean);
 }
 
@@ -64,7 +65,8 @@ function alignment(pairs, lang) {
     line.setAttribute("stroke-opacity", 0.35 + 0.65 * (pair.score / pairs[0].score));
     line.setAttribute("vector-effect", "non-scaling-stroke");
     const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
-    title.textContent = `${pair.query} – ${pair.document}: ${pair.score.toFixed(3)} (${[...pair.sources].join(", ")})`;
+    const through = [...pair.sources].map((source) => NAMES[source] || source).join(", ");
+    title.textContent = `${pair.query} – ${pair.document}: ${pair.score.toFixed(3)} (${through})`;
     line.append(title);
     svg.append(line);
   }

@@ -19,6 +19,9 @@ SHARPNESS = 80.0
 DEPTH = 100
 #: Beside parts of another kind so many of them, or as many as are wanted, and their scores by every part.
 _CLOSELY = 50
+#: So many languages are many, and so many hits of each are then enough: the same best one as with a hundred for all
+#: of 100 titles in eleven languages and .975 of the best ten, in .6 of the time.
+_MANY, _ENOUGH = 4, 30
 #: So many documents of a language count as much as all languages' for where its field lies.
 _FEW = 10
 #: A language's document of this place is what its best ones are held against; what is below it counts this much.
@@ -58,8 +61,9 @@ class Calibrated:
         return tuple(self._weights)
 
     def depth(self, k: int) -> int:
-        """How many hits of each part are looked at."""
-        return max(k, self._depth)
+        """How many hits of each part are looked at; of words in many languages fewer of each."""
+        many = len(self._langs) >= _MANY and not self._meanings
+        return max(k, min(self._depth, _ENOUGH) if many else self._depth)
 
     def said(
         self, query: Query, k: int, where: Where | None = None

@@ -19,6 +19,7 @@ class Everywhere:
         self.searcher = searcher
         self.translator = translator
         self._to = tuple(dict.fromkeys(to))
+        self._said: tuple[Query, list[Query]] | None = None
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
         wanted = (where or {}).get("lang")
@@ -30,10 +31,12 @@ class Everywhere:
 
     def translations(self, query: Query, wanted: Container[object] | None = None) -> list[Query]:
         """The query as the inner searcher sees it, once for each language that is wanted."""
-        targets = [lang for lang in self._to if wanted is None or lang in wanted]
-        others = [lang for lang in targets if lang != query.lang]
-        said = translate_many(self.translator, query, others) if others else {}
-        own = [query] if query.lang in targets else []
-        if self.searcher.hears:
-            said = {lang: heard(clauses, query.lang, lang) for lang, clauses in said.items()}
-        return own + [Query(query.id, query.text, lang, tuple(clauses)) for lang, clauses in said.items()]
+        if self._said is None or self._said[0] != query:  # asked for again, language by language
+            others = [lang for lang in self._to if lang != query.lang]
+            said = translate_many(self.translator, query, others) if others else {}
+            if self.searcher.hears:
+                said = {lang: heard(clauses, query.lang, lang) for lang, clauses in said.items()}
+            own = [query] if query.lang in self._to else []
+            each = own + [Query(query.id, query.text, lang, tuple(clauses)) for lang, clauses in said.items()]
+            self._said = query, each
+        return [each for each in self._said[1] if wanted is None or each.lang in wanted]

@@ -53,7 +53,9 @@ class Lexical:
         asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         rankings: list[Ranking] = [[] for _ in queries]
         if asked:
-            found = self._store.search_sparse(self._name, [vectors[i] for i in asked], k, where)
+            # Terms' ids are those of a language: the store need not filter by it as well.
+            rest = {field: values for field, values in (where or {}).items() if field != "lang"}
+            found = self._store.search_sparse(self._name, [vectors[i] for i in asked], k, rest or None)
             for i, ranking in zip(asked, found, strict=True):
                 rankings[i] = ranking
         return rankings

@@ -37,6 +37,7 @@ def build(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        library.warm()
         yield
         library.close()
 

@@ -60,6 +60,11 @@ class Library:
             raise
         return cls(engines, limits)
 
+    def warm(self) -> None:
+        """Read, in the background, what the first search would have to wait for."""
+        for engine in self.engines.values():
+            self._searching.submit(_first, engine)
+
     def __getitem__(self, name: str | None) -> Engine:
         """The engine of a collection; the first when none is named."""
         if not name:
@@ -100,6 +105,11 @@ class Library:
         if not future.cancelled():
             with suppress(BaseException):
                 future.exception()  # of an answer nobody waited for
+
+
+def _first(engine: Engine) -> None:
+    with suppress(ParaglossError):
+        engine.search("a first search", k=1)
 
 
 def _name(location: str) -> str:

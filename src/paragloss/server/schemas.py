@@ -157,6 +157,7 @@ class GlossText(Strict):
 class GlossRequest(Strict):
     texts: list[GlossText] = Field(max_length=100)
     to: str = Field(min_length=2, max_length=35, examples=["en"])
+    asked: str = Field("", max_length=1000, description="What the reader looks for: decides between senses.")
 
 
 class Meaning(BaseModel):

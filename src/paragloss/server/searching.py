@@ -93,7 +93,8 @@ async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
     _bounded("texts", sum(len(item.text) for item in wanted.texts), here.library.limits.gloss, "characters")
 
     def work() -> dict[str, Any]:
-        return {"glosses": [here.engine.gloss(t.text, lang=t.lang or None, to=wanted.to) for t in wanted.texts]}
+        how: dict[str, Any] = {"to": wanted.to, "asked": wanted.asked}
+        return {"glosses": [here.engine.gloss(t.text, lang=t.lang or None, **how) for t in wanted.texts]}
 
     return JSONResponse(await here.library.read(work))
 
