@@ -356,7 +356,7 @@ def part(place: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -
         for kind in ("cr5", "table", "dictionary", "knrm", "towers", "default", "static"):
             shutil.copytree(place / kind, Path(own, kind))
         Path(own, "here").mkdir()
-        fuzz = Fuzz(place, Path(own), rng)
+        fuzz, memory = Fuzz(place, Path(own), rng), 0
         for here in range(PART):
             kind = rng.choices(kinds, [SHARES[kind] for kind in kinds])[0]
             at[:] = f"{here:8d}{kind:>24s}".encode()
@@ -374,8 +374,12 @@ def part(place: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -
             took = time.process_time() - began
             slowest[kind], spent[kind] = max(slowest.get(kind, 0.0), took), spent.get(kind, 0.0) + took
             counts[kind] += 1
+            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            if most > max(memory, 1 << 20):
+                wrong.append(f"{kind} {number}/{here}: {most >> 10} MB")
+            memory = max(memory, most)
         apart.READER.close()
-        memory = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        memory = max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     return {
         "counts": counts,
         "refused": refused,

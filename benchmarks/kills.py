@@ -38,6 +38,8 @@ from paragloss.analysis import analyzer
 from paragloss.engine import Engine, alarms, keeping, load, train
 from paragloss.engine.checking import check, repair
 from paragloss.engine.encoding import rows_of
+from paragloss.engine.moving import copy
+from paragloss.errors import StoreError
 from paragloss.models import cr5
 from paragloss.statistics import DRIFT
 from paragloss.stores import exists
@@ -124,6 +126,14 @@ def learn(job: Job, say: Say) -> None:
     train(cr5.fit, CONCEPTS[job.start % 20 :][:20], dim=4).save(job.place / "trained")
 
 
+def duplicate(job: Job, say: Say) -> None:
+    try:
+        copy(str(job.home), str(job.home.with_name("copied")))
+    except StoreError as error:
+        if "already holds a collection" not in str(error):  # whole, as is looked at afterwards
+            raise
+
+
 def mend(job: Job, say: Say) -> None:
     repair(str(job.home))
 
@@ -140,6 +150,7 @@ WORK: dict[str, Callable[[Job, Say], None]] = {
     "remove model": remove_model,
     "train": learn,
     "repair": mend,
+    "copy": duplicate,
 }
 
 
@@ -317,6 +328,8 @@ class Campaign:
         if what == "repair":
             for old in self.place.glob("c.damaged*"):
                 shutil.rmtree(old)
+        if what == "copy":
+            shutil.rmtree(self.home.with_name("copied"), ignore_errors=True)
         job = self.job(what)
         if what not in self.usual:  # once to its end, to know how long it takes
             self._again(job)
@@ -350,6 +363,8 @@ class Campaign:
         }
         self._finished(job)
         self._check(job, half=False)
+        if job.what == "copy":  # and so is the copy
+            self._check(job._replace(home=self.home.with_name("copied")), half=False)
 
     def _interrupted(self, job: Job, done: int) -> None:
         if job.what in ("create", "index", "index files", "update", "delete"):

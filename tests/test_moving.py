@@ -15,7 +15,7 @@ from paragloss.engine.checking import check
 from paragloss.engine.moving import copy, digest
 from paragloss.errors import InputError, StoreError
 from paragloss.models import cr5
-from paragloss.stores import Placement, check_alias
+from paragloss.stores import Placement, check_alias, create_store, open_store
 from paragloss.translation.glossary import Pair
 from paragloss.types import Query
 
@@ -173,3 +173,12 @@ def test_an_alias_is_for_servers(source, tmp_path):
 def test_shards_are_for_servers(source, tmp_path):
     with pytest.raises(StoreError, match="for a server's collections"):
         copy(source, str(tmp_path / "copy"), placement=Placement(shards=2))
+
+
+def test_a_copy_killed_before_it_noted_anything_goes_on(source, tmp_path):
+    with open_store(source) as store:
+        shape = {key: store.shape[key] for key in ("dense", "sparse", "several", "precision")}
+        count = store.count()
+    create_store(tmp_path / "new", **shape).close()
+    assert copy(source, str(tmp_path / "new")) == count
+    assert check(str(tmp_path / "new")) == []

@@ -155,7 +155,8 @@ def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -
         return create_store(target, **kept, placement=placement)
     store = open_store(target)
     try:
-        if store.read_blob(STATISTICS) is not None or store.read_blob(_COPYING) is None:
+        begun = store.read_blob(_COPYING) is not None or not store.count()  # killed before it could note what it does
+        if store.read_blob(STATISTICS) is not None or not begun:
             raise StoreError(f"{target} already holds a collection: choose another place")
         if store.shape != shape:
             raise StoreError(f"{target} was left unfinished by a copy of something else: remove it first")
