@@ -1,0 +1,172 @@
+"""Plant small faults in a folder's code, one at a time, and count those that its tests notice.
+
+    python benchmarks/mutants.py FOLDER [--sample 150] [--seed 0] [--state mutants.json] [--seconds S]
+
+FOLDER is one of models, translation, search, evaluation, clicks. A fault is another comparison, sign, constant or truth,
+`and` for `or`, a condition turned round, a statement left out; messages, annotations and docstrings are left alone.
+Each is tried in a process forked from one that has imported the libraries but none of our code: the module is loaded
+with the fault in it, and the tests named below run until one fails. mutmut and cosmic-ray start a process of pytest for
+each, which takes longer to import than the tests to run. Survivors are printed with their line, to be looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import copy
+import importlib.abc
+import importlib.util
+import json
+import os
+import random
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import scipy.sparse
+import scipy.stats
+
+LIBRARIES = (numpy, scipy.sparse, scipy.stats)  # imported once for all
+ROOT = Path(__file__).parents[1]
+SWAPS: dict[type, type] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add,
+    ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+#: Tests that are run besides those of the folder's own name, and processor seconds that one fault may take.
+BESIDE = {"clicks": ["tests/test_log_commands.py"], "models": ["tests/descent", "tests/test_bilingual_knrm.py"]}
+LIMIT = 120
+
+
+def faults(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+    """The places where something can be changed, and how."""
+    quiet = {id(inner) for node in ast.walk(tree) for inner in _quiet(node)}
+    for node in ast.walk(tree):
+        if id(node) in quiet:
+            continue
+        if isinstance(node, ast.Compare | ast.BinOp | ast.BoolOp):
+            kind = type(node.ops[0] if isinstance(node, ast.Compare) else node.op)
+            if kind in SWAPS:
+                yield node, f"{kind.__name__} for {SWAPS[kind].__name__}"
+        elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
+            yield node, f"another {node.value!r}"
+        elif isinstance(node, ast.If | ast.IfExp):
+            yield node, "a condition turned round"
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            yield node, "a statement left out"
+        elif isinstance(node, ast.Return) and node.value is not None:
+            yield node, "nothing given back"
+
+
+def _quiet(node: ast.AST) -> Iterator[ast.AST]:
+    """What says something to people or to the type checker."""
+    inside: list[Any] = []
+    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr):
+        inside = [node]
+    elif isinstance(node, ast.AnnAssign | ast.arg):
+        inside = [node.annotation] if node.annotation else []
+    elif isinstance(node, ast.FunctionDef):
+        inside = [node.returns] if node.returns else []
+    elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        inside = [node]
+    return (inner for part in inside for inner in ast.walk(part))
+
+
+def planted(source: str, number: int) -> tuple[str, str]:
+    """The source with one of its faults, and what that is."""
+    tree = ast.parse(source)
+    node, what = list(faults(tree))[number]
+    said = f"line {node.lineno}: {what}: {ast.unparse(node)[:80]}"  # type: ignore[attr-defined]
+    if isinstance(node, ast.Compare):
+        node.ops[0] = SWAPS[type(node.ops[0])]()
+    elif isinstance(node, ast.BinOp | ast.BoolOp):
+        node.op = SWAPS[type(node.op)]()
+    elif isinstance(node, ast.Constant):
+        node.value = not node.value if isinstance(node.value, bool) else node.value + 1  # type: ignore[operator]
+    elif isinstance(node, ast.If | ast.IfExp):
+        node.test = ast.UnaryOp(ast.Not(), copy.copy(node.test))
+    elif isinstance(node, ast.Expr | ast.Return):
+        node.value = ast.Constant(None)
+    return ast.unparse(ast.fix_missing_locations(tree)), said
+
+
+class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Loads one module from a source that is not its file's."""
+
+    def __init__(self, name: str, path: Path, source: str) -> None:
+        self.name, self.path, self.source = name, path, source
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != self.name:
+            return None
+        inside = [str(self.path.parent)] if self.path.name == "__init__.py" else None
+        return importlib.util.spec_from_file_location(name, self.path, loader=self, submodule_search_locations=inside)
+
+    def exec_module(self, module: Any) -> None:
+        exec(compile(self.source, str(self.path), "exec"), module.__dict__)
+
+
+def tests_of(folder: str, path: Path) -> list[str]:
+    """The tests of the folder, those of the module's own name first."""
+    stem = path.stem.strip("_")
+    found = sorted((ROOT / "tests" / folder).glob("test_*.py"), key=lambda test: stem not in test.stem)
+    return [str(test.relative_to(ROOT)) for test in found] + BESIDE.get(folder, [])
+
+
+def noticed(folder: str, path: Path, source: str) -> bool:
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        sys.meta_path.insert(0, Planting(name, path, source))
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+            chosen = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-W", "ignore"]
+            code = pytest.main([*chosen, *tests_of(folder, path)])
+        os._exit(1 if code else 0)
+    return os.waitpid(child, 0)[1] != 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("--sample", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--state", type=Path)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    with contextlib.suppress(ImportError):
+        import torch
+
+        torch.set_num_threads(1)
+    files = sorted((ROOT / "src" / "paragloss" / options.folder).rglob("*.py"))
+    every = [(path, n) for path in files for n in range(len(list(faults(ast.parse(path.read_text())))))]
+    chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
+    state: dict[str, Any] = {"tried": 0, "survivors": []}
+    if options.state and options.state.exists():
+        state = json.loads(options.state.read_text())
+    if noticed(options.folder, files[0], files[0].read_text()):
+        sys.exit(f"the tests of {options.folder} fail without any fault")
+    until = time.monotonic() + options.seconds
+    for path, number in chosen[state["tried"] :]:
+        if time.monotonic() > until:
+            break
+        source, said = planted(path.read_text(), number)
+        if not noticed(options.folder, path, source):
+            state["survivors"].append(f"{path.relative_to(ROOT / 'src' / 'paragloss')} {said}")
+            print(state["survivors"][-1], flush=True)
+        state["tried"] += 1
+        if options.state:
+            options.state.write_text(json.dumps(state))
+    noticed_ = state["tried"] - len(state["survivors"])
+    print(f"{options.folder}: {len(every)} faults, {state['tried']} tried, {noticed_} noticed")
+
+
+if __name__ == "__main__":
+    main()
