@@ -2,7 +2,7 @@
 
     python benchmarks/mutants.py FOLDER [--sample 150] [--seed 0] [--state mutants.json] [--seconds S]
 
-FOLDER is one of models, translation, search, evaluation, clicks. A fault is another comparison, sign, constant or truth,
+FOLDER is one of models, translation, search, evaluation, clicks. A fault is another comparison, sign, constant, truth,
 `and` for `or`, a condition turned round, a statement left out; messages, annotations and docstrings are left alone.
 Each is tried in a process forked from one that has imported the libraries but none of our code: the module is loaded
 with the fault in it, and the tests named below run until one fails. mutmut and cosmic-ray start a process of pytest for
