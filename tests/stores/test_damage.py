@@ -229,6 +229,20 @@ def test_vectors_that_the_model_does_not_give_are_counted_by_check(whole, tmp_pa
     assert [finding.what[:27] for finding in check(str(whole))] == ["1 documents have other vect"]
 
 
+def test_a_model_that_lost_its_vectors_is_left_out_until_it_is_given_again(whole, tmp_path):
+    train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
+    with Engine.open(str(whole)) as engine:
+        engine.add_model(str(tmp_path / "cr5"))
+    with open_store(whole) as store:
+        store.drop_dense("cr5")
+    assert [finding.what for finding in check(str(whole))] == ["model 'cr5' has lost its vectors"]
+    with Engine.open(str(whole)) as engine:
+        engine.index(demo.documents()[:7])
+        assert engine.search("word3", lang="en").results[0].id == "d3"
+        assert engine.add_model(str(tmp_path / "cr5"))
+    assert check(str(whole)) == []
+
+
 def test_a_list_of_models_that_is_lost_or_damaged_is_found(whole, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
     with Engine.open(str(whole)) as engine:

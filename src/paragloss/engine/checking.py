@@ -89,7 +89,9 @@ def _models(store: Any) -> list[Finding]:
     for name, entry in models.items():
         try:
             model = load(shelf.kept(store, name))
-            if entry.ready and isinstance(model, Encoder) and not isinstance(model, Pretrained):
+            if entry.ready and isinstance(model, Encoder) and name not in store.dense:
+                findings.append(Finding(f"model {name!r} has lost its vectors", "give it again with --model"))
+            elif entry.ready and isinstance(model, Encoder) and not isinstance(model, Pretrained):
                 findings += _vectors(store, name, model)
             if entry.ready and entry.digest and keeping.digest_of(shelf.kept(store, name)) != entry.digest:
                 findings.append(Finding(f"model {name!r} is not as it was given", "give it again with --model"))

@@ -34,7 +34,9 @@ class Held:
         self.location = location
         self.store = store
         self.index = index
-        self.models = {name: load(shelf.kept(store, name)) for name, k in keeping.kept(store).items() if k.ready}
+        ready = {name: load(shelf.kept(store, name)) for name, k in keeping.kept(store).items() if k.ready}
+        # A kill inside the engine may cost a model its vectors: it is searched without until it is given again.
+        self.models = {name: m for name, m in ready.items() if name in store.dense or not isinstance(m, Encoder)}
         self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
         self.glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
         self.machine = translating.read(store)

@@ -50,7 +50,8 @@ def add(store: Any, path: str, model: Any, *, precision: str = "float32") -> boo
     """Put a model into the collection, in place of one of its name; False when it is there already."""
     name, models = name_of(path), kept(store)
     digest = "" if foreign(path) else digest_of(path)
-    if name in models and models[name] == Kept(digest, True):
+    whole = name in store.dense or not isinstance(model, Encoder)
+    if name in models and models[name] == Kept(digest, True) and whole:
         return False
     store.claim()
     note(store, {**models, name: Kept(digest, False)})
