@@ -260,7 +260,7 @@ def test_through_a_third_language(engine, tmp_path):
 
 def test_without_a_pipeline_everything_that_knows_the_language_is_fused(engine):
     text = engine.explain(lang="en", to=["fr"])
-    assert text.startswith("Calibrated(weights=[1.0, 1.0, 0.15], langs=[fr], depth=100, names=[bm25, mix(1.0*default")
+    assert text.startswith("Calibrated(weights=[0.5, 1.0, 0.15], langs=[fr], depth=100, names=[bm25, mix(1.0*default")
     assert ", cr5])\n  words: Lexical(" in text
     assert "Dense" not in engine.explain(lang="fi", to=["fr"])  # cr5 does not know Finnish
     assert "Translated" not in engine.explain(lang="fi", to=["fr"])

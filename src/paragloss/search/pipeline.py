@@ -29,8 +29,9 @@ __all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]
 #: The translator that is part of the package.
 DEFAULT = "default"
 #: What meaning counts beside words, and what vectors of bags of words do beside a translator, whose words they repeat.
-#: Both measured on held-out passages and pages, docs/fusion.md.
-MEANING, REPEATING = 0.75, 0.15
+#: And what words as they stand do there: English words are rare in French pages, so they weigh too much.
+#: All measured on held-out passages and pages, docs/fusion.md.
+MEANING, REPEATING, STANDING = 0.75, 0.15, 0.5
 
 
 def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> Searcher:
@@ -134,14 +135,21 @@ def _fused(here: Place, node: Fused) -> Searcher:
 
 
 def _weight(here: Place, node: Node, term: Term) -> float:
-    """What was said, else 1 for words and less for meaning; least for bags of words beside translated words."""
-    if term.weight is not None or not isinstance(node, Fused) or _is_words(here, term.search):
+    """What was said, else 1 for words and less for meaning. Beside translated words, words as they stand count less,
+    and bags of words least."""
+    if term.weight is not None or not isinstance(node, Fused):
         return 1.0 if term.weight is None else term.weight
     steps = list(flat(term.search))
+    translated = any(_translated(here, step) for other in terms(node) for step in flat(other.search))
+    if _is_words(here, term.search):
+        return STANDING if translated and not any(_translated(here, step) for step in steps) else 1.0
     bag = any(isinstance(s, Part) and isinstance(here.asked.parts.encoders.get(s.name), BagEncoder) for s in steps)
-    others = [step for other in terms(node) for step in flat(other.search)]
-    translated = any(translates(here, step) or step == Part("translated") for step in others)
     return REPEATING if bag and translated else MEANING
+
+
+def _translated(here: Place, step: Node) -> bool:
+    """Whether a step has words of the documents' language, by translating the query or the documents."""
+    return translates(here, step) or step == Part("translated")
 
 
 def _is_words(here: Place, node: Node) -> bool:
