@@ -212,7 +212,9 @@ def test_hard_negatives_are_asked_for_when_they_are_wanted(monkeypatch):
     judged = judgments.from_aligned(sentences(40, 0), source="en", target="fr", query="text")
     given = []
     plain = sampling.source
-    monkeypatch.setattr(sampling, "source", lambda grades, alike=None: given.append(alike) or plain(grades, alike))
+    monkeypatch.setattr(
+        sampling, "source", lambda grades, alike=None, **said: given.append(alike) or plain(grades, alike, **said)
+    )
     for negatives in ("random", "hard"):
         knrm.fit_judged(judged, dim=4, epochs=1, negatives=negatives)
     assert given[0] is None

@@ -30,8 +30,7 @@ def test_to_a_server_and_back(server, tmp_path, monkeypatch):
         assert records(one) == records(two) == records(three)
         for pipeline in ("bm25", "default", "cr5", None):
             first, second, third = (e.rank(asked, k=20, pipeline=pipeline) for e in (one, two, three))
-            assert first == third
-            for a, b in zip(first, second, strict=True):
+            for a, b in [*zip(first, second, strict=True), *zip(first, third, strict=True)]:
                 assert [hit.id for hit in a] == [hit.id for hit in b]
                 assert [hit.score for hit in a] == pytest.approx([hit.score for hit in b], rel=1e-6)
 
