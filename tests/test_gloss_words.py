@@ -109,3 +109,12 @@ def test_sentences_end_in_every_script(lang, text, count):
 @pytest.mark.parametrize("text", ["", " ", "?!", "\u200b"])
 def test_a_text_without_words_has_no_gloss(text):
     assert gloss(text, "de", "en", {"says": Says({})}).words == ()
+
+
+def test_what_was_asked_for_decides_between_likely_meanings_only():
+    says = Says({"bank": {"bank": 0.5, "bench": 0.4, "bee": 0.1}})
+    told = [
+        gloss("Bank", "de", "en", {"says": says}, asked=asked).words[0].meanings[0].text
+        for asked in ("", "bench", "bee")
+    ]
+    assert told == ["bank", "bench", "bank"]

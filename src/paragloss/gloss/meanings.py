@@ -21,8 +21,9 @@ from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 #: How far sources are trusted beside each other; any other is trusted 1.
 TRUST = {"glossary": 8.0, "dictionary": 2.0}
-#: How much more a meaning counts that the reader has asked for.
-ASKED = 3.0
+#: How much more a meaning counts that the reader has asked for, if it is so likely beside the best: a question about
+#: bees does not make bees of all insects.
+ASKED, LIKELY = 2.0, 0.6
 #: How many meanings are shown, and the least share of one; the least share of a word that is said to mean itself, since
 #: sources let names and unknown words stand with some share.
 MOST, LEAST, LEAST_ITSELF = 4, 0.05, 0.2
@@ -128,9 +129,11 @@ def _weighed(said: Mapping[str, Mapping[str, float]], written: str, wanted: froz
         if not weights:
             continue
         score = sum(trust[name] * weight for name, weight in weights.items())
-        if wanted and wanted & set(analyzer(to).terms(text)):
-            score *= ASKED
         scores[text] = score, max(weights, key=lambda name: trust[name] * weights[name])
+    best = max((score for score, _ in scores.values()), default=0.0)
+    for text, (score, who) in scores.items() if wanted else ():
+        if score >= LIKELY * best and wanted & set(analyzer(to).terms(text)):
+            scores[text] = score * ASKED, who
     total = sum(score for score, _ in scores.values())
     ranked = sorted(scores.items(), key=lambda entry: (-entry[1][0], entry[0]))
     return [Meaning(text, score / total, who) for text, (score, who) in ranked if score >= LEAST * total][:MOST]
