@@ -94,7 +94,7 @@ def seeds() -> dict[str, bytes]:
 
 def mutated(data: bytes, rng: random.Random) -> bytes:
     """Something changed, in one place or a few; of an archive usually a part of it."""
-    if data.startswith(b"PK") and rng.random() < 0.7:
+    if data.startswith(b"PK") and zipfile.is_zipfile(io.BytesIO(data)) and rng.random() < 0.7:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
         name = rng.choice(list(parts))
