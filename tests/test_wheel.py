@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -39,6 +40,28 @@ def test_the_default_model_in_it_is_the_one_here(wheel):
     folder = "src/paragloss/translation/default/data/model"
     for path in (ROOT / folder).iterdir():
         assert wheel.getinfo(f"paragloss/translation/default/data/model/{path.name}").file_size == path.stat().st_size
+
+
+def test_the_licences_of_code_and_model_are_in_it(wheel):
+    info = "paragloss-0.1.0.dist-info"
+    licence = wheel.read(f"{info}/licenses/LICENSE").decode()
+    assert "Apache License" in licence
+    assert licence == (ROOT / "LICENSE").read_text()
+    for notice in ("NOTICE", "src/paragloss/translation/default/data/NOTICE", "src/paragloss/languages/NOTICE"):
+        assert "by-sa/4.0" in wheel.read(f"{info}/licenses/{notice}").decode()
+    about = wheel.read(f"{info}/METADATA").decode()
+    assert "License-Expression: Apache-2.0 AND CC-BY-SA-4.0" in about
+    assert "License-File: LICENSE" in about
+
+
+def test_the_licences_are_in_the_source_package(tmp_path):
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as packed:
+        names = set(packed.getnames())
+    model = "src/paragloss/translation/default/data"
+    for name in ("LICENSE", "NOTICE", f"{model}/NOTICE", f"{model}/model/meta.json"):
+        assert f"paragloss-0.1.0/{name}" in names
 
 
 def test_nothing_else_is_in_it(wheel):
