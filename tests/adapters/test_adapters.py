@@ -1,6 +1,5 @@
-"""Each adapter against the real package it is for; one that can't be installed here is skipped."""
+"""Each retriever against the real package it is for; one that can't be installed here is skipped."""
 
-import numpy as np
 import pytest
 
 from paragloss import demo
@@ -58,20 +57,3 @@ def test_pyterrier_transforms_and_composes(engine):
     first = retriever >> pt.apply.generic(lambda frame: frame[frame["rank"] == 0])
     assert first.transform(asked)["docno"].tolist() == ["volcano.da", "honey-bee.da"]
     assert len(retriever.transform(asked.head(0))) == 0
-
-
-def test_mteb_encodes(tmp_path):
-    pytest.importorskip("mteb", reason="mteb needs pytrec-eval-terrier, which has no wheel for this machine")
-    from mteb.models.models_protocols import EncoderProtocol
-
-    from paragloss.adapters.mteb import ParaglossEncoder
-    from paragloss.models import cr5
-
-    encoder = ParaglossEncoder(cr5.fit(demo.concepts(), dim=30))
-    assert isinstance(encoder, EncoderProtocol)
-    batches = [{"text": ["A volcano throws out lava.", "Un volcan crache de la lave."]}, {"text": ["Honey of bees"]}]
-    rows = encoder.encode(batches, task_metadata=None, hf_split="test", hf_subset="default")
-    assert rows.shape == (3, 30)
-    alike = encoder.similarity(rows, rows)
-    assert alike[0, 1] > alike[0, 2]
-    assert np.allclose(encoder.similarity_pairwise(rows, rows), 1, atol=1e-5)

@@ -18,10 +18,11 @@ LANGS = ("en", "fr", "it")
 
 
 def methods():
+    """Every method but the ranker, which scores pairs, encodes nothing and has tests of its own."""
     for found in pkgutil.iter_modules(paragloss.models.__path__):
         if not found.name.startswith("_"):
             module = importlib.import_module(f"paragloss.models.{found.name}")
-            if hasattr(module, "fit"):
+            if hasattr(module, "fit") and module.fit.__annotations__["return"] != "Knrm":
                 yield found.name
 
 
@@ -37,8 +38,7 @@ def method(request):
 @pytest.fixture(scope="module")
 def encoder(method):
     fitted = method.fit(small(), dim=24, seed=1)
-    if not isinstance(fitted, Encoder):
-        pytest.skip(f"{method.__name__} gives a {type(fitted).__name__}, not an Encoder")
+    assert isinstance(fitted, Encoder)
     return fitted
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from paragloss import languages
 from paragloss.engine import load
-from paragloss.errors import MissingExtraError
+from paragloss.errors import LanguageError, MissingExtraError
 from paragloss.types import Encoder, Floats
 
 try:
@@ -19,8 +19,8 @@ except ImportError:
 
 
 class ParaglossEncoder:
-    """What MTEB's EncoderProtocol asks for. MTEB does not say which language a text is in: `lang` does, or it is found
-    out, text by text, among those the model knows."""
+    """What MTEB's EncoderProtocol asks for. MTEB says which languages a task is in, not which a text is in: it is found
+    out, text by text, among those of the task that the model knows; or `lang` says it."""
 
     def __init__(self, model: str | Encoder, *, lang: str = "", name: str = "paragloss/model") -> None:
         loaded: Any = load(model) if isinstance(model, str) else model
@@ -30,19 +30,26 @@ class ParaglossEncoder:
             {"name": name, "revision": "1", "embed_dim": loaded.dim, "similarity_fn_name": ScoringFunction.COSINE}
         )
 
-    def encode(self, inputs: Any, **_: Any) -> Floats:
-        """One row per text of the batches; what the task says of itself changes nothing."""
-        rows = [self.rows(list(batch["text"])) for batch in inputs]
+    def encode(self, inputs: Any, *, task_metadata: Any = None, hf_subset: str = "", **_: Any) -> Floats:
+        """One row per text of the batches."""
+        among = self._among(task_metadata, hf_subset)
+        rows = [self._rows(list(batch["text"]), among) for batch in inputs]
         return np.concatenate(rows) if rows else np.zeros((0, self._encoder.dim), np.float32)
 
-    def rows(self, texts: Sequence[str]) -> Floats:
-        """One row per text, each read in its language."""
-        known = set(self._encoder.langs)
-        said = [self._lang or found for found in (languages.identify(texts) if not self._lang else [""] * len(texts))]
+    def _among(self, task: Any, subset: str) -> list[str]:
+        """The languages a text of this part of a task may be in: those said, else all the model knows."""
+        known = list(self._encoder.langs)
+        if self._lang:
+            return [self._lang] if self._lang in known else known
+        said = getattr(task, "hf_subsets_to_langscripts", {}).get(subset, [])
+        here = {code for code in map(_code, said) if code in known}
+        return sorted(here) or known
+
+    def _rows(self, texts: Sequence[str], among: list[str]) -> Floats:
+        """One row per text, each read in its language; nothing but zeros for a text without letters."""
         rows = np.zeros((len(texts), self._encoder.dim), np.float32)
-        fallback = "en" if "en" in known else next(iter(self._encoder.langs))
-        langs = [lang if lang in known else fallback for lang in said]
-        for lang in dict.fromkeys(langs):
+        langs = languages.identify(texts, among)
+        for lang in dict.fromkeys(filter(None, langs)):
             which = [i for i, each in enumerate(langs) if each == lang]
             rows[which] = self._encoder.encode([texts[i] for i in which], lang)
         return rows
@@ -54,6 +61,14 @@ class ParaglossEncoder:
     def similarity_pairwise(self, ours: Any, theirs: Any) -> Floats:
         """Cosines row by row."""
         return np.asarray((_unit(ours) * _unit(theirs)).sum(axis=1), np.float32)
+
+
+def _code(langscript: str) -> str:
+    """Our code of what MTEB writes `eng-Latn`; nothing for a language that we have no code for."""
+    try:
+        return languages.normalise(langscript)
+    except LanguageError:
+        return ""
 
 
 def _unit(rows: Any) -> Floats:
