@@ -185,6 +185,15 @@ class Translator(Protocol):
     def translate(self, query: Query, to: str) -> list[Translation]: ...
 
 
+@runtime_checkable
+class Chooser(Protocol):
+    """Says which of the translations of a query's words are meant, and how surely, or names the `one` alone."""
+
+    def choose(
+        self, query: Query, clauses: Sequence[Translation], to: str, *, one: bool = False
+    ) -> list[Translation]: ...
+
+
 class Reranker(Protocol):
     """Scores documents for a query by looking at both; higher is better."""
 

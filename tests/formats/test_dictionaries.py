@@ -119,6 +119,15 @@ def test_dictd(tmp_path, packed):
     ]
 
 
+def test_a_mark_behind_a_translation_says_its_part_of_speech(tmp_path):
+    article = "bank\nbanque <fem, sg> (de <x>, y), rive <fem>; pencher <v, intr>\n"
+    assert list(read_dictd(dictd(tmp_path, [("bank", article)], packed=False))) == [
+        Entry("bank", "banque", "fem sg"),
+        Entry("bank", "rive", "fem"),
+        Entry("bank", "pencher", "v intr"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -12,8 +12,9 @@ from paragloss.engine import Engine, train
 from paragloss.errors import LanguageError, PlacedError
 from paragloss.formats.dictionaries import Entry
 from paragloss.models import cr5
+from paragloss.translation import parallel
 from paragloss.translation.dictionary import Dictionary
-from paragloss.types import Document, Query
+from paragloss.types import Concept, Document, Query
 
 DOCUMENTS = [
     Document("banque", "La banque prête de l'argent. La banque garde l'argent.", "fr", "Argent"),
@@ -199,6 +200,45 @@ def test_together_chooses_what_occurs_together(tmp_path):
             assert "bank (1): rive 1.00" in small.explain("bank river", lang="en", pipeline=pipeline)
         assert len(found(small, "dict", "bank river", k=20)) == 12
         assert len(found(small, "dict|together", "bank river", k=20)) == 3
+
+
+def test_parallel_texts_choose_what_is_meant(tmp_path):
+    dictionary(tmp_path / "dict", ("bank", "banque", "", 3.0), ("bank", "rive"), ("boat", "bateau"), ("boat", "barque"))
+    concepts = [
+        Concept("1", {"en": "A boat lies at the bank.", "fr": "Une barque est sur la rive."}),
+        Concept("2", {"en": "The bank keeps money.", "fr": "La banque garde de l'argent."}),
+    ]
+    parallel.fit(concepts, texts=1).save(tmp_path / "pairs")
+    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "dict"), str(tmp_path / "pairs")]) as small:
+        small.index(DOCUMENTS)
+        for pipeline in ("dict|pairs", "dict|pairs:one"):
+            assert "bank (1): rive 1.00" in small.explain("boat bank", lang="en", to=["fr"], pipeline=pipeline)
+            assert "bank (1): banque 1.00" in small.explain("money bank", lang="en", to=["fr"], pipeline=pipeline)
+        assert found(small, "dict|pairs", "boat bank") == ["rive"]
+        assert found(small, "dict", "boat bank") == ["banque", "rive"]
+        assert found(small, None, "Tokyo") == ["Tokyo"]  # parallel texts are no part of what is searched by default
+        assert small.info()["options"]["a|pairs"] == ["one"]
+        with pytest.raises(PlacedError, match="pairs chooses among translations: put it behind a translator"):
+            found(small, "pairs|dict")
+        with pytest.raises(PlacedError, match="pairs has no option 'two'; it has one"):
+            found(small, "dict|pairs:two")
+
+
+def test_parts_of_speech_choose_translations_and_make_phrases(tmp_path):
+    pytest.importorskip("HanTa", reason="a tagger: paragloss[tagger]")
+    dictionary(
+        tmp_path / "dict", ("light", "lumière", "n"), ("light", "léger", "adj"), ("red", "rouge"), ("coat", "manteau")
+    )
+    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
+        small.index([Document("1", "un manteau léger", "fr"), Document("2", "la lumière rouge", "fr")])
+        said = small.explain("a light coat", lang="en", pipeline="dict:pos")
+        assert "light (1): léger 1.00" in said
+        assert "light (1): lumière 1.00" in small.explain("red light", lang="en", pipeline="dict:pos")
+        assert found(small, "dict|together:phrases", "light coat") == ["1"]
+        # In "the light and the coat" no phrase has both: nothing is chosen.
+        assert set(found(small, "dict|together:phrases", "the light and the coat")) == {"1", "2"}
+        with pytest.raises(LanguageError, match=r"no tagger for 'fr'; there is one for en, de, nl"):
+            small.search("manteau", lang="fr", pipeline="dict:pos")
 
 
 def test_a_translated_query_can_be_asked_of_an_encoder_or_of_a_group(engine):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated, best_path
-from paragloss.types import Alternative, Query, Translation
+from paragloss.types import Alternative, Query, Span, Translation
 
 TEXTS = ["Ufer Fluss Wasser", "Fluss Ufer Boot", "Bank Geld Konto", "Bank Geld", "Fluss Boot", "Wasser Konto"]
 
@@ -77,6 +77,22 @@ def test_the_neighbour_decides():
     assert chosen("bank money", **words) == [["Bank"], ["Geld"]]
     assert chosen("bank odd", **words) == [["Bank", "Ufer"], ["Foo", "Bar"]]  # nothing goes together: all stay
     assert chosen("bank", **words) == [["Bank", "Ufer"]]
+
+
+def test_within_phrases_only_words_of_one_phrase_are_neighbours():
+    words = {"bank": ["Bank", "Ufer"], "river": ["Fluss"], "money": ["Geld"], "new": ["neu"]}
+
+    def within(text, *places):
+        phrases = [Span(start, end, text[start:end]) for start, end in places]
+        counted = Cooccurrence.build(TEXTS, "de")
+        translator = Disambiguated(Fixed(**words), counted, phrases=lambda query: phrases)
+        return [[a.text for a in t.alternatives] for t in translator.translate(Query("q", text, "en"), "de")]
+
+    assert within("river bank money", (0, 10)) == [["Fluss"], ["Ufer"], ["Geld"]]
+    assert within("river bank money", (6, 16)) == [["Fluss"], ["Bank"], ["Geld"]]
+    assert within("river bank money") == [["Fluss"], ["Bank", "Ufer"], ["Geld"]]
+    assert within("bank river bank", (5, 15)) == [["Bank", "Ufer"], ["Fluss"], ["Ufer"]]  # the second bank is in it
+    assert within("bank money river bank", (0, 10), (11, 21)) == [["Bank"], ["Geld"], ["Fluss"], ["Ufer"]]
 
 
 def test_a_chosen_translation_has_the_whole_weight():

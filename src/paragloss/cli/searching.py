@@ -78,14 +78,21 @@ def translate(
     by: Annotated[str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")],
     lang: Annotated[str, typer.Option(help="The language of the query.")],
     to: Annotated[str, typer.Option(help="The language to translate into.")],
+    pos: Annotated[bool, typer.Option("--pos", help="A dictionary's translations of a word's part of speech.")] = False,
+    parallel: Annotated[str, typer.Option(help="Parallel texts to choose by, as `train parallel` keeps them.")] = "",
+    one: Annotated[bool, typer.Option("--one", help="Only what parallel texts say most of.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what each word of a query may be in another language, and how likely."""
     from paragloss.engine import translator
     from paragloss.languages import normalise
+    from paragloss.translation.parallel import Parallel, Witnessed
 
     source, target = normalise(lang), normalise(to)
-    clauses = translator(by, source, target).translate(Query("", query, source), target)
+    words = translator(by, source, target, pos=pos)
+    if parallel:
+        words = Witnessed(words, Parallel.load(parallel), one=one)
+    clauses = words.translate(Query("", query, source), target)
     if as_json:
         print_json([{"source": c.source, "alternatives": [a._asdict() for a in c.alternatives]} for c in clauses])
         return

@@ -17,7 +17,7 @@ from paragloss.stores import shelf
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pair, Pairs, corrected
-from paragloss.types import Document, Encoder, Translator
+from paragloss.types import Chooser, Document, Encoder, Translator
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
@@ -69,6 +69,7 @@ class Held:
             self.documents,
             machine=self.machine.engine,
             memory=self.memory,
+            choosers={name: m for name, m in self.models.items() if isinstance(m, Chooser)},
         )
 
     def translators(self) -> dict[str, Translator]:

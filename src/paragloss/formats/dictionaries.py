@@ -24,6 +24,7 @@ _CEDICT = re.compile(r"(\S+) (\S+) \[([^\]]*)\] /(.*)/\s*")
 _CEDICT_REFERENCE = re.compile(r"(CL:|abbr\. |(old |archaic |erroneous )?variant of |see |also written )")
 _CEDICT_LABEL = re.compile(r"(lit|fig)\. ")
 _CEDICT_HAN = re.compile(r"[^\s\[]*+\[[A-Za-z:]+\d[^\]]*\]")
+_MARK = re.compile(r"<([^<>]*+)>")
 _SENSE_NUMBER = re.compile(r"^\d+\.\s*")
 
 
@@ -187,9 +188,18 @@ def _article(article: str) -> Iterator[Entry]:
     for sense in senses:
         if not source or sense[:1].isspace():
             continue
-        for target in re.split(r"[,;]", _plain(_SENSE_NUMBER.sub("", sense))):
-            if target := target.strip(" ~"):
-                yield Entry(source, target, pos)
+        for target, mark in _marked(_SENSE_NUMBER.sub("", sense)):
+            yield Entry(source, target, pos or mark)
+
+
+def _marked(sense: str) -> Iterator[tuple[str, str]]:
+    """Each of a sense's translations and the mark behind it: `Bank <fem>, einzahlen <v, trans>`."""
+    # A mark's own commas part nothing.
+    kept = _MARK.sub(lambda found: re.sub(r"[,;]", " ", f"\0{found[1]}\0"), sense)
+    for piece in re.split(r"[,;]", _plain(kept)):
+        parts = piece.split("\0")  # text, mark, text, ...
+        if target := " ".join(" ".join(parts[::2]).split()).strip(" ~"):
+            yield target, " ".join(parts[1:2]).strip().lower()
 
 
 def _tei(entry: Element) -> list[Entry]:

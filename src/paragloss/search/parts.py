@@ -25,7 +25,7 @@ from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synon
 from paragloss.serving.bag import BagEncoder
 from paragloss.serving.hubness import Queries
 from paragloss.statistics import Statistics
-from paragloss.translation import engines, transliteration
+from paragloss.translation import engines, tagging, transliteration
 from paragloss.translation.chosen import Chosen
 from paragloss.translation.combined import Combined
 from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
@@ -33,8 +33,9 @@ from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.expansion import Feedback
 from paragloss.translation.machine import Machine
+from paragloss.translation.parallel import Witnessed
 from paragloss.translation.wordnet import WordNet
-from paragloss.types import Document, Encoder, Reranker, Searcher, Translator
+from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Translator
 
 T = TypeVar("T")
 #: How many hits of each ranking are fused.
@@ -53,6 +54,7 @@ class Parts(NamedTuple):
     documents: Callable[[Sequence[str]], Sequence[Document]]
     machine: str = ""
     memory: dict[Hashable, Any] = {}  # noqa: RUF012 - an engine gives its own
+    choosers: Mapping[str, Chooser] = {}
 
     @property
     def names(self) -> list[str]:
@@ -148,14 +150,17 @@ def chosen(
     seed: int = 0,
     exact: bool = False,
     carry: bool = False,
+    pos: bool = False,
 ) -> Translator:
     """A translator of the collection. A dictionary looks words up as they are written (`exact`), not by their stems
-    too, and writes those it lacks in the target's script (`carry`)."""
+    too, writes those it lacks in the target's script (`carry`), and keeps translations of a word's own part of speech
+    (`pos`)."""
     translator = asked.parts.translators[name]
-    if exact or carry:
+    if exact or carry or pos:
         if not isinstance(translator, Dictionary):
-            raise InputError(f"{name} is no dictionary: exact and carry are for dictionaries")
-        translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None)
+            raise InputError(f"{name} is no dictionary: exact, carry and pos are for dictionaries")
+        tag = tagging.tagger(asked.source) if pos else None
+        translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None, tag=tag)
     plain = (choose, top) == ("every", 0)
     return translator if plain else Chosen(translator, choose, top=top, seed=seed)
 
@@ -220,15 +225,26 @@ def after(
     return Expanded(searcher, parts.documents, parts.idf, depth=depth, terms=terms, alpha=alpha, beta=beta)
 
 
-def together(asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000) -> Translator:
-    """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents."""
+def together(
+    asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000, phrases: bool = False
+) -> Translator:
+    """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents; with
+    `phrases`, neighbours in a phrase that parts of speech make."""
 
     def counted(lang: str) -> Cooccurrence:
         texts = islice(_texts(asked.parts, lang), documents)
         make = partial(Cooccurrence.build, texts, lang, window=window)
         return asked.parts.remembered(("together", lang, window, documents), make)
 
-    return Disambiguated(translator, counted)
+    if not phrases:
+        return Disambiguated(translator, counted)
+    tag = tagging.tagger(asked.source)
+    return Disambiguated(translator, counted, phrases=lambda query: tagging.phrases(query.text, asked.source, tag))
+
+
+def witnessed(asked: Asked, translator: Translator, name: str, *, one: bool = False) -> Translator:
+    """Each word's alternatives by what parallel texts say of them, or only the `one` they say most of."""
+    return Witnessed(translator, asked.parts.choosers[name], one=one)
 
 
 def _texts(parts: Parts, lang: str) -> Iterable[str]:

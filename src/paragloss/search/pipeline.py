@@ -68,7 +68,7 @@ def sayable(parts: Parts) -> dict[str, list[str]]:
     found |= {name: [*shown(make), *shown(made.onward), *searched] for name, make in made.TRANSLATORS.items()}
     found |= {f"{MIX}(a+b)": [*shown(made.mix), *searched]}
     found |= {f"{FEEDBACK}|a": shown(made.before), f"a|{FEEDBACK}": shown(made.after)}
-    found |= {f"a|{TOGETHER}": shown(made.together)}
+    found |= {f"a|{TOGETHER}": shown(made.together)} | {f"a|{name}": shown(made.witnessed) for name in parts.choosers}
     found |= {f"{name}(a+b)": shown(make) for name, make in made.FUSIONS.items()}
     return found | {f"a>{name}": shown(made.reranked) for name in parts.rerankers}
 

@@ -1,7 +1,7 @@
 """The steps of a pipeline that change a query's words before it is asked, as one translator.
 
-Expanders and translators stand one behind the other; `together` chooses among the alternatives of what stands before
-it; `mix(...)` makes one translator of several. Knows nothing of searching.
+Expanders and translators stand one behind the other; `together` and parallel texts choose among the alternatives of
+what stands before them; `mix(...)` makes one translator of several. Knows nothing of searching.
 """
 
 from __future__ import annotations
@@ -58,11 +58,16 @@ def rewords(here: Place, step: Node, *, first: bool) -> bool:
     """Whether a step changes the query's words. Feedback does at the beginning; later it follows a search."""
     if not isinstance(step, Part):
         return False
-    return translates(here, step) or step.name == TOGETHER or (first and step.name == FEEDBACK)
+    return translates(here, step) or _chooses(here, step) or (first and step.name == FEEDBACK)
 
 
 def translates(here: Place, step: Node) -> bool:
     return isinstance(step, Part) and _maker(here, step) is not None
+
+
+def _chooses(here: Place, step: Part) -> bool:
+    """Whether a step chooses among the alternatives of the one before."""
+    return step.name == TOGETHER or step.name in here.asked.parts.choosers
 
 
 def wording(here: Place, steps: Sequence[Node], *, searched: bool = False) -> Wording:
@@ -85,9 +90,12 @@ def wording(here: Place, steps: Sequence[Node], *, searched: bool = False) -> Wo
         elif step.name == FEEDBACK:
             found = made.before(here.asked, **here.bound(step, made.before)[0])
         elif found is None:
-            raise here.wrong("together chooses among translations: put it behind a translator", step)
+            raise here.wrong(f"{step.name} chooses among translations: put it behind a translator", step)
+        elif step.name == TOGETHER:
+            make = partial(made.together, here.asked, found)
+            found = here.made(step, make, here.bound(step, make)[0])
         else:
-            found = made.together(here.asked, found, **here.bound(step, made.together)[0])
+            found = made.witnessed(here.asked, found, step.name, **here.bound(step, made.witnessed)[0])
     assert found is not None, "a chain has a step"
     stays = all(isinstance(step, Part) and step.name in made.EXPANDERS for step in steps)
     return Wording(found, stays, clauses, merging)

@@ -7,6 +7,7 @@ window of text than chance would have it. Needs no parallel text. Knows nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
-from paragloss.types import Alternative, Query, Translation, Translator
+from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 KIND = "cooccurrence"
 Reals = npt.NDArray[np.float64]
@@ -118,12 +119,19 @@ class Disambiguated:
 
     The sum of em over neighbours is maximised over the whole query at once. A term that goes with none of its
     neighbours keeps every alternative: there is nothing to choose by. `together` is what was counted, or a function
-    that says it of a language.
+    that says it of a language. `phrases` says where a query's phrases are: then only words of one are neighbours.
     """
 
-    def __init__(self, translator: Translator, together: Together | Callable[[str], Together]) -> None:
+    def __init__(
+        self,
+        translator: Translator,
+        together: Together | Callable[[str], Together],
+        *,
+        phrases: Callable[[Query], Sequence[Span]] | None = None,
+    ) -> None:
         self._translator = translator
         self._together = together
+        self._phrases = phrases
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         clauses = self._translator.translate(query, to)
@@ -131,7 +139,8 @@ class Disambiguated:
             return clauses
         texts = [[alternative.text for alternative in clause.alternatives] for clause in clauses]
         together = self._together(to) if callable(self._together) else self._together
-        links = [together.em(texts[i], texts[i + 1]) for i in range(len(texts) - 1)]
+        joined = _joined(query, clauses, self._phrases(query)) if self._phrases else [True] * (len(clauses) - 1)
+        links = [together.em(texts[i], texts[i + 1]) * joined[i] for i in range(len(texts) - 1)]
         chosen = best_path(links)
         result = []
         for i, clause in enumerate(clauses):
@@ -140,6 +149,17 @@ class Disambiguated:
             one = (Alternative(texts[i][chosen[i]], 1.0),)
             result.append(clause._replace(alternatives=one) if before + after > 0 else clause)
         return result
+
+
+def _joined(query: Query, clauses: Sequence[Translation], phrases: Sequence[Span]) -> list[bool]:
+    """Whether each clause stands in one phrase with the next."""
+    inside, end = [], 0
+    for clause in clauses:
+        start = query.text.find(clause.source, end)  # -1 for a word that an expansion brought
+        end = start + len(clause.source) if start >= 0 else end
+        phrase = [i for i, span in enumerate(phrases) if start >= 0 and span.start <= start and end <= span.end]
+        inside.append(phrase[0] if phrase else None)
+    return [a is not None and a == b for a, b in pairwise(inside)]
 
 
 def best_path(links: Sequence[Reals]) -> list[int]:

@@ -18,12 +18,10 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.translation.chosen import CHOICES, chosen
+from paragloss.translation.tagging import Tagger, kind
 from paragloss.types import Alternative, Query, Span, Translation
 
 KIND = "dictionary"
-
-#: Tells the part of speech of a query's words, one per term, "" where it can't: what `Dictionary` filters by.
-Tagger = Callable[[str, Sequence[Span]], Sequence[str]]
 
 
 class EntryLike(Protocol):
@@ -53,8 +51,8 @@ class Dictionary:
     `choose`: "every" translation (weights shared out among them), the "best" one (highest weight, the earlier of
     equals), or one at "random", always the same for the same query and `seed`. `stem`: a word that is no headword
     is looked up by its stem (Oard 1998); it finds more and errs more. `carry` makes a word that has no entry
-    legible in the target's script; without it the word stays as it is. `tag`: keep translations of the word's own
-    part of speech, where the dictionary has any (Ballesteros and Croft 1998).
+    legible in the target's script; without it the word stays as it is. `tag`: leave out translations of
+    another part of speech than the word's, where others are left (Ballesteros and Croft 1998).
     """
 
     def __init__(
@@ -156,10 +154,12 @@ class Dictionary:
         every = tuple(Alternative(text, weight / total) for text, weight in ranked)
         return chosen(every, self.choose, seed=self.seed, within=query, of=written)
 
-    def varied(self, *, stem: bool, carry: Callable[[str, str], str] | None) -> Dictionary:
+    def varied(
+        self, *, stem: bool = True, carry: Callable[[str, str], str] | None = None, tag: Tagger | None = None
+    ) -> Dictionary:
         """The same dictionary, looked up another way."""
         other = copy.copy(self)
-        other.stem, other._carry = stem and self.stem, carry or self._carry
+        other.stem, other._carry, other._tag = stem and self.stem, carry or self._carry, tag or self._tag
         return other
 
     def save(self, path: str | Path) -> None:
@@ -232,9 +232,9 @@ def _by_stem(
     return found
 
 
-def _of_kind(senses: Sequence[Sense], pos: str) -> Sequence[Sense]:
-    """Those of one part of speech, or all when none is known to be."""
-    return [sense for sense in senses if pos and sense.pos == pos] or senses
+def _of_kind(senses: Sequence[Sense], tag: str) -> Sequence[Sense]:
+    """Those of one part of speech; one that is not said may be it. All where none is left."""
+    return [sense for sense in senses if not tag or kind(sense.pos) in (kind(tag), "")] or senses
 
 
 def _line(text: str) -> str:
