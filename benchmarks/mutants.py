@@ -1,12 +1,14 @@
 """Plant small faults in a folder's code, one at a time, and count those that its tests notice.
 
     python benchmarks/mutants.py FOLDER [--sample 150] [--seed 0] [--state mutants.json] [--seconds S]
+    python benchmarks/mutants.py FOLDER --again SURVIVORS
 
 FOLDER is one of models, translation, search, evaluation, clicks. A fault is another comparison, sign, constant, truth,
 `and` for `or`, a condition turned round, a statement left out; messages, annotations and docstrings are left alone.
 Each is tried in a process forked from one that has imported the libraries but none of our code: the module is loaded
 with the fault in it, and the tests named below run until one fails. mutmut and cosmic-ray start a process of pytest for
-each, which takes longer to import than the tests to run. Survivors are printed with their line, to be looked at.
+each, which takes longer to import than the tests to run. Survivors are printed with their line, to be looked at;
+--again tries those of such a list once more, each where its module now has the same text, nearest to the line it had.
 """
 
 from __future__ import annotations
@@ -78,11 +80,16 @@ def _quiet(node: ast.AST) -> Iterator[ast.AST]:
     return (inner for part in inside for inner in ast.walk(part))
 
 
+def _said(node: ast.AST, what: str) -> str:
+    text = ast.unparse(node)[:80].replace("\n", " / ")
+    return f"line {node.lineno}: {what}: {text}"  # type: ignore[attr-defined]
+
+
 def planted(source: str, number: int) -> tuple[str, str]:
     """The source with one of its faults, and what that is."""
     tree = ast.parse(source)
     node, what = list(faults(tree))[number]
-    said = f"line {node.lineno}: {what}: {ast.unparse(node)[:80]}"  # type: ignore[attr-defined]
+    said = _said(node, what)
     if isinstance(node, ast.Compare):
         node.ops[0] = SWAPS[type(node.ops[0])]()
     elif isinstance(node, ast.BinOp | ast.BoolOp):
@@ -94,6 +101,22 @@ def planted(source: str, number: int) -> tuple[str, str]:
     elif isinstance(node, ast.Expr | ast.Return):
         node.value = ast.Constant(None)
     return ast.unparse(ast.fix_missing_locations(tree)), said
+
+
+def again(files: list[Path], survivors: list[str]) -> list[tuple[Path, int]]:
+    """The faults of such a list as they are numbered now."""
+    chosen: list[tuple[Path, int]] = []
+    for path in files:
+        name = f"{path.relative_to(ROOT / 'src' / 'paragloss')} line "
+        wanted = [line.removeprefix(name).split(": ", 1) for line in survivors if line.startswith(name)]
+        here = [_said(*fault).removeprefix("line ").split(": ", 1) for fault in faults(ast.parse(path.read_text()))]
+        for line, text in wanted:
+            same = [n for n, (_, other) in enumerate(here) if other == text and (path, n) not in chosen]
+            if same:
+                chosen.append((path, min(same, key=lambda n: abs(int(here[n][0]) - int(line)))))
+            else:
+                print(f"no longer there: {name}{line}: {text}")
+    return chosen
 
 
 class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -138,6 +161,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", type=Path)
+    parser.add_argument("--again", type=Path, help="a list of survivors: try these, and no others")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -147,7 +171,10 @@ def main() -> None:
         torch.set_num_threads(1)
     files = sorted((ROOT / "src" / "paragloss" / options.folder).rglob("*.py"))
     every = [(path, n) for path in files for n in range(len(list(faults(ast.parse(path.read_text())))))]
-    chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
+    if options.again:
+        chosen = again(files, options.again.read_text().splitlines())
+    else:
+        chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
     state: dict[str, Any] = {"tried": 0, "survivors": []}
     if options.state and options.state.exists():
         state = json.loads(options.state.read_text())
