@@ -78,17 +78,9 @@ def index(
         return
     with _opened(into, settings) as engine, Progress("indexing") as bar:
         started = time.perf_counter()
+        reading = {"lang": lang or None, "again": again, "prune": prune, "workers": workers or processors()}
         with _keeping(bar, into):
-            done = engine.index_files(
-                files,
-                lang=lang or None,
-                again=again,
-                prune=prune,
-                on_error=skipped.note,
-                progress=bar,
-                encoding=bar.encoded,
-                workers=workers or processors(),
-            )
+            done = engine.index_files(files, on_error=skipped.note, progress=bar, encoding=bar.encoded, **reading)
         seconds = time.perf_counter() - started
         total = engine.count()
     skipped.tell()
@@ -97,10 +89,14 @@ def index(
         files_ = {"unchanged": done.unchanged, "removed": done.removed}
         print_json({"indexed": done.read, **files_, **left_out, "documents": total, "seconds": round(seconds, 3)})
     else:
-        speed = f"{done.read / max(seconds, 1e-9):,.0f}/s"
-        also = f", {done.unchanged} files had not changed" if done.unchanged else ""
-        also += f", {done.removed} documents removed" if done.removed else ""
-        print(f"indexed {done.read} documents in {seconds:.1f} s ({speed}){also}: {into} now holds {total}")
+        print(f"indexed {_told(done, seconds)}: {into} now holds {total}")
+
+
+def _told(done: Any, seconds: float) -> str:
+    speed = f"{done.read / max(seconds, 1e-9):,.0f}/s"
+    also = f", {done.unchanged} files had not changed" if done.unchanged else ""
+    also += f", {done.removed} documents removed" if done.removed else ""
+    return f"{done.read} documents in {seconds:.1f} s ({speed}){also}"
 
 
 def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: str, lang: str) -> None:

@@ -8,8 +8,9 @@ discriminative projections for text similarity measures", CoNLL 2011, eq. 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ _HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.05, 2000, 20
 #: A small corpus is cut into smaller batches, so that an epoch has about this many steps.
 _STEPS = 20
 
+Rows: TypeAlias = npt.NDArray[np.int64]
 #: Rows of the table and the remaining parameters, in order -> the vectors of those terms.
 Terms = Callable[[Sequence[torch.Tensor]], torch.Tensor]
 
@@ -66,15 +68,12 @@ def learn(
     """
     if optimizer not in OPTIMIZERS:
         raise ModelError(f"optimizer {optimizer!r}: expected one of {', '.join(OPTIMIZERS)}")
-    count = pairs.left.shape[0]
-    held = min(int(count * _HELD_OUT), _MOST_HELD_OUT)
-    held = held if held >= _FEWEST_HELD_OUT else 0
-    order = np.random.default_rng(seed).permutation(count)
-    tested, trained = order[:held], order[held:]
+    tested, trained = _held_out(pairs.left.shape[0], seed)
     size = min(batch, max(len(trained) // _STEPS, 10))
     table, *others = parameters.values()
+    conjugate = optimizer == "cg"
 
-    def objective(rows: npt.NDArray[np.int64]) -> torch.Tensor:
+    def objective(rows: Rows) -> torch.Tensor:
         texts, touched = _gather(pairs, rows)
         parts = [take(table, touched), *others]
 
@@ -82,26 +81,37 @@ def learn(
             left, right = _vectors(pairs, rows, texts, terms(parts))
             return contrast(left, right, loss=loss, scale=scale, negatives=negatives)
 
-        return stepping(value, parts, reach=reach) if optimizer == "cg" else value(parts)
-
-    def margin() -> float:
-        texts, touched = _gather(pairs, tested)
-        left, right = _vectors(pairs, tested, texts, terms([table[touched], *others]))
-        return -float(contrast(left, right, loss="difference"))
+        return stepping(value, parts, reach=reach) if conjugate else value(parts)
 
     return descend(
         parameters,
         lambda _, rng: (trained[chosen] for chosen in shuffled(len(trained), size, rng)),
         objective,
         epochs=epochs,
-        learning_rate=1.0 if optimizer == "cg" else learning_rate,
-        optimizer="sgd" if optimizer == "cg" else optimizer,
-        validate=margin if held else None,
+        learning_rate=1.0 if conjugate else learning_rate,
+        optimizer="sgd" if conjugate else optimizer,
+        validate=partial(_margin, parameters, terms, pairs, tested) if len(tested) else None,
         patience=patience,
         seed=seed,
         checkpoint=checkpoint,
         progress=progress,
     )
+
+
+def _held_out(count: int, seed: int) -> tuple[Rows, Rows]:
+    """Which of so many pairs are kept apart for early stopping, and which are learned from."""
+    held = min(int(count * _HELD_OUT), _MOST_HELD_OUT)
+    held = held if held >= _FEWEST_HELD_OUT else 0
+    order = np.random.default_rng(seed).permutation(count)
+    return order[:held], order[held:]
+
+
+def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, rows: Rows) -> float:
+    """The mean of cos(pair) - cos(not a pair) over some pairs."""
+    table, *others = parameters.values()
+    texts, touched = _gather(pairs, rows)
+    left, right = _vectors(pairs, rows, texts, terms([table[touched], *others]))
+    return -float(contrast(left, right, loss="difference"))
 
 
 def contrast(
@@ -136,7 +146,7 @@ class _Texts(NamedTuple):
     weights: torch.Tensor
 
 
-def _gather(pairs: Pairs, rows: npt.NDArray[np.int64]) -> tuple[_Texts, torch.Tensor]:
+def _gather(pairs: Pairs, rows: Rows) -> tuple[_Texts, torch.Tensor]:
     """A batch, left texts before right ones, and which rows of the table it needs."""
     chosen = pairs.left[rows]
     if sp.issparse(pairs.right):
@@ -150,9 +160,7 @@ def _gather(pairs: Pairs, rows: npt.NDArray[np.int64]) -> tuple[_Texts, torch.Te
     return texts, torch.from_numpy(touched.astype(np.int64))
 
 
-def _vectors(
-    pairs: Pairs, rows: npt.NDArray[np.int64], texts: _Texts, terms: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _vectors(pairs: Pairs, rows: Rows, texts: _Texts, terms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     summed = torch.nn.functional.embedding_bag(
         texts.ids,
         terms,

@@ -78,16 +78,8 @@ def train(
     every time: from all documents, or with `pool` from so many of them, the same for the whole batch. Where reading a
     document is the work, as for an LSTM, that saves most of it.
     """
-    for one in tasks:
-        most = int(one.judged.bounds.diff().max())
-        if negatives and most >= _count(one.documents):
-            raise ModelError(f"no irrelevant document to draw: a query has judged all {most} documents; add documents")
-
-    def batches(epoch: int, rng: np.random.Generator) -> Iterator[tuple[Task, torch.Tensor]]:
-        cut = [(one, rows) for one in tasks for rows in shuffled(_count(one.queries), batch, rng)]
-        for i in rng.permutation(len(cut)):
-            one, rows = cut[i]
-            yield one, torch.as_tensor(rows, device=one.keys.device)
+    for one in tasks if negatives else ():
+        _some_irrelevant(one)
 
     def batch_loss(chosen: tuple[Task, torch.Tensor]) -> torch.Tensor:
         one, rows = chosen
@@ -103,7 +95,7 @@ def train(
     _mode(towers, training=True)
     history = descend(
         {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()},
-        batches,
+        lambda _, rng: _batches(tasks, batch, rng),
         batch_loss,
         epochs=epochs,
         learning_rate=learning_rate,
@@ -117,6 +109,20 @@ def train(
     )
     _mode(towers, training=False)
     return history
+
+
+def _some_irrelevant(one: Task) -> None:
+    most = int(one.judged.bounds.diff().max())
+    if most >= _count(one.documents):
+        raise ModelError(f"no irrelevant document to draw: a query has judged all {most} documents; add documents")
+
+
+def _batches(tasks: Sequence[Task], batch: int, rng: np.random.Generator) -> Iterator[tuple[Task, torch.Tensor]]:
+    """The queries of every task, shuffled and cut, one task's batches among the others'."""
+    cut = [(one, rows) for one in tasks for rows in shuffled(_count(one.queries), batch, rng)]
+    for i in rng.permutation(len(cut)):
+        one, rows = cut[i]
+        yield one, torch.as_tensor(rows, device=one.keys.device)
 
 
 def pairs(one: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> Pairs:

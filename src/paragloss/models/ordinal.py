@@ -39,6 +39,7 @@ from paragloss.vocabulary import Vocabulary, weigh
 if TYPE_CHECKING:
     import torch
 
+    from paragloss.descent import towers
     from paragloss.descent.graded import Task
     from paragloss.descent.loop import Progress
     from paragloss.descent.towers import TowerEncoder
@@ -149,24 +150,13 @@ def fit_judged(
         raise ModelError(f"loss {loss!r}: expected one of {', '.join(LOSSES)}")
     if not judged:
         raise InputError("no judgments to learn from")
-    import torch
-
-    from paragloss.descent import graded, towers
+    from paragloss.descent import graded
 
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
-    highest = len(thresholds) - (loss == "three-part")
-    for one in (*judged, *validation):
-        grade = max((grade for found in one.qrels.values() for grade in found.values()), default=0)
-        if grade > highest:
-            raise ModelError(f"grade {grade}: thresholds {thresholds} tell grades from 0 to {highest} apart; add one")
+    _told_apart((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
     measure = LOSSES[loss]
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
-    rng = np.random.default_rng(seed)
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
-        found = {lang: lay(tables[lang], v, (vectors or {}).get(lang, {})) for lang, v in vocabularies.items()}
-        nets = {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}
+    nets, found = _begun(encoder, vocabularies, dim, vectors or {}, seed, device)
     ordered = encoder != "average"
     history = graded.train(
         [_task(one, vocabularies, device, ordered=ordered) for one in judged],
@@ -195,7 +185,44 @@ def fit_judged(
         "ndcg@5": history.epochs[history.best - 1].measure,
         **({"found": found} if vectors else {}),
     }
-    if ordered:
+    return _served(encoder, nets, vocabularies, epsilon, about)
+
+
+def _told_apart(judged: Iterable[Judged], thresholds: Sequence[float], highest: int) -> None:
+    """Refuse grades that so many thresholds can't tell apart."""
+    for one in judged:
+        grade = max((grade for found in one.qrels.values() for grade in found.values()), default=0)
+        if grade > highest:
+            raise ModelError(f"grade {grade}: thresholds {thresholds} tell grades from 0 to {highest} apart; add one")
+
+
+def _begun(
+    encoder: str, vocabularies: Mapping[str, Vocabulary], dim: int, vectors: Mapping[str, Any], seed: int, device: str
+) -> tuple[dict[str, towers.Tower], dict[str, float]]:
+    """A tower for each language as training finds it, and what share of its words began at a vector that was given."""
+    import torch
+
+    from paragloss.descent import towers
+
+    rng = np.random.default_rng(seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
+        found = {lang: lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
+        return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, found
+
+
+def _served(
+    encoder: str,
+    nets: Mapping[str, towers.Tower],
+    vocabularies: Mapping[str, Vocabulary],
+    epsilon: float,
+    about: dict[str, Any],
+) -> BagEncoder | TowerEncoder:
+    """What was learned, as it is searched with: without torch where order does not count."""
+    from paragloss.descent import towers
+
+    if encoder != "average":
         return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=about)
     made = {
         lang: Tower(vocabularies[lang], net.table.detach().cpu().numpy(), None, "tanh") for lang, net in nets.items()

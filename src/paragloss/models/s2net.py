@@ -34,7 +34,7 @@ from paragloss.learning.settings import (
 )
 from paragloss.serving.bag import BagEncoder
 from paragloss.solving.oriented import oriented
-from paragloss.types import Aligned
+from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -76,16 +76,11 @@ def fit(
     """
     if isinstance(start, str) and start not in STARTS:
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
+    cutting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
     if start == "opca":
-        start = _oriented(aligned, dim, seed, {"stem": stem, "max_terms": max_terms, "min_df": min_df})
+        start = _oriented(aligned, dim, seed, cutting)
     rng = np.random.default_rng(seed)
-    if isinstance(start, BagEncoder):
-        counted = _counted(aligned, start)
-        table = np.concatenate([start.towers[lang].table for lang in counted])
-    else:
-        counted, _ = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=(1, 10**9))
-        table = rng.standard_normal((sum(len(part.vocabulary) for part in counted.values()), dim), np.float32)
-    table = np.asarray(table * (SPREAD / table.std()), np.float32)
+    counted, table = _begun(aligned, start, dim, rng, cutting)
 
     import torch
 
@@ -112,6 +107,19 @@ def fit(
     )
     about = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
     return BagEncoder.stacked(_vocabularies(counted), learned.detach().numpy(), meta=about)
+
+
+def _begun(
+    aligned: Aligned, start: str | BagEncoder, dim: int, rng: np.random.Generator, cutting: Mapping[str, Any]
+) -> tuple[dict[str, Counted], Floats]:
+    """The texts, and the table of all their terms as training finds it: (terms, dim)."""
+    if isinstance(start, BagEncoder):
+        counted = _counted(aligned, start)
+        table = np.concatenate([start.towers[lang].table for lang in counted])
+    else:
+        counted, _ = count(aligned, lengths=(1, 10**9), **cutting)
+        table = rng.standard_normal((sum(len(part.vocabulary) for part in counted.values()), dim), np.float32)
+    return counted, np.asarray(table * (SPREAD / table.std()), np.float32)
 
 
 def _oriented(aligned: Aligned, dim: int, seed: int, settings: Mapping[str, Any]) -> BagEncoder:

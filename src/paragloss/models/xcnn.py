@@ -107,18 +107,13 @@ def fit(
         concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
         own = [text_of(aligned[i], lang) for i in concepts]
         more = [*monolingual, *chain.from_iterable(clicks)] if number == 0 else []
-        fewest = min(min_df, 1 + (len(own) + len(more)) // 500)
-        vocabulary, counts = Vocabulary.build(chain(own, more), lang, min_df=fewest, max_terms=max_terms, stem=stem)
-        if not len(vocabulary):
-            raise ModelError(f"no {lang} term is in {fewest} of {len(own)} texts: give more texts")
+        vocabulary, counts = _counted(own, more, lang, min_df=min_df, max_terms=max_terms, stem=stem)
         pairs: Pairs | None
         if vectors is None:
             titles = [aligned[i].titles.get(lang) or aligned[i].texts[lang] for i in concepts]
             pairs = _related(vocabulary, monolingual or titles, clicks, relevance) if hub_epochs else None
         else:
-            pairs = _translated(counts, vectors[concepts])
-            if not pairs.left.shape[0]:
-                raise ModelError(f"no concept has texts in both {lang} and {langs[0]}, the hub: choose another hub")
+            pairs = _translated(counts, vectors[concepts], f"{lang} and {langs[0]}")
         table = _learn(
             len(vocabulary),
             pairs,
@@ -162,6 +157,17 @@ def _langs(aligned: Aligned, hub: str) -> list[str]:
     return [hub, *(lang for lang in langs if lang != hub)]
 
 
+def _counted(
+    own: Sequence[str], more: Sequence[str], lang: str, *, min_df: int, **settings: Any
+) -> tuple[Vocabulary, sp.csr_matrix]:
+    """The terms of a language's texts, its own first; of few texts also rare terms are kept."""
+    fewest = min(min_df, 1 + (len(own) + len(more)) // 500)
+    vocabulary, counts = Vocabulary.build(chain(own, more), lang, min_df=fewest, **settings)
+    if not len(vocabulary):
+        raise ModelError(f"no {lang} term is in {fewest} of {len(own)} texts: give more texts")
+    return vocabulary, counts
+
+
 def _related(
     vocabulary: Vocabulary, texts: Sequence[str], clicks: Sequence[tuple[str, str]], relevance: str
 ) -> Pairs | None:
@@ -179,11 +185,13 @@ def _related(
     return pairs if pairs.left.shape[0] > 1 else None
 
 
-def _translated(counts: sp.csr_matrix, vectors: Floats) -> Pairs:
+def _translated(counts: sp.csr_matrix, vectors: Floats, both: str) -> Pairs:
     """Texts of one language and the vectors of their counterparts in the hub language."""
     from paragloss.descent.contrast import Pairs
 
     full = np.flatnonzero((np.diff(counts.indptr) > 0) & vectors.any(axis=1))
+    if not len(full):
+        raise ModelError(f"no concept has texts in both {both}, the hub: choose another hub")
     return Pairs(counts[full], vectors[full])
 
 

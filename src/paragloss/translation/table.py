@@ -6,7 +6,7 @@ translations as words one can read. Knows nothing of searching.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations
@@ -22,7 +22,7 @@ from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.learning.settings import Seed, Setting, checked
 from paragloss.translation._bitext import Texts, Words, places, read, shared, with_words
-from paragloss.translation._model1 import learn
+from paragloss.translation._model1 import Bags, Learned, learn
 from paragloss.types import Aligned, Alternative, Query, Span, Translation
 
 KIND = "table"
@@ -177,24 +177,30 @@ def fit(
     align = partial(learn, iterations=iterations, diagonal=diagonal, candidates=candidates)
     probabilities = {}
     for a, b in combinations(sorted(needed), 2):
-        if not {(a, b), (b, a)} & set(wanted):
-            continue
+        both = [pair for pair in ((a, b), (b, a)) if pair in wanted]
         left, right = shared(texts[a], texts[b])
-        if len(left.start) < 2:
+        if not both or len(left.start) < 2:
             continue
         priors = [_prior(begun, *pair, texts, start_weight) for pair in ((a, b), (b, a))]
-        with ThreadPoolExecutor(2) as pool:  # numpy lets go of the interpreter for most of it
-            ways = [
-                pool.submit(align, *way, prior=p) for way, p in zip(((left, right), (right, left)), priors, strict=True)
-            ]
-            there, back = (way.result().probability for way in ways)
-        for pair, onward, reverse in (((a, b), there, back), ((b, a), back, there)):
-            if pair in wanted:
-                weights = onward.multiply(reverse.T).sqrt().tocsr() if symmetric else onward
-                probabilities[pair] = prune(weights, min_probability=min_probability, most=max_alternatives)
+        learned = dict(zip(((a, b), (b, a)), _both_ways(left, right, align, priors, symmetric=symmetric), strict=True))
+        for pair in both:
+            probabilities[pair] = prune(learned[pair], min_probability=min_probability, most=max_alternatives)
     if not probabilities:
         raise InputError(f"no text is in two of the languages {', '.join(sorted(needed))}: nothing to learn from")
     return Table({lang: text.words for lang, text in texts.items()}, probabilities, most=max_alternatives)
+
+
+def _both_ways(
+    left: Bags, right: Bags, align: Callable[..., Learned], priors: Sequence[sp.csr_matrix | None], *, symmetric: bool
+) -> list[sp.csr_matrix]:
+    """P(right | left) and P(left | right), or with `symmetric` their geometric mean, seen from either side."""
+    with ThreadPoolExecutor(2) as pool:  # numpy lets go of the interpreter for most of it
+        sides = ((left, right), (right, left))
+        ways = [pool.submit(align, *side, prior=prior) for side, prior in zip(sides, priors, strict=True)]
+        there, back = (way.result().probability for way in ways)
+    if not symmetric:
+        return [there, back]
+    return [one.multiply(other.T).sqrt().tocsr() for one, other in ((there, back), (back, there))]
 
 
 def started(start: str, pairs: Sequence[tuple[str, str]]) -> Table:
