@@ -98,6 +98,9 @@ def test_why_shows_which_words_met_and_sums_to_the_score(watched):
     parts = [float(text) for text in french.locator(".parts .points").all_inner_texts()]
     total = float(french.locator(".sum").inner_text().split()[0])
     assert sum(parts) == pytest.approx(total, abs=0.02)
+    names = french.locator(".parts dt").all_inner_texts()
+    assert set(names) <= {"translated words", "close in meaning (cr5)", "the same words"}  # no pipeline's own language
+    assert "mix" in french.locator(".parts dt").first.get_attribute("title")
     french.scroll_into_view_if_needed()
     seen.snap("why")
     french.focus()

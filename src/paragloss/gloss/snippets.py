@@ -13,6 +13,8 @@ from paragloss.types import Analyzer, Floats, Span
 
 #: How far into a document snippets look; nobody reads on for the 100th page's sake.
 REACH = 50_000
+#: The least weight of a word that is marked, beside the strongest of the document: where all is marked, nothing is.
+MARKED = 0.25
 
 
 class Snippet(NamedTuple):
@@ -32,8 +34,9 @@ def snippet(text: str, analyzer: Analyzer, weights: Mapping[str, float], *, widt
     start, end = _best_window(spans, weights, width)
     start, end = _widen(text, start, end, width, analyzer.lang)
     passage = " ".join(text[start:end].split())
+    least = MARKED * max((weights[span.term] for span in spans), default=1.0)
     # White space was folded, so the places are found again in the passage itself.
-    marks = tuple((s.start, s.end) for s in analyzer.spans(passage) if weights.get(s.term, 0.0) > 0)
+    marks = tuple((s.start, s.end) for s in analyzer.spans(passage) if weights.get(s.term, 0.0) >= least)
     before, after = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
     return Snippet(before + passage + after, tuple((a + len(before), b + len(before)) for a, b in marks))
 

@@ -1,5 +1,6 @@
 // Text with its matches marked and a gloss on every word. Offsets count characters, not UTF-16 units.
 import { $, h } from "./dom.js";
+import { sourceName } from "./names.js";
 
 const meanings = new WeakMap();
 let correct = () => {};
@@ -65,7 +66,7 @@ function describe({ word, gloss }) {
     return [head, h("p", { class: "sure" }, word.kind === "name" ? "a name, it seems" : "no meaning known"), button(word, gloss)];
   }
   const list = word.meanings.slice(0, 5).map((meaning) =>
-    h("li", {}, h("span", { lang: gloss.to, dir: "auto" }, meaning.text), h("small", {}, meaning.source)));
+    h("li", {}, h("span", { lang: gloss.to, dir: "auto" }, meaning.text), h("small", {}, sourceName(meaning.source))));
   const sure = word.confidence >= 0.6 ? "fairly sure" : word.confidence >= 0.3 ? "likely" : "a guess";
   return [head, h("ul", {}, list), h("p", { class: "sure" }, `${sure} `, button(word, gloss))];
 }

@@ -1,5 +1,6 @@
 // Puts the page together: what the address says is what is shown.
 import { ask } from "./api.js";
+import * as chips from "./chips.js";
 import { $, h, plural } from "./dom.js";
 import * as files from "./files.js";
 import * as gloss from "./gloss.js";
@@ -7,6 +8,7 @@ import * as glossary from "./glossary.js";
 import * as keyboard from "./keyboard.js";
 import { hue, known, nameOf } from "./languages.js";
 import * as map from "./map.js";
+import { models_ } from "./names.js";
 import * as results from "./results.js";
 import { fromAddress, toAddress } from "./state.js";
 
@@ -62,7 +64,7 @@ async function search() {
     understood(answer.query.lang);
     const items = results.list(answer, { ...state, lang: answer.query.lang });
     $("status").textContent = answer.results.length ? results.summary(answer, performance.now() - started) : "";
-    if (!answer.results.length) nothing();
+    if (!answer.results.length) nothing(answer.query);
     await Promise.all([count(answer.query.lang, mine.signal), results.gloss(items, state, reader(), mine.signal)]);
   } catch (error) {
     slow.forEach(clearTimeout);
@@ -77,12 +79,13 @@ function ghosts() {
   $("results").replaceChildren(ghost(), ghost(), ghost());
 }
 
-function nothing() {
+function nothing(query) {
+  if (!here()?.documents) return welcome();
   const ideas = [];
   if (state.to.length) ideas.push(h("button", { type: "button", class: "link", onclick: () => go({ to: [] }) }, "look in every language"));
   ideas.push(h("button", { type: "button", class: "link", onclick: () => { $("lang").focus(); } }, "say which language you asked in"));
   ideas.push(h("button", { type: "button", class: "link", onclick: () => go({ view: "glossary" }) }, "teach it a word"));
-  $("results").replaceChildren(h("li", { class: "ghost" }, h("p", {}, h("strong", {}, "Nothing found. ")),
+  $("results").replaceChildren(h("li", { class: "ghost" }, h("p", {}, h("strong", {}, `Nothing found for “${query.text}”, read as ${nameOf(query.lang)}.`)),
     h("p", {}, "You could ", ...ideas.flatMap((idea, place) => (place ? [", or ", idea] : [idea])), ".")));
 }
 
@@ -90,7 +93,7 @@ function trouble(error) {
   $("results").replaceChildren();
   $("status").textContent = "";
   const box = $("trouble");
-  box.replaceChildren(h("p", {}, error.message), h("button", { type: "button", onclick: () => search() }, "Try again"));
+  box.replaceChildren(h("p", {}, h("strong", {}, "That search did not work.")), h("p", {}, error.message), h("button", { type: "button", onclick: () => search() }, "Try again"));
   box.hidden = false;
 }
 
@@ -103,18 +106,21 @@ function welcome() {
   box.hidden = !one;
   if (!one) return;
   const all = Object.entries(one.languages).sort((a, b) => b[1] - a[1]);
-  box.replaceChildren(
+  box.replaceChildren(...[
     h("h2", {}, one.documents ? `${plural(one.documents, "document")} in ${plural(all.length, "language")}` : "An empty collection"),
     h("p", { class: "about" }, one.documents
       ? "Ask in a language you read. You will see what was found in all of them, roughly what it says, and why it is there."
-      : "Drop some files anywhere on this page to begin."),
+      : "Drop some files anywhere on this page to begin, or choose them. They stay on this machine."),
+    one.documents || !one.writable ? null : h("button", { type: "button", class: "main", onclick: () => go({ view: "files" }) }, "Add files"),
     h("div", { class: "spread", "aria-hidden": "true" }, all.map(([lang, count]) => {
       const piece = h("i", { "--hue": hue(lang) });
       piece.style.flexGrow = count;
       return piece;
     })),
     h("div", { class: "names" }, all.slice(0, 16).map(([lang, count]) =>
-      h("span", {}, h("span", { class: "dot", "--hue": hue(lang) }), `${nameOf(lang)} ${count.toLocaleString("en")}`))));
+      h("span", {}, h("span", { class: "dot", "--hue": hue(lang) }), `${nameOf(lang)} ${count.toLocaleString("en")}`)),
+      all.length > 16 ? h("span", {}, `and ${all.length - 16} more`) : null),
+  ].filter(Boolean));
 }
 
 // The language the question was taken to be in; choosing another asks again.
@@ -138,12 +144,12 @@ async function count(lang, signal) {
   const counted = await ask("counts", { q: state.q, lang: state.lang || lang, collection: state.collection }, { signal });
   const codes = langs().filter((code) => counted.languages[code] || state.to.includes(code));
   codes.sort((a, b) => (counted.languages[b] || 0) - (counted.languages[a] || 0));
-  $("chips").replaceChildren(...codes.map((code) => {
-    const on = state.to.includes(code);
+  chips.fill($("chips"), codes.map((code) => {
+    const on = state.to.includes(code), found = counted.languages[code] || 0;
     const toggle = () => go({ to: on ? state.to.filter((other) => other !== code) : [...state.to, code] });
-    return h("button", { type: "button", class: "chip", "aria-pressed": String(on), "data-lang": code, onclick: toggle, title: `${counted.languages[code] || 0} of the best ${counted.of}` },
-      h("span", { class: "dot", "--hue": hue(code) }), nameOf(code), h("span", { class: "count" }, String(counted.languages[code] || 0)));
+    return { code, count: found, on, stays: on, toggle, title: `${found} of the best ${counted.of} are in ${nameOf(code)}` };
   }));
+  $("all").hidden = !state.to.length;
   $("filters").hidden = codes.length < 2 && !state.to.length;
 }
 
@@ -151,6 +157,7 @@ async function refresh() {
   about = await ask("collections");
   known(langs());
   const one = here();
+  models_(one.models);
   const select = $("collection");
   select.hidden = about.collections.length < 2;
   select.replaceChildren(...about.collections.map((some) => h("option", { value: some.name, selected: some === one }, some.name)));
@@ -181,6 +188,7 @@ $("ask").addEventListener("submit", (event) => {
 });
 $("lang").addEventListener("change", (event) => go({ lang: event.target.value }));
 $("reader").addEventListener("change", (event) => go({ reader: event.target.value }));
+$("all").addEventListener("click", () => go({ to: [] }));
 $("each").addEventListener("change", (event) => go({ each: event.target.checked }));
 $("collection").addEventListener("change", (event) => go({ collection: event.target.value, to: [] }));
 $("home").addEventListener("click", (event) => {

@@ -1,52 +1,64 @@
 // The collection as points in a plane, coloured by language.
 import { ask } from "./api.js";
+import * as chips from "./chips.js";
 import { $, h, plural } from "./dom.js";
 import { hue, known, nameOf } from "./languages.js";
 
-let shown = null, hidden = new Set(), near = null;
+// More can hardly be told apart, and drawing should not keep anyone waiting.
+const MOST = 1200;
+let shown = null, hidden = new Set(), near = null, watching = null;
 
 export async function load(state, go) {
-  const about = $("map-about");
+  const about = $("map-about"), canvas = $("map"), frame = canvas.parentElement;
   about.textContent = "Drawing …";
+  near = null;
   try {
-    shown = await ask("map", { collection: state.collection });
+    shown = await ask("map", { collection: state.collection, points: MOST });
   } catch (error) {
     about.textContent = error.message;
+    frame.hidden = true;
     return;
   }
-  const many = shown.points.length < shown.documents ? `, ${plural(shown.points.length, "of them")} shown` : "";
+  const some = shown.points.length < shown.documents ? ` (${shown.points.length.toLocaleString("en")} of them drawn)` : "";
+  frame.hidden = !shown.points.length;
   about.textContent = shown.points.length
-    ? `${plural(shown.documents, "document")}${many}; near each other where they say similar things. Click one to search near it.`
+    ? `${plural(shown.documents, "document")}${some}, near each other where they say similar things. Click one to search near it.`
     : "There is nothing to draw yet: add some files first.";
-  const langs = [...new Set(shown.points.map((point) => point.lang))].sort();
-  known(langs);
-  $("legend").replaceChildren(...langs.map(legend));
-  const canvas = $("map");
-  canvas.onpointermove = (event) => point(event, canvas);
-  canvas.onpointerleave = () => { near = null; tip(); draw(canvas); };
-  canvas.onclick = (event) => {
-    point(event, canvas);
-    if (near) go({ view: "search", q: near.title, lang: near.lang, to: [] });
+  legend();
+  canvas.onpointermove = (event) => aim(at(event, canvas), canvas);
+  canvas.onpointerleave = () => aim(null, canvas);
+  canvas.onblur = () => aim(null, canvas);
+  const search = () => near && go({ view: "search", q: near.title, lang: near.lang, to: [] });
+  // A click is told to the pixel, a movement finer: what was pointed at is meant.
+  canvas.onclick = (event) => { if (!near) aim(at(event, canvas), canvas); search(); };
+  canvas.onkeydown = (event) => {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (way) { event.preventDefault(); aim(beyond(way, canvas), canvas); }
+    else if (event.key === "Enter") search();
+    else if (event.key === "Escape") aim(null, canvas);
   };
-  new ResizeObserver(() => draw(canvas)).observe(canvas);
+  watching ??= new ResizeObserver(() => draw(canvas));
+  watching.observe(canvas);
   draw(canvas);
 }
 
-function legend(lang) {
-  const chip = h("button", { type: "button", class: "chip", "aria-pressed": "false", title: "Hide or show" },
-    h("span", { class: "dot", "--hue": hue(lang) }), nameOf(lang));
-  chip.addEventListener("click", () => {
-    if (hidden.has(lang)) hidden.delete(lang);
-    else hidden.add(lang);
-    chip.style.opacity = hidden.has(lang) ? "0.45" : "";
-    chip.setAttribute("aria-pressed", String(hidden.has(lang)));
-    draw($("map"));
-  });
-  return chip;
+function legend() {
+  const counts = new Map();
+  for (const { lang } of shown.points) counts.set(lang, (counts.get(lang) || 0) + 1);
+  known([...counts.keys()].sort());
+  const rows = [...counts].sort((a, b) => b[1] - a[1]).map(([code, count]) => ({
+    code, count, on: !hidden.has(code), stays: hidden.has(code), title: hidden.has(code) ? `Show ${nameOf(code)}` : `Hide ${nameOf(code)}`,
+    toggle: () => {
+      if (!hidden.delete(code)) hidden.add(code);
+      legend();
+      draw($("map"));
+    } }));
+  chips.fill($("legend"), rows);
 }
 
 const PAD = 22;
 const place = (canvas, { x, y }) => [PAD + x * (canvas.clientWidth - 2 * PAD), PAD + (1 - y) * (canvas.clientHeight - 2 * PAD)];
+const visible = () => shown.points.filter((some) => !hidden.has(some.lang));
 
 function draw(canvas) {
   if (!shown || !canvas.clientWidth) return;
@@ -55,33 +67,59 @@ function draw(canvas) {
   canvas.height = canvas.clientHeight * scale;
   const pen = canvas.getContext("2d");
   pen.scale(scale, scale);
-  const radius = shown.points.length > 800 ? 2.6 : 4;
-  for (const some of shown.points) {
-    if (hidden.has(some.lang)) continue;
+  const many = visible();
+  const radius = Math.max(2.2, Math.min(4.5, 90 / Math.sqrt(many.length || 1)));
+  for (const some of many) {
     const [x, y] = place(canvas, some);
-    pen.globalAlpha = near && near !== some ? 0.55 : 0.85;
+    pen.globalAlpha = near && near !== some ? 0.5 : 0.8;
     pen.fillStyle = hue(some.lang);
     pen.beginPath();
-    pen.arc(x, y, some === near ? radius * 1.9 : radius, 0, 7);
+    pen.arc(x, y, radius, 0, 7);
     pen.fill();
   }
+  if (!near) return;
+  const [x, y] = place(canvas, near);
+  pen.globalAlpha = 1;
+  pen.fillStyle = hue(near.lang);
+  pen.strokeStyle = getComputedStyle(canvas).color;
+  pen.lineWidth = 2;
+  pen.beginPath();
+  pen.arc(x, y, radius + 3, 0, 7);
+  pen.fill();
+  pen.stroke();
 }
 
-function point(event, canvas) {
+function at(event, canvas) {
   const box = canvas.getBoundingClientRect();
   const [mx, my] = [event.clientX - box.left, event.clientY - box.top];
   let best = 14 ** 2, found = null;
-  for (const some of shown.points) {
-    if (hidden.has(some.lang)) continue;
+  for (const some of visible()) {
     const [x, y] = place(canvas, some);
     const apart = (x - mx) ** 2 + (y - my) ** 2;
     if (apart < best) [best, found] = [apart, some];
   }
-  if (found !== near) {
-    near = found;
-    tip(canvas);
-    draw(canvas);
+  return found;
+}
+
+// The nearest point in a direction; what lies aside counts as further. The first key takes the middle.
+function beyond([dx, dy], canvas) {
+  const [cx, cy] = near ? place(canvas, near) : [canvas.clientWidth / 2, canvas.clientHeight / 2];
+  let best = Infinity, found = near;
+  for (const some of visible()) {
+    if (some === near) continue;
+    const [x, y] = place(canvas, some);
+    const along = (x - cx) * dx + (y - cy) * dy, aside = Math.abs((x - cx) * dy) + Math.abs((y - cy) * dx);
+    const apart = near ? (along > 0.5 ? along + 2 * aside : Infinity) : Math.hypot(x - cx, y - cy);
+    if (apart < best) [best, found] = [apart, some];
   }
+  return found;
+}
+
+function aim(found, canvas) {
+  if (found === near) return;
+  near = found;
+  tip(canvas);
+  draw(canvas);
 }
 
 function tip(canvas) {

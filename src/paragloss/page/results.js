@@ -12,7 +12,7 @@ export function list(answer, state) {
 }
 
 function item(result, state) {
-  const title = h("button", { type: "button", onclick: () => open(result, state) });
+  const title = h("button", { type: "button", class: result.title ? "" : "untitled", title: result.title.length > 90 ? result.title : null, onclick: () => open(result, state) });
   paint(title, result.title || result.id);
   const snippet = h("p", { class: "snippet", lang: result.lang, dir: "auto" });
   paint(snippet, result.snippet, result.marks);
@@ -30,18 +30,24 @@ function item(result, state) {
       h("span", { class: "dot", "--hue": hue(result.lang) }),
       h("span", { class: "lang" }, nameOf(result.lang), ownName(result.lang) ? h("span", { lang: result.lang }, ` · ${ownName(result.lang)}`) : null),
       fit(result.fit)),
-    h("h2", { lang: result.lang, dir: "auto" }, title), under, snippet, below,
+    h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), under, snippet, below,
     h("div", { class: "foot" }, why, h("button", { type: "button", class: "link", onclick: () => open(result, state) }, "Open")),
     panel);
   return { element, result, title, snippet, under, below, why };
 }
 
+// A bar of four steps: how much of what a perfect document of that language would score. Few questions have one, so the
+// upper half of that scale is one step.
+const STEPS = [[0.4, "very close"], [0.2, "close"], [0.08, "partly"], [0, "hardly"]];
+
 function fit(share) {
-  const said = `${Math.round(share * 100)} of 100`;
-  return h("span", { class: "fit", title: "How much of the best possible score for a document in this language it has" },
-    h("span", { class: "bar", role: "meter", "aria-label": "fit", "aria-valuemin": "0", "aria-valuemax": "1", "aria-valuenow": share.toFixed(2), "aria-valuetext": said },
-      h("i", { width: `${100 * share}%` })),
-    share.toFixed(2));
+  const step = STEPS.findIndex(([least]) => share >= least);
+  const word = STEPS[step][1];
+  const filled = STEPS.length - step;
+  return h("span", { class: "fit", title: `${Math.round(share * 100)} of the 100 points that a perfect document in this language would have` },
+    h("span", { class: "steps", role: "meter", "aria-label": "fit", "aria-valuemin": "0", "aria-valuemax": "1", "aria-valuenow": share.toFixed(2), "aria-valuetext": word },
+      STEPS.map((_, place) => h("i", { class: place < filled ? "on" : "" }))),
+    word);
 }
 
 // Glosses come after the results: nobody waits for them.
@@ -49,11 +55,11 @@ export async function gloss(items, state, reader, signal) {
   const foreign = items.filter((made) => made.result.lang !== reader);
   if (!foreign.length) return;
   const texts = foreign.flatMap(({ result }) => [
-    { text: result.title || result.id, lang: result.lang }, { text: result.snippet, lang: result.lang }]);
+    { text: result.title, lang: result.lang }, { text: result.snippet, lang: result.lang }]);
   const said = await send("POST", "gloss", { texts, to: reader, asked: state.q }, { collection: state.collection }, signal);
   foreign.forEach((made, place) => {
     const [title, snippet] = [said.glosses[2 * place], said.glosses[2 * place + 1]];
-    paint(made.title, made.result.title || made.result.id, [], title);
+    if (made.result.title) paint(made.title, made.result.title, [], title);
     paint(made.snippet, made.result.snippet, made.result.marks, snippet);
     for (const [element, rendering] of [[made.under, title.rendering], [made.below, snippet.rendering]]) {
       element.textContent = rendering;
@@ -67,7 +73,7 @@ async function open(result, state) {
   const dialog = $("document");
   const close = h("button", { type: "button", onclick: () => dialog.close() }, "Close");
   const text = h("div", { class: "text", lang: result.lang, dir: "auto" }, "Loading …");
-  const head = h("h2", { id: "document-title", lang: result.lang, dir: "auto" }, result.title || result.id);
+  const head = h("h2", { id: "document-title", lang: result.title ? result.lang : null, dir: "auto" }, result.title || result.id);
   dialog.replaceChildren(h("header", {}, head, close), h("p", { class: "soft" }, `${nameOf(result.lang)} · ${result.id}`), text);
   dialog.showModal();
   try {
@@ -87,5 +93,6 @@ async function open(result, state) {
 export function summary(answer, milliseconds) {
   const count = answer.results.length;
   const langs = new Set(answer.results.map((result) => result.lang)).size;
-  return `${plural(count, "document")} in ${plural(langs, "language")} · ${Math.round(milliseconds)} ms`;
+  const unknown = answer.query.unknown?.length ? ` · not understood: ${answer.query.unknown.map((word) => `“${word}”`).join(", ")}` : "";
+  return `${plural(count, "document")} in ${plural(langs, "language")} · ${Math.round(milliseconds)} ms${unknown}`;
 }

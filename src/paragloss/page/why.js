@@ -1,9 +1,8 @@
 // Why a document is here: which words met, and what each way of searching gave.
 import { ask } from "./api.js";
 import { h } from "./dom.js";
+import { partName, sourceName } from "./names.js";
 
-const NAMES = { bm25: "words as they stand", default: "translated words", glossary: "your glossary",
-  translated: "words of the translation", "by sound": "names that sound alike" };
 const MOST = 8, ROW = 30;
 
 export async function explain(panel, state, result) {
@@ -21,7 +20,7 @@ function draw(why, result) {
   const best = strongest(pairs);
   const total = Math.max(1e-9, ...why.parts.map((part) => Math.abs(part.score)));
   const rows = why.parts.filter((part) => part.score).sort((a, b) => b.score - a.score).flatMap((part) => [
-    h("dt", {}, NAMES[part.part] || part.part),
+    h("dt", { title: part.part }, partName(part.part)),
     h("dd", {}, h("div", { class: "bar" }, h("i", { width: `${(100 * Math.max(0, part.score)) / total}%` }))),
     h("dd", { class: "points" }, part.score.toFixed(2)),
   ]);
@@ -29,8 +28,8 @@ function draw(why, result) {
     h("h3", {}, best.length ? "Words that met" : "No pair of words stands out; the whole text is close"),
     best.length ? alignment(best, result.lang) : null,
     h("dl", { class: "parts", "aria-label": "What each way of searching gave" }, rows),
-    h("p", { class: "soft sum" }, `${why.score.toFixed(2)} in all`,
-      why.parts.some((part) => part.approximate) ? "; how words share it is approximate" : "; words and parts add up to it"),
+    h("p", { class: "soft sum" }, `${why.score.toFixed(2)} points in all`,
+      why.parts.some((part) => part.approximate) ? "; how words share them is approximate" : "; words and parts add up to it"),
   ].filter(Boolean);
 }
 
@@ -57,7 +56,7 @@ function alignment(pairs, lang) {
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", pairs.map((pair) => `${pair.query}: ${pair.document}`).join("; "));
-  for (const pair of pairs) {
+  pairs.forEach((pair) => {
     const from = (left.indexOf(pair.query) + 0.5) * ROW, to = (right.indexOf(pair.document) + 0.5) * ROW;
     const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
     line.setAttribute("d", `M6 ${from} C 50 ${from}, 50 ${to}, 94 ${to}`);
@@ -65,11 +64,11 @@ function alignment(pairs, lang) {
     line.setAttribute("stroke-opacity", 0.35 + 0.65 * (pair.score / pairs[0].score));
     line.setAttribute("vector-effect", "non-scaling-stroke");
     const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
-    const through = [...pair.sources].map((source) => NAMES[source] || source).join(", ");
+    const through = [...pair.sources].map(sourceName).join(", ");
     title.textContent = `${pair.query} – ${pair.document}: ${pair.score.toFixed(3)} (${through})`;
     line.append(title);
     svg.append(line);
-  }
+  });
   return h("div", { class: "align" },
     h("ul", {}, left.map((word) => h("li", { dir: "auto" }, word))), svg,
     h("ul", { lang }, right.map((word) => h("li", { dir: "auto" }, word))));

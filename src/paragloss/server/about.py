@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from paragloss import __version__
 from paragloss.engine import Engine
+from paragloss.engine.bridging import bridged
 from paragloss.server import schemas
 from paragloss.server.asking import Here, may_write, problems, reader, serving, writer
 from paragloss.server.projection import project
@@ -85,7 +86,7 @@ async def map_(here: Here, points: Annotated[int, Query(ge=1, le=POINTS)] = POIN
 
 
 def _map(engine: Engine, points: int) -> dict[str, Any]:
-    plane = project(list(engine.sample(points)))
+    plane = project(list(engine.sample(points)), bridged)
     places = plane.places.round(4).tolist()
     rows = [
         {"id": d.id, "lang": d.lang, "title": (d.title or d.text)[:80], "x": x, "y": y}

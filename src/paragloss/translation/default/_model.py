@@ -97,6 +97,14 @@ class Default:
         source, target = self._code(source), self._code(target)
         return self._said(Piece(term, term, *self._term(source, term)), target)
 
+    def english(self, term: str, lang: str) -> list[tuple[int, float]]:
+        """Which English words, by number, an analysed term may be, with shares; none when it is not known, or the model
+        does not have its language."""
+        if lang not in self.langs:
+            return []
+        numbers, shares = self._term(lang, term)
+        return list(zip(numbers.tolist(), shares.tolist(), strict=True))
+
     def knows(self, term: str, lang: str) -> bool:
         """Whether an analysed term, or phrase, is among a language's own words; English words it may borrow are not."""
         return self._open(self._code(lang)).words.find(term) >= 0

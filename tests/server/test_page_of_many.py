@@ -1,0 +1,184 @@
+"""The page over a collection of forty languages, one over none, and titles as long as they come."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from browser import Watched, chromium
+from serving_process import Process
+
+from paragloss import demo
+from paragloss.engine import Engine
+from paragloss.engine.bridging import bridged
+from paragloss.server.projection import project
+from paragloss.translation import default
+from paragloss.types import Document, Query, Record
+
+LONG = "What bees do all day long, how they find their way home and whom they tell about it, " * 3
+WORD = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenhersteller"
+TOPICS = ("water river sea fish", "bread kitchen cook oven", "school teacher child book")
+
+
+def said(text: str, lang: str) -> str:
+    """A few words in another language, as the model in the box has them."""
+    if lang == "en":
+        return text
+    return " ".join(clause.alternatives[0].text for clause in default.open().translate(Query("", text, "en"), lang))
+
+
+def documents() -> list[Document]:
+    langs = default.open().langs[:40]
+    said_in = [(place, lang, said(topic, lang)) for place, topic in enumerate(TOPICS) for lang in langs]
+    many = [Document(f"{place}.{lang}", text, lang) for place, lang, text in said_in]
+    return [*many, Document("long", "The bee and its honey.", "en", LONG + WORD)]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """Addresses of a server with many documents, and of one with none."""
+    place = tmp_path_factory.mktemp("many")
+    with Engine.create(str(place / "many")) as engine:
+        engine.index(documents())
+    Engine.create(str(place / "empty")).close()
+    servers = {name: Process(str(place / name)).wait() for name in ("many", "empty")}
+    yield {name: server.address for name, server in servers.items()}
+    for server in servers.values():
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as one:
+        yield one
+
+
+@pytest.fixture
+def watched(browser, running):
+    contexts = []
+
+    def open_(name="many", **options):
+        contexts.append(browser.new_context(**{"viewport": {"width": 1100, "height": 860}, **options}))
+        return Watched(contexts[-1], running[name])
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def test_of_forty_languages_ten_are_offered_and_the_rest_at_a_key(watched):
+    seen = watched()
+    page = seen.open("/?q=water+and+fish")
+    seen.settled()
+    seen.until("document.querySelectorAll('#chips .chip').length > 5")
+    assert page.locator("#chips .chip:not(.more)").count() == 10
+    more = page.locator("#chips .more")
+    assert "more languages" in more.inner_text()
+    more.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#chips .chip:not(.more)").count() > 30
+    assert page.evaluate("document.activeElement.className") == "chip more"  # the key that opened closes again
+    chosen = page.locator("#chips .chip").nth(30)
+    lang = chosen.get_attribute("data-lang")
+    chosen.focus()
+    page.keyboard.press("Enter")
+    seen.until("location.search.includes('to=')")
+    seen.settled()
+    seen.until(f"document.activeElement.dataset.lang === '{lang}'")  # drawn again, the chip keeps the focus
+    page.locator("#chips .more").click()
+    assert page.locator(f"#chips [data-lang={lang}]").get_attribute("aria-pressed") == "true"  # and is never put away
+    page.click("#all")
+    seen.until("!location.search.includes('to=')")
+    seen.settled()
+    assert page.locator("#all").is_hidden()
+    seen.fine()
+
+
+def test_a_bar_says_how_close_in_a_word(watched):
+    seen = watched()
+    page = seen.open("/?q=water+river+sea+fish")
+    seen.settled()
+    for bar in page.locator(".result [role=meter]").all():
+        filled = bar.locator(".on").count()
+        assert bar.get_attribute("aria-valuetext") == ("hardly", "partly", "close", "very close")[filled - 1]
+        assert (float(bar.get_attribute("aria-valuenow")) >= 0.4) == (filled == 4)
+    seen.fine()
+
+
+def test_what_has_no_title_goes_by_its_name_which_means_nothing(watched):
+    seen = watched()
+    page = seen.open("/?q=water&to=de")
+    seen.settled()
+    first = page.locator(".result").first
+    assert first.locator("h2 .untitled").inner_text() == "0.de"
+    assert first.locator("h2 .w").count() == 0
+    assert first.locator("h2 + .rendering").is_hidden()
+    seen.fine()
+
+
+def test_a_long_title_stays_within_three_lines_of_a_phone(watched):
+    seen = watched(viewport={"width": 390, "height": 800})
+    page = seen.open("/?q=bees+honey&to=en")
+    seen.settled()
+    title = page.locator(".result[data-id=long] h2 button")
+    box = title.bounding_box()
+    assert box["x"] + box["width"] <= 390
+    assert box["height"] < 4 * 1.35 * 1.22 * 16
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert title.get_attribute("title") == LONG + WORD
+    seen.fine()
+
+
+def test_the_map_of_many_is_walked_with_keys(watched):
+    seen = watched()
+    page = seen.open("/?view=map")
+    seen.until("document.querySelector('#map-about').textContent.includes('near each other')")
+    assert page.locator("#legend .chip:not(.more)").count() == 10
+    page.locator("#map").focus()
+    page.keyboard.press("ArrowRight")
+    first = page.locator("#gloss b").inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#gloss b").inner_text() != first or page.locator("#gloss .sure").inner_text()
+    at = page.locator("#gloss b").inner_text()
+    box = page.locator("#map").bounding_box()
+    assert box["y"] + box["height"] <= 860  # all of it is seen at once
+    page.keyboard.press("Enter")
+    seen.settled()
+    assert page.input_value("#q") == at
+    seen.fine()
+
+
+def test_an_empty_collection_says_how_to_begin(watched):
+    seen = watched("empty")
+    page = seen.open()
+    assert "empty collection" in page.locator("#welcome h2").inner_text()
+    page.fill("#q", "bees")
+    page.keyboard.press("Enter")
+    seen.until("document.querySelector('#results').ariaBusy === 'false'")
+    assert "empty collection" in page.locator("#welcome h2").inner_text()  # nothing was found, and that is why
+    page.locator("#welcome").get_by_text("Add files").click()
+    assert page.locator("#file").count() == 1
+    page.click("[data-view=map]")
+    seen.until("document.querySelector('#map-about').textContent.includes('nothing to draw')")
+    assert page.locator("#map").is_hidden()
+    seen.fine()
+
+
+def test_documents_on_one_thing_are_neighbours_on_the_map_whatever_their_language():
+    records = [Record(document, {}, {}) for document in documents()]
+    plane = project(records, bridged)
+    topics = np.array([int(document.id[0]) if document.title == "" else -1 for document in plane.documents])
+    apart = np.linalg.norm(plane.places[:, None] - plane.places[None], axis=2)
+    np.fill_diagonal(apart, 9)
+    nearest = topics[np.argsort(apart, axis=1)[:, :5]]
+    assert (nearest == topics[:, None])[topics >= 0].mean() > 0.9  # a third would be by chance
+    assert plane.places.min() >= 0
+    assert plane.places.max() <= 1
+
+
+def test_a_map_of_few_and_of_none():
+    records = [Record(document, {}, {}) for document in demo.documents()[:3]]
+    for count in range(4):
+        assert project(records[:count], bridged).places.shape == (count, 2)
+    assert json.dumps(project(records, bridged).places.tolist())
