@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import Bags, Doubles, Ids, Integers, Layout, sparse
+from paragloss.bm25 import Bags, Doubles, Ids, Integers, Layout
 from paragloss.errors import StoreError
 from paragloss.types import SparseVector
 
@@ -78,15 +79,33 @@ class Statistics:
 
         Its dot product with a document's vector is BM25. Terms that no document holds are left out.
         """
-        entries: Counter[int] = Counter()
-        wanted = np.fromiter(terms.values(), np.float64, len(terms))
-        for field, weight in weights.items():
-            ids = self.ids(field, lang, list(terms))
-            df = self._df.of(ids)
-            values = np.where(df > 0, weight * wanted * self.idf(field, lang, df), 0)
-            for id, value in zip(ids.tolist(), values.tolist(), strict=True):
-                entries[id] += value
-        return sparse(entries)
+        return self.queries([(lang, terms)], weights)[0][0]
+
+    def queries(
+        self, said: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
+    ) -> list[tuple[SparseVector, float]]:
+        """`query` for several languages at once, and what a document of each would score that says every term without
+        end; terms that no document has count too. A field counts as far as documents have it: the few that have more
+        do not make the others worse."""
+        langs, sizes = [lang for lang, _ in said], [len(terms) for _, terms in said]
+        of = np.repeat(np.arange(len(said)), sizes)  # (terms,) which language
+        wanted = np.array([weight for _, terms in said for weight in terms.values()], np.float64)
+        hashes = [self.layout.hashes(lang)[term] for lang, terms in said for term in terms]
+        fields = np.array([self.layout.field(field) for field in weights], np.int64)
+        ids = self.layout.ids(fields[:, None], hashes)  # (fields, terms)
+        df = self.df_of(ids.ravel()).reshape(ids.shape)
+        documents = np.array([[self.documents(field, lang) for lang in langs] for field in weights], np.float64)
+        share = np.array([[self.coverage(field, lang) for lang in langs] for field in weights])
+        values = np.array(list(weights.values()))[:, None] * wanted * rarity(documents[:, of], df)  # (fields, terms)
+        most = np.bincount(of, (values * share[:, of]).sum(axis=0), len(said))
+        keys, row = np.unique((np.tile(of, len(fields)) << 32) + ids.ravel().astype(np.int64), return_inverse=True)
+        total = np.bincount(row.ravel(), np.where(df > 0, values, 0).ravel(), len(keys))
+        edges = np.searchsorted(keys, np.arange(len(said) + 1) << 32).tolist()
+        here = [np.arange(start, end)[total[start:end] != 0] for start, end in pairwise(edges)]
+        return [
+            (SparseVector((keys[some] & 0xFFFFFFFF).astype(np.uint32), total[some].astype(np.float32)), float(whole))
+            for some, whole in zip(here, most, strict=True)
+        ]
 
     def weigh(self, langs: Sequence[str], bags: Bags) -> list[SparseVector]:
         """A vector for each document, given the documents' languages and counted terms. Counts nothing yet.

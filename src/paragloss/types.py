@@ -224,6 +224,17 @@ class Scorer(Protocol):
         ...
 
 
+@runtime_checkable
+class Polyglot(Protocol):
+    """A searcher that can search several languages at once, each for itself."""
+
+    def by_language(
+        self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
+    ) -> list[list[Ranking]]:
+        """For each query, and each of `langs`, what `search` would find of that language's documents alone."""
+        ...
+
+
 class Store(Protocol):
     """Keeps documents with their vectors and finds them by dot product.
 

@@ -75,6 +75,29 @@ def test_scores_are_those_of_a_search_in_each_language(indexed, kind, proportion
     assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected], rel=1e-12)
 
 
+@pytest.mark.parametrize("kind", [Probabilistic, Synonymous])
+@pytest.mark.parametrize("where", [None, {"meta.even": [True]}])
+def test_all_languages_at_once_find_what_each_finds_alone(indexed, kind, where):
+    """More queries than are put to the store at once, and one that says nothing."""
+    store, statistics = indexed
+    everywhere = Everywhere(kind(store, statistics, proportional=True, analyze=Words), Shifted(), to=LANGS)
+    plain = Lexical(store, statistics, langs=LANGS, proportional=True, analyze=Words)
+    asks = [Query(str(i), f"w{i} w{i + 3} w2", "en") for i in range(30)] + [Query("none", "", "en")]
+    for searcher in (everywhere, plain):
+        found = searcher.by_language(asks, 7, LANGS, where)
+        alone = [searcher.search(asks, 7, {**(where or {}), "lang": [lang]}) for lang in LANGS]
+        assert found == [[rankings[i] for rankings in alone] for i in range(len(asks))]
+        assert found[-1] == [[]] * len(LANGS)
+        assert any(found[0])
+
+
+def test_many_queries_at_once_find_what_each_finds_alone(indexed):
+    store, statistics = indexed
+    searcher = Probabilistic(store, statistics, analyze=Words)
+    asks = [Query(str(i), f"w{i} w{i + 3}", LANGS[i % 5]) for i in range(150)]
+    assert searcher.search(asks, 5) == [searcher.search([ask], 5)[0] for ask in asks]
+
+
 def test_the_best_are_among_its_few_candidates(indexed):
     store, statistics = indexed
     ask = [Query("q", "w3 w7 w12", "en")]

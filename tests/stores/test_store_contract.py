@@ -361,6 +361,21 @@ def test_a_document_in_another_language_is_read_in_that(store):
     assert store.read_sparse("terms", ["a"])[0] == ["de"]
 
 
+def test_vectors_that_were_read_are_read_anew_once_they_changed(store):
+    def terms():
+        rows = store.read_sparse("terms", ["a"])[1]
+        return dict(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
+
+    store.add([record("a", terms={3: 1.0})])
+    assert terms() == terms() == {3: 1.0}
+    store.add([record("a", terms={4: 2.0})])
+    assert terms() == {4: 2.0}
+    store.update_sparse("terms", ["a"], [SparseVector(np.array([5], np.uint32), np.array([0.5], np.float32))])
+    assert terms() == {5: 0.5}
+    store.delete(["a"])
+    assert terms() == {}
+
+
 def test_names_of_blobs(store):
     store.write_blob("one", b"1")
     store.write_blob("two", b"2")

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from paragloss import languages
 from paragloss.analysis import analyzer
 from paragloss.statistics import Statistics
@@ -48,8 +50,9 @@ def understood(
                     said.update(clause.source.split(), [clause.source])
     if not asked:
         return Understood(len(written), ())
-    missing = [word for word in written if word not in said and not _stands(word, statistics, targets)]
-    return Understood(len(written), tuple(missing))
+    strange = [word for word in written if word not in said]
+    standing = _standing(strange, statistics, targets)
+    return Understood(len(written), tuple(word for word in strange if word not in standing))
 
 
 def _translations(translator: Translator, query: Query, others: Sequence[str]) -> Mapping[str, list[Translation]]:
@@ -57,15 +60,21 @@ def _translations(translator: Translator, query: Query, others: Sequence[str]) -
     return translate_many(translator, query, some) if some else {}
 
 
-def _stands(word: str, statistics: Statistics, targets: Sequence[str]) -> bool:
-    """Whether some document has a word as it is written; numbers and single signs need no translation."""
-    if not any(map(str.isalpha, word)):
-        return True
+def _standing(words: Sequence[str], statistics: Statistics, targets: Sequence[str]) -> set[str]:
+    """Words that some document has as they are written; numbers and single signs need no translation."""
+    found = {word for word in words if not any(map(str.isalpha, word))}
+    fields = np.arange(len(statistics.layout.fields))[:, None]
     for lang in targets:
-        terms = analyzer(lang).terms(word)
-        if terms and any(statistics.df(field, lang, terms).all() for field in statistics.layout.fields):
-            return True
-    return False
+        cut, hashes = analyzer(lang).terms, statistics.layout.hashes(lang)
+        terms = {word: some for word in words if word not in found and (some := cut(word))}
+        asked = [hashes[term] for some in terms.values() for term in some]
+        if asked:
+            ids = statistics.layout.ids(fields, asked)  # (fields, terms)
+            there = statistics.df_of(ids.ravel()).reshape(ids.shape) > 0
+            first = np.cumsum([0, *map(len, terms.values())])[:-1]
+            whole = np.asarray(np.logical_and.reduceat(there, first, axis=1)).any(axis=0)
+            found.update(word for word, stands in zip(terms, np.asarray(whole), strict=True) if stands)
+    return found
 
 
 def unknown_share(texts: Iterable[str], lang: str, model: Default) -> float | None:

@@ -37,9 +37,19 @@ class Dense:
         self._exact = exact
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+        return self._found(self.vectors(queries), k, where)
+
+    def by_language(
+        self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
+    ) -> list[list[Ranking]]:
+        """Queries are encoded once for all languages."""
         vectors = self.vectors(queries)
-        asked = np.flatnonzero(vectors.any(axis=1)) if len(queries) else np.zeros(0, np.int64)
-        rankings: list[Ranking] = [[] for _ in queries]
+        each = [self._found(vectors, k, {**(where or {}), "lang": [lang]}) for lang in langs]
+        return [[rankings[i] for rankings in each] for i in range(len(queries))]
+
+    def _found(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:
+        asked = np.flatnonzero(vectors.any(axis=1)) if len(vectors) else np.zeros(0, np.int64)
+        rankings: list[Ranking] = [[] for _ in vectors]
         if len(asked):
             found = self.store.search_dense(self.name, vectors[asked], k, where, exact=self._exact)
             for i, ranking in zip(asked.tolist(), found, strict=True):

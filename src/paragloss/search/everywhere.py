@@ -23,7 +23,12 @@ class Everywhere:
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
         wanted = (where or {}).get("lang")
-        return [self.searcher.together(self.translations(query, wanted), k, where) for query in queries]
+        return self.searcher.together([self.translations(query, wanted) for query in queries], k, where)
+
+    def by_language(
+        self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
+    ) -> list[list[Ranking]]:
+        return self.searcher.apart([self.translations(query, langs) for query in queries], k, langs, where)
 
     def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         """Of documents whether or not they would be found."""

@@ -49,9 +49,19 @@ class Lexical:
         self._analyze = analyze
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        vectors = [self.vector(query, where) for query in queries]
+        return self._found([self.vector(query, where) for query in queries], k, where)
+
+    def by_language(
+        self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
+    ) -> list[list[Ranking]]:
+        each = [self._vectors(query, {**(where or {}), "lang": langs}) for query in queries]
+        nothing = sparse({})
+        found = iter(self._found([vectors.get(lang, nothing) for vectors in each for lang in langs], k, where))
+        return [[next(found) for _ in langs] for _ in queries]
+
+    def _found(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]
-        rankings: list[Ranking] = [[] for _ in queries]
+        rankings: list[Ranking] = [[] for _ in vectors]
         if asked:
             # Terms' ids are those of a language: the store need not filter by it as well.
             rest = {field: values for field, values in (where or {}).items() if field != "lang"}
@@ -63,19 +73,30 @@ class Lexical:
     def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         """Of documents whether or not they would be found: nothing in common is 0."""
         vector = self.vector(query, {"lang": langs})
-        records = self._store.get(ids, vectors=[self._name], text=False) if ids else []
-        terms = {id: record.sparse.get(self._name) for id, record in zip(ids, records, strict=True) if record}
-        return {id: dot(vector, mine) if mine is not None else 0.0 for id, mine in terms.items()}
+        codes, rows = self._store.read_sparse(self._name, ids)
+        ends = np.cumsum(rows.sizes)
+        parts = zip(ids, codes, (ends - rows.sizes).tolist(), ends.tolist(), strict=True)
+        return {
+            id: dot(vector, SparseVector(rows.indices[start:end], rows.values[start:end]))
+            for id, code, start, end in parts
+            if code  # others are gone
+        }
 
     def vector(self, query: Query, where: Where | None = None) -> SparseVector:
         """What the store is asked. Empty when no document can match."""
         entries: Counter[int] = Counter()
-        for lang in self._searched(query, where):
-            terms = self._terms(query, lang)
-            part = self._statistics.query(lang, terms, self._weights)
-            most = self._most(terms, lang) if self._proportional else 1.0
-            entries.update(dict(zip(part.indices.tolist(), (part.values / most).tolist(), strict=True)))
+        for part in self._vectors(query, where).values():
+            entries.update(dict(zip(part.indices.tolist(), part.values.tolist(), strict=True)))
         return sparse(entries)
+
+    def _vectors(self, query: Query, where: Where | None) -> dict[str, SparseVector]:
+        """The same, each language by itself."""
+        said = [(lang, self._terms(query, lang)) for lang in self._searched(query, where)]
+        parts = self._statistics.queries(said, self._weights)
+        return {
+            lang: part._replace(values=part.values / np.float32(most)) if self._proportional and most else part
+            for (lang, _), (part, most) in zip(said, parts, strict=True)
+        }
 
     def met(self, query: Query, id: str) -> list[Met]:
         """What every word gives a document; all of them sum to its score, which is a dot product."""
@@ -83,22 +104,11 @@ class Lexical:
         if record is None or record.document.lang not in self._searched(query, None):
             return []
         lang, vector, found = record.document.lang, record.sparse[self._name], []
-        most = self._most(self._terms(query, lang), lang) if self._proportional else 1.0
+        most = self._statistics.queries([(lang, self._terms(query, lang))], self._weights)[0][1]
         for source, word, weight in self._said(query, lang):
             linear = self._statistics.query(lang, {word: weight}, self._weights)
-            found.append(Met(source, word, dot(linear, vector) / most))
+            found.append(Met(source, word, dot(linear, vector) / (most if self._proportional else 1.0)))
         return [met for met in found if met.score]
-
-    def _most(self, terms: Mapping[str, float], lang: str) -> float:
-        """What a document would score that says every term without end; terms that no document has count too. A field
-        counts as far as documents have it: the few that have more do not make the others worse."""
-        wanted, statistics = np.fromiter(terms.values(), np.float64, len(terms)), self._statistics
-        return sum(
-            weight
-            * statistics.coverage(field, lang)
-            * float(wanted @ statistics.idf(field, lang, statistics.df(field, lang, list(terms))))
-            for field, weight in self._weights.items()
-        )
 
     def _searched(self, query: Query, where: Where | None) -> list[str]:
         langs = (query.lang,) if query.clauses or self._langs is None else self._langs

@@ -11,6 +11,7 @@ was translated. A query without clauses has one for each of its terms: the first
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,9 @@ from paragloss.types import Analyzer, Hit, Query, Ranking, SparseRows, SparseVec
 #: gave the same reciprocal ranks as 1,000 at a fifth of the time.
 CANDIDATES = 200
 #: In one language twice as many as are wanted will do, and at least so many.
-_LEAST = 60
+_LEAST = 40
+#: So many vectors are put to the store at once.
+_AT_ONCE = 64
 
 
 class Choice(NamedTuple):
@@ -111,7 +114,18 @@ class _Asked(NamedTuple):
     shares: Doubles  # (keys, clauses) how much of a term counts for each clause
     gain: Doubles  # (langs, fields, clauses) field weight times the clause's idf
     most: Doubles  # (langs,) what a document full of the query's words would get
-    linear: SparseVector  # what the store is asked
+    weights: Doubles  # (keys,) what each counts where the store is asked
+
+    def linear(self) -> SparseVector:
+        """What the store is asked: words of all languages at once."""
+        return _summed((self.keys & 0xFFFFFFFF).astype(np.uint32), self.weights)
+
+    def linears(self) -> list[SparseVector]:
+        """The same, of each language by itself."""
+        edges = np.searchsorted(self.keys, np.arange(len(self.langs) + 1) << 32)
+        ids = (self.keys & 0xFFFFFFFF).astype(np.uint32)
+        kept = [np.arange(start, end)[self.weights[start:end] != 0] for start, end in pairwise(edges.tolist())]
+        return [SparseVector(ids[here], self.weights[here].astype(np.float32)) for here in kept]
 
 
 class _Felt(NamedTuple):
@@ -148,24 +162,81 @@ class _OneTerm(_Structured):
         documents there are (fields, clauses)."""
         raise NotImplementedError
 
-    def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
-        return self.together([query], k, where)
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+        return self.together([[query] for query in queries], k, where)
 
-    def together(self, queries: Sequence[Query], k: int, where: Where | None = None) -> Ranking:
-        """One ranking for a query said in several languages, each of which finds documents of its own: one question to
-        the store however many there are, and every document scored by its own language's statistics."""
+    def together(self, questions: Sequence[Sequence[Query]], k: int, where: Where | None = None) -> list[Ranking]:
+        """One ranking for each query said in several languages, each of which finds documents of its own: one question
+        to the store however many there are, and every document scored by its own language's statistics."""
         rest = dict(where or {})
         wanted = rest.pop("lang", None)  # terms' ids are those of a language: the store need not filter by it as well
-        asked = self._asked([query for query in queries if wanted is None or query.lang in wanted])
-        if asked is None:
-            return []
-        number = self._number if wanted is None or len(wanted) > 1 else min(self._number, max(2 * k, _LEAST))
-        found = self._candidates(asked.linear, max(number, k), rest or None)
-        if not found:
-            return []
-        langs, rows = self._store.read_sparse(self._name, [hit.id for hit in found])
-        scores = self._scores(asked, langs, rows)
-        return rank((Hit(hit.id, score) for hit, score in zip(found, scores.tolist(), strict=True) if score > 0), k)
+        number = self._number if wanted is None or len(wanted) > 1 else self._few(k)
+        said = [[query for query in queries if wanted is None or query.lang in wanted] for queries in questions]
+        every: list[Ranking] = []
+        for start in range(0, len(said), _AT_ONCE):
+            asked = [self._asked(queries) for queries in said[start : start + _AT_ONCE]]
+            found = self._looked_at([(one, [one.linear()] if one else []) for one in asked], max(number, k), rest)
+            every += [rank((hit for _, hit in hits[0]) if hits else (), k) for hits in found]
+        return every
+
+    def apart(
+        self, questions: Sequence[Sequence[Query]], k: int, langs: Sequence[str], where: Where | None = None
+    ) -> list[list[Ranking]]:
+        """For each query said in several languages a ranking of each language's documents, all of them at once: one
+        question to the store, and what it found is read once."""
+        rest = {field: values for field, values in (where or {}).items() if field != "lang"}
+        every, some = [], max(1, _AT_ONCE // max(len(langs), 1))
+        for start in range(0, len(questions), some):
+            said = [[query for query in queries if query.lang in langs] for queries in questions[start : start + some]]
+            asked = [self._asked(queries) for queries in said]
+            vectors = [(one, one.linears() if one else []) for one in asked]
+            for one, found in zip(asked, self._looked_at(vectors, max(self._few(k), k), rest), strict=True):
+                mine = dict(zip(one.langs if one else (), found, strict=True))
+                every.append([rank((hit for code, hit in mine.get(lang, ()) if code == lang), k) for lang in langs])
+        return every
+
+    def _few(self, k: int) -> int:
+        """How many candidates are looked at where one language is searched."""
+        return min(self._number, max(2 * k, _LEAST))
+
+    def _looked_at(
+        self, asked: Sequence[tuple[_Asked | None, Sequence[SparseVector]]], number: int, where: Where
+    ) -> list[list[list[tuple[str, Hit]]]]:
+        """For each question, and each vector it was put as, the documents found: their language and their score."""
+        vectors = [vector for _, some in asked for vector in some]
+        told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
+        answers: list[Ranking] = [[] for _ in vectors]
+        searched = self._store.search_sparse(self._name, [vectors[i] for i in told], number, where or None)
+        for i, ranking in zip(told, searched if told else [], strict=True):
+            answers[i] = ranking
+        place = {id: i for i, id in enumerate(dict.fromkeys(hit.id for ranking in answers for hit in ranking))}
+        langs, rows = self._store.read_sparse(self._name, list(place))
+        left = iter(answers)
+        return [self._scored(one, [next(left) for _ in some], place, langs, rows) for one, some in asked]
+
+    def _scored(
+        self,
+        asked: _Asked | None,
+        found: Sequence[Ranking],
+        place: Mapping[str, int],
+        langs: list[str],
+        rows: SparseRows,
+    ) -> list[list[tuple[str, Hit]]]:
+        """What was found for one question, of documents that lie among others."""
+        which = list(dict.fromkeys(place[hit.id] for ranking in found for hit in ranking))
+        if asked is None or not which:
+            return [[] for _ in found]
+        if len(which) < len(place):
+            langs, rows = [langs[i] for i in which], taken(rows, np.array(which))
+        else:  # all of them, in the order they were read
+            which = sorted(which)
+        scores = dict(zip(which, self._scores(asked, langs, rows).tolist(), strict=True))
+        lang = dict(zip(which, langs, strict=True))
+        at = [[place[hit.id] for hit in ranking] for ranking in found]
+        return [
+            [(lang[i], Hit(hit.id, scores[i])) for hit, i in zip(ranking, here, strict=True) if scores[i] > 0]
+            for ranking, here in zip(found, at, strict=True)
+        ]
 
     def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         """Of documents of the query's language, whether or not they would be found."""
@@ -230,7 +301,8 @@ class _OneTerm(_Structured):
         keys, row = np.unique((lang[which] << 32) + every.astype(np.int64), return_inverse=True)
         table = np.zeros((len(keys), gain.shape[2]))
         np.add.at(table, (row.ravel(), clause[which]), counted)
-        return _Asked(langs, keys, table, gain, most, _summed(every, counted * weighed))
+        weights = np.bincount(row.ravel(), counted * weighed, len(keys)).astype(float)
+        return _Asked(langs, keys, table, gain, most, weights)
 
     def _inner(self, hashes: Sequence[int], shares: Doubles) -> _Inner:
         """The same words as other words hold them inside, or nothing where that is not looked at."""
@@ -407,6 +479,14 @@ class Nested(_Structured):
             ids = sorted(frozenset[int]().union(*(self._anywhere(word, lang) for word in words)))
             questions.append((sparse(dict.fromkeys(ids, 1.0)), int(self._statistics.df_of(ids).sum())))
         return min(questions, key=lambda question: question[1])
+
+
+def taken(rows: SparseRows, which: Integers) -> SparseRows:
+    """Some of the rows, in another order."""
+    start, sizes = np.cumsum(rows.sizes) - rows.sizes, rows.sizes[which]
+    first = np.cumsum(sizes) - sizes
+    entries = np.repeat(start[which] - first, sizes) + np.arange(int(sizes.sum()))
+    return SparseRows(sizes, rows.indices[entries], rows.values[entries])
 
 
 def _summed(ids: Ids, weights: Doubles) -> SparseVector:

@@ -20,7 +20,7 @@ import threading
 import uuid
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -32,8 +32,9 @@ from paragloss.errors import StoreError
 from paragloss.stores import _files, _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._guards import copy_sparse, enough_room, loaded, told
-from paragloss.stores._names import MOST, Names
+from paragloss.stores._names import Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
+from paragloss.stores._recent import Packed, Recent
 from paragloss.stores._seal import broken, seal, unseal
 from paragloss.stores._settling import settle, vectors_of
 from paragloss.stores._sharing import Host
@@ -67,7 +68,7 @@ class EmbeddedStore(KeptVectors):
         self._unflushed = 0
         self._indexed = set(shard.info().payload_schema)
         self._names = Names(lambda points: self._payloads(points, "id"), key=lambda point: point.id.int)
-        self._langs: dict[int, str] = {}  # by point, of documents that were asked for; whatever is written is left out
+        self._recent = Recent()  # whatever is written is left out
         self.token = uuid.uuid4().hex
         self._changes: Counter[str] = Counter()
         self._live: dict[str, tuple[Callable[[], str], Callable[[], bytes]]] = {}
@@ -167,7 +168,7 @@ class EmbeddedStore(KeptVectors):
             weight = sum(1 + len(record.document.text) // 5000 for record in some)
             points = [self._point(record) for record in some]
             with self._turn:
-                self._forget_langs(point.id for point in points)
+                self._recent.forget(point.id.int for point in points)
                 self._update(edge.UpdateOperation.upsert_points(points), weight)
 
     def delete(self, ids: Sequence[str]) -> int:
@@ -175,7 +176,7 @@ class EmbeddedStore(KeptVectors):
         there = [record.id for record in self._ask("retrieve", points, False, False)]
         if there:
             with self._turn:
-                self._forget_langs(there)
+                self._recent.forget(point.int for point in there)
                 self._update(edge.UpdateOperation.delete_points(there))
         return len(there)
 
@@ -188,15 +189,17 @@ class EmbeddedStore(KeptVectors):
         return [self._record(found[point]) if point in found else None for point in points]
 
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
-        points = [_points.point_id(id) for id in ids]
-        with self._turn:  # nothing is written between finding a language and remembering it
-            found = {p.id.int: p.vector for p in self._ask("retrieve", points, False, [self._shape.known(name)])}
-            self._langs.update(self._payloads([point for point in found if point not in self._langs], "lang"))
-            langs = [self._langs[point] if point in found else "" for point in (int(p, 16) for p in points)]
-            if len(self._langs) > MOST:
-                self._langs.clear()
-        vectors = [(found.get(int(point, 16)) or {}).get(name) for point in points]
-        return langs, _points.packed([((), ()) if v is None else (v.indices, v.values) for v in vectors])
+        self._shape.known(name)
+        with self._turn:  # nothing is written between reading and remembering
+            points = [int(_points.point_id(id), 16) for id in ids]
+            return self._recent.rows(name, points, lambda some: self._packed(name, some))
+
+    def _packed(self, name: str, points: Sequence[int]) -> Iterator[tuple[int, Packed]]:
+        asked = [f"{point:032x}" for point in points]
+        found = {p.id.int: (p.payload["lang"], p.vector) for p in self._ask("retrieve", asked, ["lang"], [name])}
+        for point, (lang, vectors) in found.items():
+            vector = vectors.get(name)
+            yield point, Packed(lang, _points.sparse(*((vector.indices, vector.values) if vector else ((), ()))))
 
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
         matching = self._filter(where, lacking)
@@ -326,10 +329,6 @@ class EmbeddedStore(KeptVectors):
         found = self._ask("retrieve", [f"{point:032x}" for point in points], [key], False) if points else []
         return [(point.id.int, point.payload[key]) for point in found]
 
-    def _forget_langs(self, points: Iterable[Any]) -> None:
-        for point in points:
-            self._langs.pop(point.int, None)
-
     def _write_meta(self) -> None:
         _files.write_whole(self.path / "meta.json", json.dumps(self._shape.as_json(), indent=1).encode())
 
@@ -360,7 +359,9 @@ class EmbeddedStore(KeptVectors):
 
     def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
         points = [edge.PointVectors(id, named) for id, named in vectors]
-        self._update(edge.UpdateOperation.update_vectors(points), len(points))
+        with self._turn:
+            self._recent.forget(int(id, 16) for id, _ in vectors)
+            self._update(edge.UpdateOperation.update_vectors(points), len(points))
 
     @staticmethod
     def _sparse(vector: SparseVector) -> Any:

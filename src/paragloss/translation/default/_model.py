@@ -75,6 +75,7 @@ class Default:
         self._entry = lru_cache(maxsize=50_000)(_told(self._entry_of))
         self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
         self._row = _told(Rows.row)
+        self._latest: tuple[tuple[str, str], list[Piece], dict[str, list[Translation]]] = ("", ""), [], {}
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -89,8 +90,15 @@ class Default:
         """The query in several languages; its words are looked up once."""
         lang = self._code(query.lang)
         codes = {target: self._code(target) for target in targets}
-        pieces = self.pieces(query.text, lang)
-        return {target: self._clauses(pieces, lang, code) for target, code in codes.items()}
+        if not query.text:  # whoever asks whether there is a way between two languages
+            return {target: [] for target in codes}
+        asked, pieces, said = self._latest
+        if asked != (query.text, lang):  # who searches asks again, to show what was found and to say what was not
+            asked, pieces, said = self._latest = (query.text, lang), self.pieces(query.text, lang), {}
+        for code in codes.values():
+            if code not in said:
+                said[code] = self._clauses(pieces, lang, code)
+        return {target: list(said[code]) for target, code in codes.items()}
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it is not known."""
