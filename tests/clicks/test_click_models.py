@@ -70,6 +70,64 @@ def test_results_passed_over_on_the_way_back_up_count_as_looked_at():
     assert up.examination[3, 2] == pytest.approx(4 / 9)
 
 
+def test_a_way_down_up_and_down_again_is_walked_result_by_result():
+    model = tacm([session("abcde", "d", "a", "e")], rounds=1)
+    # Down to d past a, b, c; up to a past c, b; down to e past b, c: the opened ones are not passed again.
+    # a, d, e are opened (1); a is passed once (1/3), b and c three times.
+    average = (3 * 1 + 7 / 3) / 10
+    assert model.attraction["q"] == {
+        "a": pytest.approx((1 + 1 / 3 + 2 * average) / 4),
+        "b": pytest.approx((1 + 2 * average) / 5),
+        "c": pytest.approx((1 + 2 * average) / 5),
+        "d": pytest.approx((1 + 2 * average) / 3),
+        "e": pytest.approx((1 + 2 * average) / 3),
+    }
+    seen, opened, never = (1 / 3 + 1) / 3, (1 + 1) / 3, 1 / 2  # one trial, and two more at 1/2
+    expected = np.full((6, 6), never)
+    expected[0, 1:5] = seen, seen, seen, opened  # from the top to d
+    expected[4, 1:4] = opened, seen, seen  # from d to a
+    expected[1, 2:6] = seen, seen, never, opened  # from a to e
+    np.testing.assert_allclose(model.examination, expected)
+
+
+def test_a_visit_by_itself_says_nothing_of_what_satisfies():
+    enough = 1 - math.exp(-1)
+    model = tacm([session("a", ("a", 1, 30.0))], rounds=1)
+    # Nothing follows: satisfied with chance enough / 2. The power was there then, or was there and time was short:
+    # enough / 2 + (1 - enough) / 2, which is the 1/2 that was believed before.
+    assert model.satisfaction["q"]["a"] == pytest.approx(enough / 2)
+
+
+def test_without_a_click_satisfaction_stays_one_half():
+    model = tacm([session("ab")], rounds=0)
+    assert model.satisfaction["q"] == {"a": 0.5, "b": 0.5}
+    assert model.examination.tolist() == [[0.5] * 3] * 3
+
+
+def test_a_click_without_a_time_counts_as_an_average_one():
+    def satisfied(*clicks):
+        return tacm([session(c[0], c) for c in clicks], rounds=0).satisfaction["q"]
+
+    # With no times at all every visit was long enough: satisfied with chance 1/2.
+    assert satisfied(("a",), ("b",)) == {"a": pytest.approx(0.5), "b": pytest.approx(0.5)}
+    short, long = (1 - math.exp(-seconds / 30) for seconds in (3.0, 60.0))
+    average = (short + long) / 2
+    found = satisfied(("a", 1, 3.0), ("b", 1, 60.0), ("c",))
+    # Each is drawn to the ordinary document by two trials more.
+    assert found == {
+        "a": pytest.approx((short + 2 * average) / 6),
+        "b": pytest.approx((long + 2 * average) / 6),
+        "c": pytest.approx((average + 2 * average) / 6),
+    }
+
+
+def test_thirty_rounds_and_thirty_seconds_unless_told():
+    log = [session("ab", ("a", 1, 9.0)), session("ba", ("a", 2, 50.0)), session("ab", ("b", 2, 20.0))]
+    assert tacm(log)[:2] == tacm(log, rounds=30, patience=30.0)[:2]
+    assert tacm(log)[:2] != tacm(log, rounds=31)[:2]
+    assert tacm(log)[:2] != tacm(log, patience=31.0)[:2]
+
+
 def test_what_was_hardly_seen_does_not_beat_what_was_passed_over():
     log = [session("ab", ("a", 1, 60.0)) for _ in range(30)] + [session("cd") for _ in range(30)]
     found = tacm(log).relevance()["q"]
@@ -124,3 +182,46 @@ def test_a_simulated_log_is_repeatable_and_bears_out_its_habits():
     # a never attracts; b always does and satisfies, so that c is never reached.
     assert {click.document for one in log for click in one.clicks} == {"b"}
     assert sum(bool(one.clicks) for one in log) / 300 == pytest.approx(0.9, abs=0.05)
+
+
+def test_readers_are_shown_the_ranking_with_neighbours_exchanged():
+    rankings, nothing = {"four": "abcd", "two": "ab", "one": "a"}, {"four": {}, "two": {}, "one": {}}
+    log = simulate(rankings, nothing, nothing)
+    assert [one.query for one in log] == ["four"] * 100 + ["two"] * 100 + ["one"] * 100
+    assert log == simulate(rankings, nothing, nothing, seed=0)
+    shown = {query: {"".join(one.shown) for one in log if one.query == query} for query in rankings}
+    assert shown == {"four": {"bacd", "acbd", "abdc"}, "two": {"ba"}, "one": {"a"}}
+    # What nothing is said of does not attract.
+    assert not any(one.clicks for one in log)
+
+
+def test_readers_stay_a_minute_where_they_are_pleased_and_ten_seconds_elsewhere():
+    both = {"q": {"good": 1.0, "bad": 1.0}}
+    log = simulate({"q": ["bad", "good"]}, both, {"q": {"good": 1.0}}, sessions=4000, depth=1.0, swaps=0)
+    assert {tuple((c.document, c.rank) for c in one.clicks) for one in log} == {(("bad", 1), ("good", 2))}
+    bad, good = np.array([[click.dwell for click in one.clicks] for one in log]).T
+    # Sums of four waits of 15 and 2.5 seconds: their spread is half their mean.
+    assert (good.mean(), good.std()) == (pytest.approx(60, rel=0.03), pytest.approx(30, rel=0.05))
+    assert (bad.mean(), bad.std()) == (pytest.approx(10, rel=0.03), pytest.approx(5, rel=0.05))
+    assert good.tolist() == [round(seconds, 1) for seconds in good.tolist()]
+
+
+def test_a_synthetic_log_has_the_size_and_the_habits_it_says():
+    log = synthetic_log()
+    assert len(log.sessions) == 20 * 200
+    assert {query: len(documents) for query, documents in log.attraction.items()} == {
+        f"query {q}": 8 for q in range(20)
+    }
+    assert log == synthetic_log(seed=0)
+    # Three neighbours were exchanged: an odd number of pairs stands the wrong way round, three at most.
+    turned = {sum(a > b for i, a in enumerate(one.shown) for b in one.shown[i + 1 :]) for one in log.sessions}
+    assert turned == {1, 3}
+    many = synthetic_log(queries=50, documents=100, sessions=0)
+    attraction, satisfaction = (
+        np.array([list(documents.values()) for documents in habit.values()])
+        for habit in (many.attraction, many.satisfaction)
+    )
+    # Beta(1, 1.5) has a mean of 1 / 2.5; Beta(1, 1) is any share alike.
+    assert attraction.mean() == pytest.approx(0.4, abs=0.015)
+    assert satisfaction.mean() == pytest.approx(0.5, abs=0.015)
+    assert (satisfaction < 0.25).mean() == pytest.approx(0.25, abs=0.02)

@@ -93,3 +93,11 @@ def test_categories_average_their_own_queries():
     scores = {"RR": {"a": 1.0, "b": 0.5, "c": 0.0}}
     categories = {"b": "good", "a": "good", "c": "bad", "x": "none"}
     assert by_category(scores, categories) == {"good": {"RR": 0.75}, "bad": {"RR": 0.0}}
+
+
+def test_more_pairs_than_are_looked_at_at_once_are_all_counted():
+    words = Vocabulary("en", [f"word{i}" for i in range(320)], [1] * 320, 1, stem=False)
+    same = Knrm({"en": words}, {"en": np.arange(320)}, np.ones((320, 1), np.float32), np.zeros(11), 0.0)
+    text = " ".join(words.terms)
+    judged = Judged([Query("q", text, "en")], {"d": Document("d", text, "en")}, {"q": {"d": 1}})
+    assert [b.pairs for b in bins(same, judged)] == [320 * 320] + [0] * 10

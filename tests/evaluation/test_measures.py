@@ -74,9 +74,12 @@ def test_bad_input_is_said(run, qrels, measure, message):
     ("name", "value"),
     [
         ("nDCG(dcg='exp-log2')@10", (3 / math.log2(3) + 1 / 2) / (3 + 1 / math.log2(3))),
+        ("nDCG", (2 / math.log2(3) + 1 / 2) / (2 + 1 / math.log2(3))),
         ("nDCG@2", (2 / math.log2(3)) / (2 + 1 / math.log2(3))),  # the ideal is cut as well
         ("RR@1", 0.0),
         ("AP(rel=2)", 1 / 2),
+        ("AP(rel=3)", 0.0),  # there is none
+        ("R(rel=3)@2", 0.0),
         ("Judged@5", 3 / 5),
     ],
 )
@@ -85,7 +88,12 @@ def test_options_and_cut_offs(name, value):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("P", "needs a cut-off"), ("P(colour=3)@5", "unknown option 'colour=3'")]
+    ("name", "message"),
+    [
+        ("P", "needs a cut-off"),
+        ("P(colour=3)@5", "unknown option 'colour=3'"),
+        ("P(dcg='log2')@5", "unknown option \"dcg='log2'\""),
+    ],
 )
 def test_half_said_measures_are_refused(name, message):
     with pytest.raises(InputError, match=message):
@@ -105,3 +113,13 @@ def test_the_values_are_those_of_ir_measures():
     for name in names:
         theirs = {m.query_id: m.value for m in ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, served)}
         assert ours[name] == pytest.approx({q: theirs[q] for q in ours[name]}, abs=1e-6), name
+
+
+def test_a_grade_of_one_is_relevant():
+    assert evaluate({"q": [Hit("a", 1.0)]}, {"q": {"a": 1}}, ["AP"]) == {"AP": {"q": 1.0}}
+
+
+def test_three_queries_of_each_side_are_named_when_none_is_judged():
+    ranking, grades = [Hit("a", 1.0)], {"a": 1}
+    with pytest.raises(InputError, match=r"the run has r1, r2, r3, the judgments have q1, q2, q3, \.\.\.$"):
+        evaluate(dict.fromkeys(["r3", "r1", "r2"], ranking), dict.fromkeys(["q4", "q2", "q3", "q1"], grades), ["AP"])

@@ -1,5 +1,6 @@
 """Quick scores are those of the searcher that serves, and learning on shows in them."""
 
+import math
 import random
 
 import numpy as np
@@ -34,6 +35,34 @@ def test_quick_scores_are_the_structured_searchers(tmp_path):
     np.testing.assert_allclose(found, served, rtol=1e-4, atol=1e-5)
 
 
+def test_what_words_hold_inside_is_found_by_hand():
+    texts = ["Eisenbahnbrücke", "Eisenbahn Brot", "Brot", "Gorbatschow"]
+    documents = scoring.Documents.read(texts, "de", inner=texts)
+    assert documents.number == {"eisenbahnbruck": 0, "eisenbahn": 1, "brot": 2, "gorbatschow": 3}
+    assert documents.inner == {"≈SNBHNBRK": 4, "eisenbahn": 5, "bruck": 6, "≈BRT": 7, "≈GRBCW": 8}
+    assert documents.length.tolist() == [1, 2, 1, 1]
+    assert documents.counts.toarray().tolist() == [
+        [1, 0, 0, 0, 1, 1, 1, 0, 0],
+        [0, 1, 1, 0, 0, 0, 0, 1, 0],
+        [0, 0, 1, 0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 1, 0, 0, 0, 0, 1],
+    ]
+    # The railway stands in one document, and with 0.8 inside a word of another: 1.8 of 4. A sound counts whole.
+    railway, name = math.log(1 + (4 - 1.8 + 0.5) / (1.8 + 0.5)), math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
+    # Documents of one and of two words, at 1.25 on average.
+    short, long = 1.2 * (0.25 + 0.75 / 1.25), 1.2 * (0.25 + 0.75 * 2 / 1.25)
+    found = scoring.scores([scoring.own_words(Query("q", "Eisenbahn", "de")), [{"≈GRBCW": 1.0}]], documents)
+    expected = [[0.8 / (0.8 + short) * railway, 1 / (1 + long) * railway, 0, 0], [0, 0, 0, 1 / (1 + short) * name]]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert scoring.Documents.read(texts, "de").inner == {}
+
+
+def test_more_clauses_than_are_scored_at_once_score_alike():
+    documents = scoring.Documents.read(["brot", "hund"], "de")
+    found = scoring.scores([[{"brot": 1.0}]] * 20_002, documents)
+    assert np.unique(found, axis=0).shape == (1, 2)
+
+
 def test_a_document_that_scores_nothing_is_not_found():
     found = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
     assert scoring.reciprocal_ranks(found, [0, 0, 1]).tolist() == [0.0, 0.5, pytest.approx(0.5)]
@@ -52,3 +81,14 @@ def test_learning_on_from_a_table_finds_what_the_table_did_not_know(tmp_path):
     assert (there.source, there.target, there.texts) == ("en", "fr", 20)
     assert there.before < 0.3 < 0.7 < there.after
     assert back.before < 0.3 < 0.7 < back.after
+
+
+def test_a_pair_of_languages_that_the_table_did_not_know_gains_everything(tmp_path):
+    table.fit([Concept("0", {"en": "dog", "fr": "chien"})]).save(tmp_path / "general")
+    texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
+    # Of the fortieth, thirtieth ... only one has French beside its English: too few to tell anything of.
+    texts[0] = Concept("0", {"en": "dog", "fr": "chien", "de": "hund"})
+    [to_english, to_german] = scoring.gain(texts, start=str(tmp_path / "general"))
+    assert to_english[:4] == ("de", "en", 4, 0.0)
+    assert to_german[:4] == ("en", "de", 4, 0.0)
+    assert to_english.after > 0 < to_german.after

@@ -97,7 +97,7 @@ def judged_share(found: Found) -> float:
 def _ndcg(found: Found, gain: Callable[[int], float]) -> float:
     best = sorted((grade for grade in found.judged if grade > 0), reverse=True)[: found.cut]
     ideal = _discounted([gain(grade) for grade in best])
-    return _discounted([gain(max(grade or 0, 0)) for grade in found.grades]) / ideal if ideal else 0.0
+    return _discounted([gain(max(grade or 0, 0)) for grade in found.grades]) / ideal
 
 
 def _discounted(gains: Sequence[float]) -> float:
