@@ -123,6 +123,34 @@ def test_deleting_and_adding_back_changes_nothing(build):
     assert (stored(store), index.statistics.to_bytes()) == (before, counts)
 
 
+def test_an_index_is_opened_again_whole(build):
+    index, store = build([Document("a", "old words", "en"), Document("b", "words", "en")])
+    index.commit()
+    again = TermIndex.open(store, analyze=Words)
+    assert again.statistics.to_bytes() == index.statistics.to_bytes()
+    store.delete(["a"])
+    with pytest.raises(StoreError, match="damaged: 1 of its 2 documents can be found"):
+        TermIndex.open(store)
+    again.delete(["b"])  # from here on it is being written, and was killed
+    assert TermIndex.open(store).statistics.langs == ()
+
+
+def test_rows_that_say_nothing_are_not_kept(tmp_path):
+    documents = [Document(name, "word", "en") for name in ("some", "zeros", "none")]
+    with EmbeddedStore.create(tmp_path / "c", dense={"model": 2}, sparse=["terms"]) as store:
+        rows = [np.ones(2, np.float32), np.zeros(2, np.float32), None]
+        TermIndex.build(store, analyze=Words).add(documents, {"model": rows})
+        records = store.get(["some", "zeros", "none"], vectors=["model"])
+        assert [list(record.dense) for record in records] == [["model"], [], []]
+
+
+def test_languages_whose_texts_give_hardly_any_terms_are_said(build):
+    run = "x" * 900  # one term of nine hundred letters
+    with pytest.warns(UserWarning, match="^1 of 2 texts in 'th' gave fewer than one term") as told:
+        build([Document("a", "some words", "en"), Document("b", run, "th"), Document("c", "a b", "th")])
+    assert len(told) == 1
+
+
 def test_replacing_a_document_forgets_the_old_one(build):
     index, store = build([Document("a", "old words", "en"), Document("b", "words", "en")])
     index.add([Document("a", "ignored", "en"), Document("a", "neue wörter hier", "de")])

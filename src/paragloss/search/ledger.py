@@ -92,8 +92,8 @@ class Ledger:
         statistics, whole = Statistics.from_bytes(data)
         absorbed = set(statistics.absorbed)
         loose = {name: batch for name, batch in batches.items() if name not in absorbed}
-        done = [batch for batch in loose.values() if batch.added is not None]
-        statistics.merge([(b.added, 1) for b in done if b.added is not None] + [(b.taken, -1) for b in done])
+        done = [(batch.added, batch.taken) for batch in loose.values() if batch.added is not None]
+        statistics.merge([part for added, taken in done for part in ((added, 1), (taken, -1))])
         return statistics, loose, whole
 
     def alone(self, *, patience: float = 3.0) -> bool:
