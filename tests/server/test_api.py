@@ -35,7 +35,7 @@ def test_every_language_can_have_its_say(serve):
 def test_languages_are_counted_among_the_best(serve):
     counted = serve().get("/api/counts", params={"q": "how do bees make honey"}).json()
     assert counted["query"]["lang"] == "en"
-    assert sum(counted["languages"].values()) == counted["of"] == 200
+    assert sum(counted["languages"].values()) == counted["of"] == 50
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -76,6 +77,15 @@ def rank(
     """One ranking per query: what `search` shows, without the showing."""
     held.index.catch_up()
     return _ranked(held, [understood(held, query) for query in queries], k=k, to=to, pipeline=pipeline, where=where)
+
+
+def spread(held: Held, text: str, *, lang: str | None, k: int, where: Where | None) -> tuple[Query, Counter[str]]:
+    """How many of the best documents are in which language; their texts are not read."""
+    held.index.catch_up()
+    query, shares = understood(held, Query("", text, lang or ""))
+    (ranking,) = _ranked(held, [(query, shares)], k=k, to=None, pipeline=None, where=where)
+    records = held.store.get([hit.id for hit in ranking], text=False)
+    return query, Counter(record.document.lang for record in records if record)
 
 
 def guesses(held: Held, text: str) -> list[Guess]:

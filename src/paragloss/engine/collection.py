@@ -3,6 +3,7 @@ is done by `opening`, `writing`, `answering` and `describing`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -241,6 +242,12 @@ class Engine:
     ) -> list[Ranking]:
         """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
         return answering.rank(self.held, queries, k=k, to=to, pipeline=pipeline, where=where)
+
+    def spread(
+        self, text: str, *, lang: str | None = None, k: int = 50, where: Where | None = None
+    ) -> tuple[Query, Counter[str]]:
+        """A query with its language, and how many of the best documents for it are in which."""
+        return answering.spread(self.held, text, lang=lang, k=k, where=where)
 
     def guesses(self, text: str) -> list[Guess]:
         """The languages a query may be in, likeliest first, with how likely each is."""

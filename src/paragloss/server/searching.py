@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from paragloss.types import Query as Question
 from paragloss.types import Where
 
 #: How deep languages are counted: what a person might page through.
-DEPTH = 200
+DEPTH = 50
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(reader)], tags=["search"])
 
@@ -120,12 +119,10 @@ def _each_language(
 
 
 def _counted(engine: Engine, q: str, lang: str, where: Where | None) -> dict[str, Any]:
-    query = engine.search(q, lang=lang or None, k=1, where=where).query
-    hits = engine.rank([query], k=DEPTH, where=where)[0]
-    found = Counter(document.lang for document in engine.get([hit.id for hit in hits]) if document)
+    query, found = engine.spread(q, lang=lang or None, k=DEPTH, where=where)
     return {
         "query": {"text": query.text, "lang": query.lang},
-        "of": len(hits),
+        "of": found.total(),
         "languages": dict(found.most_common()),
     }
 
