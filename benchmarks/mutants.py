@@ -29,12 +29,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy
 import pytest
 import scipy.sparse
 import scipy.stats
 
-LIBRARIES = (numpy, scipy.sparse, scipy.stats)  # imported once for all
+LIBRARIES = (hypothesis, numpy, scipy.sparse, scipy.stats)  # imported once for all
 ROOT = Path(__file__).parents[1]
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -42,8 +43,21 @@ SWAPS: dict[type, type] = {
     ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
 #: Tests that are run besides those of the folder's own name, and processor seconds that one fault may take.
-BESIDE = {"clicks": ["tests/test_log_commands.py"], "models": ["tests/descent", "tests/test_bilingual_knrm.py"]}
+BESIDE = {"clicks": ["tests/test_log_commands.py"]}
 LIMIT = 120
+#: Of folders whose tests take long together, those that stand for a module besides the tests of its own name, and those
+#: that ask the same of every module, each by its name.
+STANDS = {
+    "models": {},
+    "translation": {
+        "bitext": "table", "model1": "bitext table", "spelling": "table embedding expansion", "chosen": "dictionary",
+        "combined": "origins glossary", "dictionary": "combined glossary", "engines": "machine", "glossary": "origins",
+        "inner": "sounds", "neighbours": "table", "phrases": "table", "sounds": "inner", "table": "bitext default",
+        "transliteration": "dictionary", "compounds": "default", "init": "default", "model": "default inner",
+        "rows": "default", "unpacked": "default", "words": "default", "packing": "default",
+    },
+}  # fmt: skip
+EVERY = {"models": ["tests/models/test_contract.py", "tests/models/test_settings_reach_the_method.py"]}
 
 
 def faults(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
@@ -135,11 +149,17 @@ class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.source, str(self.path), "exec"), module.__dict__)
 
 
-def tests_of(folder: str, path: Path) -> list[str]:
-    """The tests of the folder, those of the module's own name first."""
+def tests_of(folder: str, path: Path) -> list[list[str]]:
+    """The tests of the folder, those of the module's own name first; of a folder in STANDS only these and its own."""
     stem = path.stem.strip("_")
     found = sorted((ROOT / "tests" / folder).glob("test_*.py"), key=lambda test: stem not in test.stem)
-    return [str(test.relative_to(ROOT)) for test in found] + BESIDE.get(folder, [])
+    whole = [[str(test.relative_to(ROOT)) for test in found] + BESIDE.get(folder, [])]
+    if folder not in STANDS:
+        return whole
+    wanted = {stem, *STANDS[folder].get(stem, "").split()}
+    some = [str(test.relative_to(ROOT)) for test in found if any(name in test.stem for name in wanted)]
+    asked = [[*EVERY[folder], "-k", stem]] if folder in EVERY else []
+    return [some, *asked] if some else whole
 
 
 def noticed(folder: str, path: Path, source: str) -> bool:
@@ -150,8 +170,9 @@ def noticed(folder: str, path: Path, source: str) -> bool:
         sys.meta_path.insert(0, Planting(name, path, source))
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             chosen = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-W", "ignore"]
-            code = pytest.main([*chosen, *tests_of(folder, path)])
-        os._exit(1 if code else 0)
+            fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+            unnoticed = all(pytest.main([*chosen, *tests]) in fine for tests in tests_of(folder, path))
+        os._exit(0 if unnoticed else 1)
     return os.waitpid(child, 0)[1] != 0
 
 
@@ -165,6 +186,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
     options = parser.parse_args()
     os.chdir(ROOT)
+    hypothesis.settings.register_profile("calm", deadline=None, derandomize=True, database=None)
+    hypothesis.settings.load_profile("calm")  # a busy machine notices nothing
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # schemathesis' alone takes longer to import than most tests
     with contextlib.suppress(ImportError):
         import torch
 
@@ -178,8 +202,9 @@ def main() -> None:
     state: dict[str, Any] = {"tried": 0, "survivors": []}
     if options.state and options.state.exists():
         state = json.loads(options.state.read_text())
-    if noticed(options.folder, files[0], files[0].read_text()):
-        sys.exit(f"the tests of {options.folder} fail without any fault")
+    for path in sorted({path for path, _ in chosen[state["tried"] :]} if options.folder in STANDS else files[:1]):
+        if noticed(options.folder, path, path.read_text()):
+            sys.exit(f"the tests of {path.relative_to(ROOT)} fail without any fault")
     until = time.monotonic() + options.seconds
     for path, number in chosen[state["tried"] :]:
         if time.monotonic() > until:

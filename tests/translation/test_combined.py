@@ -4,7 +4,7 @@ import pytest
 
 from paragloss.errors import LanguageError
 from paragloss.formats.dictionaries import Entry
-from paragloss.translation.combined import Combined
+from paragloss.translation.combined import Combined, known, translate_many
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Query, Translator
 
@@ -48,3 +48,31 @@ def test_a_translator_of_other_languages_has_no_say():
 def test_a_weight_for_each():
     with pytest.raises(ValueError, match="1 weights for 2 translators"):
         Combined([GENERAL, OWN], weights=[1])
+
+
+FRENCH = Dictionary.build([Entry("server", "serveur")], "en", "fr")
+
+
+def test_it_says_of_whom_it_is_made():
+    assert Combined([GENERAL, OWN]).parts == [(GENERAL, 1.0), (OWN, 1.0)]
+    assert Combined([GENERAL, OWN], weights=[1, 3]).parts == [(GENERAL, 1), (OWN, 3)]
+
+
+def test_a_translator_is_asked_which_languages_it_knows():
+    assert known(GENERAL, "en", ["fr", "de", "en"]) == ["de"]
+    assert known(Combined([GENERAL, FRENCH]), "en", ["fr", "de", "sv"]) == ["fr", "de"]
+
+
+def test_many_languages_at_once_are_what_each_is_alone():
+    both = Combined([GENERAL, FRENCH, OWN])
+    query = Query("q", "web server", "en")
+    many = translate_many(both, query, ["fr", "de"])
+    assert many == {lang: both.translate(query, lang) for lang in ("fr", "de")}
+    assert [a.text for clause in many["fr"] for a in clause.alternatives] == ["web", "serveur"]
+    assert translate_many(GENERAL, query, ["de"]) == {"de": GENERAL.translate(query, "de")}
+    with pytest.raises(LanguageError, match=r"no dictionary for en->sv; this one is en->de; .*en->fr"):
+        translate_many(both, query, ["de", "sv"])
+
+
+def test_only_the_best_are_kept_with_what_they_weigh():
+    assert weights("server", GENERAL, OWN, most=1) == {"server": {"Server": 0.75}}

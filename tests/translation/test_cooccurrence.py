@@ -51,6 +51,7 @@ def test_a_phrase_occurs_where_all_its_words_do_and_an_unknown_word_nowhere():
     assert counted.em(["Xylophon", "Fluss Xylophon"], ["Ufer"]).tolist() == [[0], [0]]
     assert counted.em(["Xylophon", "Ufer"], ["Fluss"])[:, 0] == pytest.approx([0, 1 / 5])
     assert Cooccurrence.build([], "de").em(["Ufer"], ["Fluss"]).tolist() == [[0]]
+    assert Cooccurrence.build(["Ufer"], "de").em(["Xylophon", "Ufer"], ["Ufer"]).tolist() == [[0], [0]]
 
 
 class Fixed:
@@ -77,6 +78,13 @@ def test_the_neighbour_decides():
     assert chosen("bank money", **words) == [["Bank"], ["Geld"]]
     assert chosen("bank odd", **words) == [["Bank", "Ufer"], ["Foo", "Bar"]]  # nothing goes together: all stay
     assert chosen("bank", **words) == [["Bank", "Ufer"]]
+
+
+def test_only_the_next_word_on_either_side_decides():
+    words = {"bank": ["Ufer", "Bank"], "river": ["Fluss"], "money": ["Geld", "Moos"], "odd": ["Foo", "Bar"]}
+    assert chosen("river bank odd", **words) == [["Fluss"], ["Ufer"], ["Foo", "Bar"]]
+    assert chosen("odd bank money", **words) == [["Foo", "Bar"], ["Bank"], ["Geld"]]
+    assert chosen("odd odd bank money", **words) == [["Foo", "Bar"], ["Foo", "Bar"], ["Bank"], ["Geld"]]
 
 
 def test_within_phrases_only_words_of_one_phrase_are_neighbours():

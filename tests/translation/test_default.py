@@ -97,6 +97,16 @@ def test_neighbours_are_also_the_known_word_they_make_together(model):
     assert found[2].alternatives == (Alternative("Hauszug", 1.0, ("hauszug",)),)
 
 
+def test_a_known_word_is_not_taken_apart_and_an_unknown_one_only_where_words_are_compounds(model):
+    assert said(model.translate(Query("q", "Hauszug", "de"), "en")) == [("Hauszug", "train")]
+    assert said(model.translate(Query("q", "Maisontrain", "fr"), "en")) == [("Maisontrain", "Maisontrain")]
+
+
+def test_languages_go_by_any_of_their_codes(model):
+    assert said(model.translate(Query("q", "houses", "eng"), "deu")) == [("houses", "Haus")]
+    assert model.knows("haus", "ger")
+
+
 def test_an_english_word_in_a_foreign_query_is_read_as_english(model):
     assert said(model.translate(Query("q", "delay", "de"), "fr")) == [("delay", "retard")]
 
@@ -107,6 +117,68 @@ def test_terms_can_be_asked_about_one_by_one(model):
     assert not model.knows("zaphod", "de")
     assert [a.text for a in model.alternatives("haus", "de", "fr")] == ["maison"]
     assert model.alternatives("zaphod", "de", "fr") == ()
+    assert sum(a.weight for a in model.alternatives("maison", "fr", "de")) == pytest.approx(1)
+    assert model.spelled_large("haus", "de")
+    assert not model.spelled_large("hous", "en")
+    assert not model.spelled_large("zaphod", "de")
+    assert model.vocabulary("fr") == {"maison", "train", "retard", "premi", "ministr"}
+    assert model.inside("zugverspat", "de") == ["zug", "verspat"]
+    assert model.inside("hauszug", "de") == []  # it is known
+
+
+def one_to_one(lang, english, other, **cells):
+    """Tables where each English word is one other, spelled as they are."""
+    number = len(english)
+    straight = matrix(number, number, [(i, i, 1.0) for i in range(number)])
+    return {lang: Tables(english, english, other, other, cells.get("there", straight), cells.get("back", straight))}
+
+
+def test_a_word_as_it_stands_is_an_alternative_where_both_might_write_it():
+    model = pack(one_to_one("ru", ["hous"], ["дом"]) | one_to_one("de", ["hous"], ["häus"]))
+
+    def shares(text, source, target):
+        (clause,) = model.translate(Query("q", text, source), target)
+        return {a.text: pytest.approx(a.weight) for a in clause.alternatives}
+
+    assert shares("house", "en", "ru") == {"дом": 0.9, "house": 0.1}  # ASCII is written everywhere
+    assert shares("дом", "ru", "en") == {"hous": 1.0}
+    assert shares("дом", "ru", "de") == {"häus": 1.0}
+
+
+def test_a_word_goes_through_six_english_words_and_has_twelve_alternatives():
+    english, german = [f"e{i:02}" for i in range(20)], [f"d{i:02}" for i in range(20)]
+    back = matrix(20, 20, [(0, i, 0.1 - i / 1000) for i in range(10)])
+    there = matrix(20, 20, [(15, i, 0.06 - i / 1000) for i in range(16)] + [(i, i, 1.0) for i in range(10)])
+    model = pack(
+        one_to_one("de", english, german, there=there, back=back)
+        | one_to_one("fr", english, [f"f{e}" for e in english])
+    )
+    assert [a.text for a in model.alternatives("d00", "de", "fr")] == [f"fe{i:02}" for i in range(6)]
+    assert [a.text for a in model.alternatives("e15", "en", "de")] == german[:12]
+
+
+def test_a_phrase_has_three_words_at_most():
+    model = pack(one_to_one("de", ["a1 b1 c1", "a1 b1 c1 d1", "z1"], ["drei", "vier", "letzt"]))
+    found = model.translate(Query("q", "a1 b1 c1 d1 z1", "en"), "de")
+    assert [(t.source, t.alternatives[0].text) for t in found] == [
+        ("a1", "drei"), ("b1", "drei"), ("c1", "drei"), ("d1", "d1"), ("z1", "letzt"),
+    ]  # fmt: skip
+
+
+def test_full_precision_is_kept_only_where_it_is_asked_for(tmp_path):
+    thirds = matrix(1, 2, [(0, 0, 2 / 3), (0, 1, 1 / 3)])
+    tables = {"de": Tables(["e"], ["e"], ["a", "b"], ["a", "b"], thirds, matrix(2, 1, [(0, 0, 1.0), (1, 0, 1.0)]))}
+    for exact, off, kind in ((False, 0.02, np.uint8), (True, 1e-7, np.float32)):
+        model = pack(tables, exact=exact) if exact else pack(tables)
+        first, second = model.alternatives("e", "en", "de")
+        assert [first.weight, second.weight] == pytest.approx([2 / 3, 1 / 3], rel=off)
+        model.save(tmp_path / str(exact))
+        assert np.load(tmp_path / str(exact) / "weights.npy").dtype == kind
+
+
+def test_a_model_of_two_languages_is_a_table_too():
+    model = pack(one_to_one("de", ["hous"], ["haus"]))
+    assert model.table([("en", "de"), ("de", "en"), ("de", "fr")]).pairs == [("de", "en"), ("en", "de")]
 
 
 def test_a_language_it_does_not_have_is_refused_with_those_it_has(model):
@@ -134,6 +206,8 @@ def test_word_lists_find_every_word_and_no_other():
     spelled = {
         "": "", "a": "A", "hous": "house", "housekeep": "Housekeeping", "straß": "Straße", "дом": "дома",
         "कर": "करना", "zurich": "Zürich", "a b": "A b", "x" * 60: "entirely different", "ii": "İI",
+        "iphon": "iPhone", "abba": "ABBA", "3d": "3D", "p": "p" + "q" * 14, "q": "q" + "r" * 15, "s": "S" + "t" * 15,
+        "cutseven": "c", "cuteight1": "c", "long": "l" * 255,
     }  # fmt: skip
     del spelled[""]
     spelled |= {f"w{i}": f"W{i}s" for i in range(40)}
@@ -141,8 +215,29 @@ def test_word_lists_find_every_word_and_no_other():
     words = _words.Words(*_words.packed(terms, [spelled[t] for t in terms]), len(terms))
     assert [words.find(t) for t in terms] == list(range(len(terms)))
     assert [words.entry(i) for i in range(len(terms))] == [(t, spelled[t]) for t in terms]
+    assert list(words) == terms
+    assert len(words) == len(terms)
     assert [words.find(t) for t in ("0", "hou", "houses", "zz", "ж")] == [-1] * 5
     assert _words.Words(*_words.packed([], []), 0).find("a") == -1
+
+
+def test_a_spelling_takes_a_byte_and_the_letters_that_the_term_lacks():
+    data, starts = _words.packed(["hous", "housekeep"], ["House", "housekeeper"])
+    # nothing shared, 4 letters, hous; a capital, nothing cut, 1 letter, e; 4 shared, 5 letters; nothing cut, 2 letters
+    assert bytes(data) == b"\x00\x04hous\x81e" + b"\x04\x05ekeep\x02er"
+    assert starts.tolist() == [0]
+
+
+def test_a_spelling_that_is_far_too_long_is_left_out():
+    words = _words.Words(*_words.packed(["a", "b"], ["x" * 255, "x" * 256]), 2)
+    assert words.entry(0) == ("a", "x" * 255)
+    assert words.entry(1) == ("b", "b")
+
+
+def test_rows_are_found_in_every_group():
+    rows = _rows.packed(sp.csr_matrix((np.full(35, 1.0), np.arange(35), np.arange(36)), shape=(35, 35)))
+    assert [rows.row(i)[0].tolist() for i in range(35)] == [[i] for i in range(35)]
+    assert rows.row(34)[1].tolist() == [1.0]  # what is certain is not rounded
 
 
 def test_probabilities_in_eight_bits_are_off_by_two_percent_at_most():

@@ -7,6 +7,7 @@ import pytest
 
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.formats.dictionaries import Entry, read_pairs
+from paragloss.translation import dictionary as dictionaries
 from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.translation.transliteration import carry
 from paragloss.types import Query, Translator
@@ -82,6 +83,27 @@ def test_an_untranslatable_name_is_carried_into_the_other_script():
     assert [t.alternatives[0].text for t in found] == ["Иванов", "дом"]
 
 
+def test_it_can_be_looked_up_another_way():
+    assert translated(built().varied(stem=False), "houses") == {"houses": ["houses"]}
+    assert translated(built().varied(), "houses") == {"houses": ["Haus"]}
+    shouting, whispering = (lambda word, to: word.upper()), (lambda word, to: word.lower())
+    assert translated(built(carry=shouting).varied(), "Xanten") == {"Xanten": ["XANTEN"]}
+    assert translated(built(carry=shouting).varied(carry=whispering), "Xanten") == {"Xanten": ["xanten"]}
+    assert translated(built().varied(carry=shouting), "Xanten") == {"Xanten": ["XANTEN"]}
+
+
+def test_it_says_what_it_knows_and_in_which_language():
+    assert built().langs == ("en",)
+    assert [built().knows(term, "en") for term in ("bank", "hous", "zebra")] == [True, True, False]
+    assert not built().knows("bank", "de")
+    assert not built(stem=False).knows("hous", "en")
+
+
+def test_only_the_best_are_kept_and_share_the_weight():
+    (only,) = built(most=2).translate(Query("q", "bank", "en"), "de")
+    assert [a[:2] for a in only.alternatives] == [("Bank", 0.75), ("Ufer", 0.25)]
+
+
 def test_the_part_of_speech_of_the_query_word_decides_where_it_can():
     def tag(text, spans):
         return ["verb" if span.term == "bank" else "pronoun" for span in spans]
@@ -110,7 +132,7 @@ def test_equal_entries_add_up_and_weightless_or_empty_ones_are_dropped():
 def test_saved_and_loaded_it_translates_the_same(tmp_path):
     dictionary = built(choose="random", seed=7, stem=False)
     dictionary.save(tmp_path / "d")
-    again = Dictionary.load(tmp_path / "d")
+    again = dictionaries.load(tmp_path / "d")
     for text in ("bank", "river bank houses", "houses"):
         assert translated(again, text) == translated(dictionary, text)
 

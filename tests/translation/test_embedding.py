@@ -42,6 +42,20 @@ def test_without_context_each_word_stands_alone():
     assert nearest("virtual machine", top=1, context=0) == {"virtual": ["rechner"], "machine": ["gewehr"]}
 
 
+def test_the_rest_of_the_query_counts_a_tenth_unless_told_otherwise():
+    # machine: gewehr 0.95 + 0.1 * 0.41, rechner 0.73 + 0.1 * 0.99
+    assert nearest("virtual machine", top=1) == {"virtual": ["rechner"], "machine": ["gewehr"]}
+
+
+def test_a_word_without_a_vector_is_no_answer():
+    space = BagEncoder(
+        {"en": tower("en", {"left": (1.0, 0.0)}), "de": tower("de", {"leer": (0.0, 0.0), "links": (1.0, 0.1)})},
+        weighting="mean",
+    )
+    (only,) = Embedding(space).translate(Query("q", "left", "en"), "de")
+    assert [a.text for a in only.alternatives] == ["links"]
+
+
 def test_the_rest_of_the_query_decides_between_meanings():
     assert nearest("virtual machine", top=1, context=0.5) == {"virtual": ["rechner"], "machine": ["rechner"]}
     assert nearest("machine soldier", top=1, context=0.5) == {"machine": ["gewehr"], "soldier": ["gewehr"]}
@@ -88,6 +102,14 @@ def test_csls_holds_back_a_word_that_is_near_everything():
     query = Query("q", "left", "en")
     assert Embedding(space, top=1).translate(query, "de")[0].alternatives[0].text == "hub"
     assert Embedding(space, top=1, csls=True).translate(query, "de")[0].alternatives[0].text == "links"
+    # 2 cos(a, b) less b's mean cosine with the two words of the other language
+    csls = {
+        word: 2 * np.cos(angle - 0.75) - (np.cos(angle - 0.75) + np.cos(angle - 0.81)) / 2
+        for word, angle in (("hub", 0.78), ("links", 0.715))
+    }
+    (both,) = Embedding(space, top=2, csls=True).translate(query, "de")
+    expected = {word: pytest.approx(score / sum(csls.values()), abs=1e-6) for word, score in csls.items()}
+    assert {a.text: a.weight for a in both.alternatives} == expected
 
 
 def test_the_answer_to_a_stem_is_text_that_is_cut_into_that_stem():

@@ -5,7 +5,7 @@ import pytest
 from paragloss.errors import LanguageError
 from paragloss.formats.dictionaries import Entry
 from paragloss.translation.dictionary import Dictionary
-from paragloss.translation.expansion import Chained, Feedback, as_clauses
+from paragloss.translation.expansion import Chained, Feedback, as_clauses, rocchio
 from paragloss.types import Alternative, Document, Hit, Query, Translation, Translator
 
 ENGLISH_GERMAN = Dictionary.build(
@@ -58,6 +58,20 @@ def test_a_phrase_translated_word_by_word_is_a_phrase_again():
     assert weights(found) == {"Ferrari": {"rot Auto": 1.0}}
 
 
+def test_a_word_that_leads_nowhere_stays():
+    class Nothing:
+        def translate(self, query, to):
+            return []
+
+    found = Chained(Thesaurus(), Nothing()).translate(Query("q", "car", "en"), "de")
+    assert weights(found) == {"car": {"car": 1.0}}
+
+
+def test_only_the_best_ways_are_kept():
+    found = Chained(ENGLISH_GERMAN, GERMAN_FRENCH, via="de", most=1).translate(Query("q", "automobile", "en"), "fr")
+    assert weights(found) == {"automobile": {"Kraftwagen": 0.5}}
+
+
 DOCUMENTS = {
     "1": Document("1", "volcano lava lava ash", "en"),
     "2": Document("2", "volcano lava mountain", "en"),
@@ -93,6 +107,51 @@ def test_documents_of_another_language_lend_no_words_and_nothing_found_adds_noth
     for searcher in (Found("3"), Found()):
         feedback = Feedback(searcher, fetch, lambda t: 1.0)
         assert weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {"volcano": {"volcano": 1.0}}
+
+
+def fed(text, *texts, idf=1.0, terms=5, **options):
+    documents = [Document(str(i), one, "en") for i, one in enumerate(texts)]
+    found = rocchio(
+        as_clauses(Query("q", text, "en")), documents, "en", lambda t: idf, terms=terms, beta=0.6, **options
+    )
+    return {clause.source: round(clause.weight, 6) for clause in found}
+
+
+def test_feedback_adds_five_terms_that_weigh_a_third_at_most_unless_told_otherwise():
+    searcher = Found("1", "2")
+    wide = {"1": Document("1", "volcano volcano ash ash lava rock smoke fire valley", "en"), "2": DOCUMENTS["3"]}
+    feedback = Feedback(searcher, lambda ids: [wide[i] for i in ids], lambda t: 1.0)
+    found = feedback.translate(Query("q", "volcano", "en"), "en")
+    # ash twice, the others once each, by name
+    assert weights(found[1:]) == {
+        "ash": {"ash": 0.3}, "fire": {"fire": 0.15}, "lava": {"lava": 0.15}, "rock": {"rock": 0.15},
+        "smoke": {"smoke": 0.15},
+    }  # fmt: skip
+    assert [clause.required for clause in found] == [True] + [False] * 5
+    assert searcher.asked == [([Query("q", "volcano", "en")], 20, {"lang": ["en"]})]
+
+
+def test_of_equal_terms_the_first_by_name_is_added():
+    assert fed("volcano", "zebra apple", terms=1) == {"volcano": 1.0, "apple": 0.6}
+
+
+def test_terms_count_however_common_they_are():
+    assert fed("volcano", "lava lava ash", idf=0.01) == {"volcano": 1.0, "lava": 0.6, "ash": 0.3}
+    assert fed("volcano", "lava lava ash", idf=0.0) == {"volcano": 1.0}
+
+
+def test_the_query_s_own_terms_gain_beta_at_most_and_only_those_that_were_found():
+    assert fed("volcano island", "volcano volcano volcano lava") == {"volcano": 1.6, "island": 1.0, "lava": 0.6}
+    assert fed("volcano island", "volcano", idf=0.5) == {"volcano": 1.6, "island": 1.0}
+    assert fed("volcano island", "volcano", alpha=0.5) == {"volcano": 1.1, "island": 0.5}
+
+
+def test_an_alternative_gains_what_its_rarest_word_does_and_one_of_stop_words_nothing():
+    document = Document("1", "volcano lava lava", "en")
+    clauses = [Translation(text, (Alternative(text, 1.0),)) for text in ("lava volcano", "lava island", "the")]
+    found = rocchio(clauses, [document], "en", lambda t: 1.0, terms=1, beta=0.5)
+    # There is nothing new, so lava's two are the most: of these volcano has one, island none.
+    assert [clause.weight for clause in found] == [1.25, 1.0, 1.0]
 
 
 def test_feedback_is_not_a_translation():

@@ -39,6 +39,15 @@ def test_it_overrules_a_translator_word_for_word():
         corrected.translate(Query("", "bank", "en"), "sv")
 
 
+def test_what_stands_in_it_is_all_it_knows():
+    assert GLOSSARY.knows("en", "da")
+    assert GLOSSARY.knows("da", "en")
+    assert not GLOSSARY.knows("da", "fr")
+    assert said(GLOSSARY.known(Query("", "river bank", "en"), "da")) == {"bank": ["bred"]}
+    assert GLOSSARY.known(Query("", "river", "en"), "da") == []
+    assert GLOSSARY.known(Query("", "bank", "en"), "sv") == []
+
+
 def test_alone_it_stands_only_for_pairs_nobody_else_knows():
     alone = Remaining(GLOSSARY, [Fake()])
     with pytest.raises(LanguageError):

@@ -3,7 +3,7 @@
 import pytest
 
 from paragloss.translation import default, sounds
-from paragloss.translation.inner import MARK, heard, inside
+from paragloss.translation.inner import MARK, heard, inside, pieced
 from paragloss.types import Alternative, Query, Translation
 
 
@@ -63,3 +63,44 @@ def test_too_few_consonants_are_no_name():
     ways = sounds.heard("Merkel", "en", "ru")
     assert ways[0][0] == "MRKL"
     assert sum(share for _, share in ways) == pytest.approx(1.0)
+
+
+def share(source, target, word, *alternatives):
+    """What its sound has of a word's clause."""
+    clause = Translation(word, tuple(Alternative(text, weight) for text, weight in alternatives))
+    (found,) = heard([clause], source, target)
+    assert sum(a.weight for a in found.alternatives) == pytest.approx(
+        sum(w for _, w in alternatives) if found == clause else 1
+    )
+    return pytest.approx(sum(a.weight for a in found.alternatives if a.text[0] == MARK))
+
+
+def test_a_sound_has_half_of_an_unknown_word_a_fifth_of_a_name_and_half_of_that_in_one_script():
+    assert share("en", "ru", "Ovechkin", ("Ovechkin", 1.0)) == 0.5
+    assert share("en", "de", "Ovechkin", ("Ovechkin", 1.0)) == 0.25
+    assert share("en", "ru", "Merkel", ("Меркель", 0.5), ("Merkel", 0.5)) == 0.2
+    assert share("en", "de", "Merkel", ("Merkl", 1.0)) == 0.1
+    assert share("en", "ru", "window", ("окно", 1.0)) == 0
+    assert share("en", "ru", "Angela Merkel", ("Angela Merkel", 1.0)) == 0  # a phrase has no sound of its own
+
+
+def test_the_rest_keeps_its_proportions_and_all_sum_to_one():
+    (found,) = heard([Translation("Merkel", (Alternative("a", 0.3), Alternative("b", 0.1)))], "en", "ru")
+    assert [a.weight for a in found.alternatives[:2]] == pytest.approx([0.8 * 0.75, 0.8 * 0.25])
+    assert sum(a.weight for a in found.alternatives) == pytest.approx(1)
+
+
+def test_names_in_pieces_have_two_to_four_neighbours_and_three_characters_or_more():
+    # pu, luo, wen, zha, nuo: P, L, N, J, N
+    whole = ["≈PLN", "≈PLNJ", "≈LNJ", "≈LNJN", "≈NJN"]
+    assert pieced(["普", "罗", "文", "扎", "诺"], "zh") == whole
+    assert pieced(["普罗", "文", "扎诺"], "zh") == ["≈PLN", "≈PLNJN", "≈NJN"]
+    assert pieced(["普", "罗", "x", "文", "扎"], "zh") == []  # too few on either side
+    assert pieced(["普罗文扎诺"], "zh") == []  # in one piece it is a word like others
+    assert pieced(["普罗文", "扎诺普罗", "文"], "zh") == ["≈PLNJNPL", "≈JNPLN"]  # eight characters are no name
+
+
+def test_only_what_may_be_a_name_has_a_sound():
+    assert sounding(["fenst", "1989", "aeiou"], "de") == []  # known, a number, no consonants
+    assert sounding(["xantpol"], "de") == ["≈KSNTPL"]
+    assert sounding(["london", "window"], "en") == ["≈LNDN"]  # English names are written large

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paragloss.errors import LanguageError
 from paragloss.translation.machine import Machine, Memory, segments, translate_documents
 from paragloss.types import Alternative, Document, Query, Translator
 
@@ -39,6 +40,18 @@ def test_a_blank_query_is_not_sent():
     engine = Upper()
     assert Machine(engine).translate(Query("q", "  ", "en"), "de") == []
     assert engine.asked == []
+
+
+def test_an_engine_says_no_to_languages_it_does_not_know_whatever_is_asked():
+    class Deaf:
+        name = "deaf"
+
+        def translate_texts(self, texts, source, target):
+            raise LanguageError(f"no {source}->{target}")
+
+    for text in ("", "house"):
+        with pytest.raises(LanguageError, match="no en->de"):
+            Machine(Deaf()).translate(Query("q", text, "en"), "de")
 
 
 DOCUMENTS = [
@@ -96,6 +109,22 @@ def test_the_memory_is_a_plain_database(tmp_path):
         memory.translate_texts(["a"], "en", "de")
     rows = sqlite3.connect(tmp_path / "memory.db").execute("SELECT text FROM translations").fetchall()
     assert rows == [("A",)]
+
+
+def test_a_memory_makes_its_folder_and_is_closed_behind_its_user(tmp_path):
+    for _ in range(2):
+        with Memory(tmp_path / "new" / "folder" / "memory.db", Upper("shout")) as memory:
+            assert memory.name == "shout"
+            assert memory.translate_texts(["a"], "en", "de") == ["A"]
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            memory.translate_texts(["a"], "en", "de")
+
+
+def test_sentences_that_are_too_long_are_cut_at_a_space_or_anywhere():
+    assert segments("a" * 600) == ["a" * 600]
+    assert segments("a" * 700) == ["a" * 600, "a" * 100]
+    assert segments("a " + "b" * 700) == ["a", "b" * 600, "b" * 100]
+    assert segments("c" * 500 + " " + "d" * 200) == ["c" * 500, "d" * 200]
 
 
 def test_long_texts_are_cut_at_sentences():

@@ -31,6 +31,18 @@ def test_the_nearest_by_csls_share_a_word_s_weight():
     assert found[1].argmax() == 2
 
 
+def test_all_the_nearest_are_found_among_many_in_pieces_of_any_size():
+    rng = np.random.default_rng(0)
+    rows, others = (rng.normal(size=(n, 4)).astype(np.float32) for n in (12, 40))
+    similar = rows @ others.T
+    hubs, own = (np.sort(one, axis=1)[:, -10:].mean(axis=1) for one in (similar.T, similar))
+    best = np.sort(np.argsort(-(2 * similar - hubs - own[:, None]), axis=1)[:, :3], axis=1)
+    for block in (1, 5, 100):
+        found = neighbours.near(rows, others, nearest=3, temperature=1.0, block=block)
+        assert np.sort(found.indices.reshape(12, 3), axis=1).tolist() == best.tolist()
+        np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-6)
+
+
 def test_what_there_is_nothing_to_learn_from_is_said():
     with pytest.raises(InputError, match="no words to compare"):
         neighbours.fit(CONCEPTS[:1], source="de")

@@ -31,6 +31,13 @@ def test_the_measure_is_npmi():
     assert 1 * 4 + 2 not in collocations(start, term, 4, npmi=bound + 1e-9)
 
 
+def test_a_word_may_make_a_phrase_with_itself():
+    # "New York New York"; the first pair of all has the number 0.
+    start, term = arrays([0, 0], [0, 0], [1])
+    assert collocations(start, term, 2, least=2, npmi=-2).tolist() == [0]
+    assert collocations(start, term, 2, least=3, npmi=-2).tolist() == []
+
+
 def test_rare_pairs_and_pairs_across_texts_are_none():
     start, term = arrays([0, 1], [2], [3])
     assert collocations(start, term, 4, least=2).tolist() == []

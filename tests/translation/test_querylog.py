@@ -116,4 +116,7 @@ def test_lengths_of_ambiguous_lists():
     before = log(alle=1, ganz=3, Brot=9)
     found = list_lengths(before, translate_log(before, WordForWord(), "en"), bounds=(1, 2))
     assert found == (2.0, 1, 3, 1.0, {"1 to 1": 1, "2 to 2": 0, "above 2": 1})
+    found = list_lengths(before, translate_log(before, WordForWord(), "en"), bounds=(1, 3))
+    assert found.ranges == {"1 to 1": 1, "2 to 3": 1, "above 3": 0}
+    assert list_lengths(before, before)[:4] == (0, 0, 0, 0)
     assert list_lengths(before, before).ranges == {"1 to 100": 0, "101 to 200": 0, "201 to 1000": 0, "above 1000": 0}

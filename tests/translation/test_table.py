@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -177,6 +178,14 @@ def test_an_unknown_word_stays_as_it_is(learned):
     assert only.alternatives == (Alternative("Xylophonist", 1.0),)
 
 
+def test_it_says_what_it_has_seen(learned):
+    assert learned.knows("hous", "en")
+    assert not learned.knows("hous", "fr")
+    assert not learned.knows("hous", "de")
+    assert learned.langs == ("en", "fr")
+    assert learned.meta == {"translations": {f"{a}->{b}": learned.probabilities[a, b].nnz for a, b in learned.pairs}}
+
+
 def test_an_empty_query_has_no_translations(learned):
     assert learned.translate(Query("q", "", "en"), "fr") == []
 
@@ -246,3 +255,17 @@ def test_the_start_decides_where_the_texts_leave_it_open(tmp_path):
     on = table.fit(open_, start=str(tmp_path / "start"), diagonal=0.0, phrases=False)
     assert on.alternatives("dog", "en", "fr")[0].text == "chien"
     assert on.alternatives("cat", "en", "fr")[0].text == "chat"
+
+
+def test_pruning_by_hand():
+    # Rows sum to one, then what is less than 0.2 or no longer among the two best goes, and the rest sums to one again.
+    weights = sp.csr_matrix(np.array([[1.0, 4.0, 3.0, 2.0], [0.0, 1.0, 9.0, 0.0], [0.0, 0.0, 0.0, 0.0]]))
+    pruned = table.prune(weights, min_probability=0.2, most=2)
+    assert pruned.toarray() == pytest.approx(np.array([[0, 4 / 7, 3 / 7, 0], [0, 0, 1, 0], [0, 0, 0, 0]]))
+    assert pruned.indices.tolist() == [1, 2, 2]  # best first
+    assert table.prune(weights, min_probability=0.3, most=9).indices.tolist() == [1, 2, 2]  # 0.3 is enough
+
+
+def test_a_row_of_nothing_stays_nothing():
+    nothing = sp.csr_matrix((np.zeros(2), ([0, 1], [0, 1])), shape=(2, 2))
+    assert table.prune(nothing, min_probability=0.0, most=5).toarray().tolist() == [[0, 0], [0, 0]]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from paragloss.errors import InputError, LanguageError
+from paragloss.translation import wordnet
 from paragloss.translation.wordnet import WordNet
 from paragloss.types import Query, Translator
 
@@ -15,9 +16,12 @@ def synset(*words):
 
 @pytest.fixture
 def small(tmp_path):
-    """car: (car, automobile), (car, railway_car); mouse: (mouse, Mus(ip))."""
+    """car: (car, automobile), (car, railway_car); mouse: (mouse, Mus(ip)); glass: (glass, tumbler); glasses:
+    (glasses, spectacles)."""
     place, offsets, text = 0, [], ""
-    for body in (synset("car", "automobile"), synset("car", "railway_car"), synset("mouse", "Mus(ip)")):
+    words = (("car", "automobile"), ("car", "railway_car"), ("mouse", "Mus(ip)"), ("glass", "tumbler"),
+             ("glasses", "spectacles"))  # fmt: skip
+    for body in (synset(*some) for some in words):
         line = f"{place:08d} {body}"
         offsets.append(f"{place:08d}")
         text += line
@@ -29,6 +33,8 @@ def small(tmp_path):
     with (tmp_path / "index.noun").open("a") as out:
         out.write(f"car n 2 1 @ 2 1 {offsets[0]} {offsets[1]}  \n")
         out.write(f"mouse n 1 2 @ ~ 1 1 {offsets[2]}  \n")
+        out.write(f"glass n 1 1 @ 1 1 {offsets[3]}  \n")
+        out.write(f"glasses n 1 1 @ 1 1 {offsets[4]}  \n")
     return tmp_path
 
 
@@ -43,6 +49,8 @@ def test_inflected_words_are_found_by_rule_or_exception(small):
     assert wordnet.synonyms("Cars") == ["automobile"]
     assert wordnet.synonyms("mice") == ["Mus"]
     assert wordnet.synonyms("zebra") == []
+    assert wordnet.synonyms("cart") == []  # no ending that stands for anything
+    assert wordnet.synonyms("glasses") == ["spectacles"]  # an entry of its own before its ending is taken off
 
 
 def test_a_query_is_its_words_and_their_synonyms(small):
@@ -61,6 +69,15 @@ def test_it_speaks_english_only(small):
 def test_a_folder_without_the_files_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"no WordNet database: .*index\.noun is missing"):
         WordNet(tmp_path)
+
+
+def test_it_is_looked_for_where_the_environment_says(small, monkeypatch):
+    monkeypatch.setattr(wordnet, "_PLACES", ())
+    monkeypatch.setenv("WNSEARCHDIR", str(small))
+    assert WordNet().path == small
+    monkeypatch.setenv("WNSEARCHDIR", str(small / "nowhere"))
+    with pytest.raises(InputError, match="no WordNet on this machine"):
+        WordNet()
 
 
 @pytest.mark.skipif(not Path("/usr/share/wordnet/index.noun").is_file(), reason="WordNet is not at /usr/share/wordnet")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import pairwise
 
 from paragloss.analysis.sound import sound
 from paragloss.languages import scripts
@@ -78,7 +77,7 @@ def pieced(terms: Sequence[str], lang: str) -> list[str]:
     """The sounds of names that were cut into pieces: neighbours written with the characters that write names."""
     letters, found = sounds.letters(lang), []
     fits = [letters.issuperset(term) for term in terms]
-    for start in (i for i, (one, next_one) in enumerate(pairwise([*fits, False])) if one and next_one):
+    for start in (i for i, fit in enumerate(fits) if fit):
         end, name = start, ""
         while end < len(terms) and end - start < _PIECES and fits[end]:
             name, end = name + terms[end], end + 1

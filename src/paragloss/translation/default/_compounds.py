@@ -60,7 +60,7 @@ def _cut(term: str, shortest: int, known: Callable[[str], bool]) -> list[str]:
     best: list[tuple[int, int, list[str]]] = [(0, 0, [])]  # up to each character: left out, words, which
     for end in range(1, len(term) + 1):
         skipped, number, words = best[end - 1]
-        here = (skipped + 1, number + 1, words)
+        here = (skipped + 1, number, words)
         for start in range(max(0, end - _LONGEST), end - shortest + 1):
             if known(term[start:end]):
                 skipped, number, words = best[start]

@@ -144,7 +144,7 @@ class Default:
         found = []
         for place, span in enumerate(spans):
             written = text[span.start : span.end]
-            english = _mixed([(*self._term(lang, span.term), 1.0)])
+            english = self._term(lang, span.term)
             if place in phrases:
                 english = _mixed([(*english, 1 - _PHRASE), (*phrases[place], _PHRASE)])
             if not len(english[0]) and lang in COMPOUNDING:
@@ -159,7 +159,7 @@ class Default:
         """Of each place inside a phrase what the phrase is in English; the longest first, from the left."""
         found: dict[int, tuple[Ids, Shares]] = {}
         place = 0
-        while place < len(terms) - 1:
+        while place < len(terms):
             for length in range(min(_LONGEST_PHRASE, len(terms) - place), 1, -1):
                 english = self._term(lang, " ".join(terms[place : place + length]))
                 if len(english[0]):

@@ -1,0 +1,71 @@
+"""Words written together, taken apart into known ones and made of them."""
+
+import pytest
+
+from paragloss.translation.default._compounds import inside, joined, parts
+
+
+def held(term, lang, *known):
+    return inside(term, lang, known.__contains__)
+
+
+def test_no_part_of_a_compound_is_shorter_than_three_letters():
+    assert parts("zugzeit", "de", {"zug", "zeit"}.__contains__) == ["zug", "zeit"]
+    assert parts("zeitzug", "de", {"zug", "zeit"}.__contains__) == ["zeit", "zug"]
+    assert parts("zugab", "de", {"zug", "ab"}.__contains__) == []
+    assert parts("abzug", "de", {"zug", "ab"}.__contains__) == []
+    assert parts("zugtagweg", "de", {"zug", "tag", "weg"}.__contains__) == ["zug", "tag", "weg"]
+
+
+def test_of_two_ways_the_longest_last_part_is_taken():
+    assert parts("staubecken", "de", {"stau", "staub", "becken", "ecken"}.__contains__) == ["stau", "becken"]
+
+
+def test_what_joins_two_words_is_left_out():
+    assert parts("arbeitszeit", "de", {"arbeit", "zeit"}.__contains__) == ["arbeit", "zeit"]
+    assert parts("arbeitxzeit", "de", {"arbeit", "zeit"}.__contains__) == []
+
+
+def test_words_are_made_with_the_three_commonest_joints():
+    assert joined(["zug"], ["zeit"], "de") == ["zugzeit", "zugszeit", "zugnzeit"]
+    assert joined(["a"], ["b", "c"], "hu") == ["ab", "ac"]
+
+
+def test_an_ending_is_taken_off_where_more_than_half_of_the_word_is_known():
+    assert held("microscope", "en", "micro") == []
+    assert held("microscope", "en", "micros") == ["micros"]
+    assert held("microscope", "en", "microsco", "micros") == ["microsco"]
+    assert held("microscope", "en", "microscop") == ["microscop"]
+    assert held("microscope", "en", "microscope") == []  # the word itself is no part of it
+    assert held("tales", "en", "tal") == []  # too short
+    assert held("talkers", "en", "talk") == ["talk"]
+
+
+def test_a_compound_that_can_t_be_taken_apart_may_still_have_an_ending():
+    assert held("zugzeiten", "de", "zug", "zeiten") == ["zug", "zeiten"]
+    assert held("verspatungen", "de", "verspat") == ["verspat"]
+
+
+@pytest.mark.parametrize(
+    ("term", "known", "holds"),
+    [
+        ("abcd", "ab cd", ["ab", "cd"]),
+        ("abcxde", "abc de", ["abc", "de"]),  # one character between
+        ("abcdef", "ab cd ef abcdef", ["abcdef"]),  # the fewest words
+        ("abcdef", "abcd cdef ab", ["ab", "cdef"]),  # the fewest characters left out
+        ("abcde", "ab cde abc de", ["ab", "cde"]),  # of equals the longest last word, as in compounds
+        ("abxy", "ab", ["ab"]),  # half of it
+        ("abxyz", "ab", []),  # less than half
+        ("xxab", "ab", ["ab"]),
+        ("axb", "a b", []),  # single characters say nothing
+        ("xabcdefgh", "abcdefgh", ["abcdefgh"]),
+        ("xabcdefghi", "abcdefghi", []),  # nine characters are no word
+    ],
+)
+def test_where_words_are_not_written_apart_they_are_found_inside(term, known, holds):
+    assert held(term, "zh", *known.split()) == holds
+
+
+def test_thai_words_have_three_characters_or_more():
+    assert held("abcde", "th", "ab", "cde") == ["cde"]
+    assert held("abcde", "zh", "ab", "cde") == ["ab", "cde"]

@@ -1,0 +1,54 @@
+"""What a name may sound like in another language: shares worked by hand."""
+
+import pytest
+
+from paragloss.translation import sounds
+from paragloss.translation.sounds import alike, heard, ways
+
+
+def test_every_consonant_may_become_others_and_what_is_not_told_stays():
+    channel = {"B": {"B": 0.75, "P": 0.25}, "R": {"R": 0.5, "L": 0.5}}
+    assert ways("BRN", channel) == [("BRN", 0.375), ("BLN", 0.375), ("PRN", 0.125), ("PLN", 0.125)]
+    assert ways("BRN", {}) == [("BRN", 1.0)]
+
+
+def test_ways_that_lead_to_the_same_sound_add_up():
+    assert ways("BPRN", {"B": {"B": 0.5, "": 0.5}, "P": {"P": 0.5, "BP": 0.5}})[0] == ("BPRN", 0.5)
+
+
+def test_what_is_hardly_ever_said_is_left_out():
+    assert ways("BRN", {"B": {"B": 1.0, "P": 0.02}}) == [("BRN", 1.0), ("PRN", 0.02)]
+    assert ways("BRN", {"B": {"B": 1.0, "P": 0.019}}) == [("BRN", 1.0)]
+
+
+def test_eight_ways_are_kept_unless_told_otherwise():
+    three = dict.fromkeys("BPV", 1 / 3)
+    assert len(ways("BBRN", {"B": three})) == 8
+    assert ways("BRN", {"B": {"B": 0.5, "P": 0.3, "V": 0.2}}, most=2) == [("BRN", 0.5), ("PRN", 0.3)]
+
+
+def test_a_name_needs_three_consonants_before_and_after():
+    assert heard("Ma", "en", "ru") == ()
+    assert heard("Mara", "en", "ru") == ()
+    assert ways("BRN", {"B": {"": 0.9, "B": 0.1}}) == [("BRN", 0.1)]
+
+
+def test_shares_sum_to_one_into_english_from_it_and_between_others():
+    for source, target in (("en", "ar"), ("ar", "en"), ("ru", "ar")):
+        assert sum(share for _, share in heard("Merkel", source, target)) == pytest.approx(1)
+    # Arabic has no P; what is said B there may be a P in English
+    assert {"BRS", "PRS"} <= {symbols for symbols, _ in heard("باريس", "ar", "en")}
+    assert heard("Paris", "en", "ar")[0][0] == "BRS"
+    assert heard("Paris", "ru", "ar") == heard("Paris", "en", "ar")
+    assert heard("Merkel", "en", "xx") == (("MRKL", 1.0),)
+
+
+def test_names_are_alike_by_the_kinds_of_their_consonants():
+    assert alike("MRKL", "NLGR")
+    assert alike("HMRKL", "MRKL")  # H is said or not
+    assert not alike("MRKL", "MRTL")
+
+
+def test_only_chinese_has_characters_for_names():
+    assert "罗" in sounds.letters("zh")
+    assert sounds.letters("ru") == frozenset()
