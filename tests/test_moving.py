@@ -17,7 +17,7 @@ from paragloss.errors import InputError, StoreError
 from paragloss.models import cr5
 from paragloss.stores import Placement, check_alias, create_store, open_store
 from paragloss.translation.glossary import Pair
-from paragloss.types import Query
+from paragloss.types import Document, Query
 
 ASKED = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow in winter")]
 
@@ -51,8 +51,34 @@ def test_a_copy_is_the_same_and_whole(source, tmp_path):
     assert copy(source, place) == 419
     assert told(place) == told(source)
     assert check(place) == []
-    with pytest.raises(StoreError, match="already holds a collection"):
+
+
+def test_a_copy_that_is_finished_is_checked_and_left_alone(source, tmp_path, monkeypatch):
+    """Killed after its last write it looks so, too: the same command says how many there are."""
+    from paragloss.stores.embedded import EmbeddedStore
+
+    place = str(tmp_path / "copy")
+    monkeypatch.setattr(EmbeddedStore, "release", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
         copy(source, place)
+    monkeypatch.undo()
+    before = told(place)
+    monkeypatch.setattr(EmbeddedStore, "add", lambda self, records: pytest.fail("nothing is written again"))
+    assert copy(source, place) == 419
+    assert before == told(place) == told(source)
+
+
+def test_another_collection_is_not_written_over(source, tmp_path):
+    place = str(tmp_path / "copy")
+    copy(source, place)
+    with Engine.open(place) as engine:
+        engine.index([Document("one more", "snow", "en")])
+    with pytest.raises(StoreError, match="already holds a collection, and another than this"):
+        copy(source, place)
+    with pytest.raises(StoreError, match="already holds a collection, and another than this"):
+        copy(place, source)
+    with Engine.open(place) as engine:
+        assert engine.count() == 420
 
 
 @pytest.mark.parametrize("name", ["library.tar", "library.tar.gz"])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.types import Floats
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 #: How counts become weights before a table is applied; see `weigh`.
 WEIGHTINGS = ("tfidf", "idf-mean", "mean", "count")
@@ -121,6 +123,8 @@ def by_term(words: Sequence[str], rows: Floats, lang: str, *, stem: bool) -> tup
     the n-th word of a language is about n times as rare as the first. A word that is cut into several, or into
     none, has no term.
     """
+    import scipy.sparse as sp
+
     cut = (analyzer(lang) if stem else analyzer(lang, stem=False, stop=False)).terms
     known: dict[str, int] = {}
     owner = [known.setdefault(terms[0], len(known)) if len(terms := cut(word)) == 1 else -1 for word in words]
@@ -138,6 +142,8 @@ def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
     tfidf: count x idf, rows of unit length. idf-mean: count x idf, rows that sum to one. mean: rows that sum
     to one. count: as they are. A row without terms stays empty.
     """
+    import scipy.sparse as sp
+
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting {weighting!r}: expected one of {', '.join(WEIGHTINGS)}")
     data = counts.data.astype(np.float32)
@@ -158,6 +164,8 @@ def _grow(known: dict[str, int], terms: list[str]) -> list[int]:
 
 def _rows(ids: Iterable[list[int]], width: int | None) -> sp.csr_matrix:
     """Lists of ids to a matrix of counts. Memory: 8 bytes per distinct term of a row, plus one block of lists."""
+    import scipy.sparse as sp
+
     blocks: list[sp.csr_matrix] = []
     block: list[list[int]] = []
     held = 0
@@ -178,6 +186,8 @@ def _rows(ids: Iterable[list[int]], width: int | None) -> sp.csr_matrix:
 
 
 def _block(rows: list[list[int]], width: int | None) -> sp.csr_matrix:
+    import scipy.sparse as sp
+
     indptr = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=indptr[1:])
     flat = np.fromiter((i for row in rows for i in row), np.int32, count=int(indptr[-1]))
@@ -190,6 +200,8 @@ def _block(rows: list[list[int]], width: int | None) -> sp.csr_matrix:
 
 def _select(rows: sp.csr_matrix, order: npt.NDArray[np.int64]) -> sp.csr_matrix:
     """The columns of `order`, in that order, without scipy's slow fancy indexing."""
+    import scipy.sparse as sp
+
     place = np.full(rows.shape[1], -1, np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     columns = place[rows.indices]

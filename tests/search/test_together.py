@@ -125,7 +125,7 @@ def test_nobody_folds_while_another_has_the_lease(processes, indexes):
 def test_nobody_folds_while_a_batch_is_under_way(processes, indexes):
     one, other, _ = indexes
     one.add(SNOW)
-    other._ledger.begin(["c"], Statistics(other.statistics.layout))
+    other._ledger.begin(["c"], [], Statistics(other.statistics.layout))
     assert not one._ledger.alone(patience=-1)
     assert not processes[1].claimed()
     assert len(batches(processes[0])) == 2
@@ -176,13 +176,45 @@ def test_a_batch_that_failed_counts_what_was_written(processes, indexes, monkeyp
 def test_a_batch_whose_writer_died_is_counted_from_the_documents(processes, indexes, monkeypatch):
     one, other, _ = indexes
     one.add(SNOW)
-    other._ledger.begin(["a", "b"], other._counts(["a", "b"]))
+    other._ledger.begin(["a", "b"], [], other._counts(["a", "b"]))
     processes[1]._store.delete(["a"])  # and is gone
     monkeypatch.setattr(ledger, "DEAD", 0.0)
     one.commit()
     assert df(one, "snow", "falls") == [1, 1]
     assert batches(processes[0]) == []
     assert one.statistics.to_bytes() == exact(processes[0]).to_bytes()
+
+
+def test_two_who_wrote_one_document_at_one_moment_are_counted_from_the_documents(processes, indexes, monkeypatch):
+    one, other, _ = indexes
+    one.add(SNOW)
+    counts = one._counts
+
+    def meanwhile(ids):  # the other writes the same document after one has read what stands there
+        monkeypatch.setattr(one, "_counts", counts)
+        taken = counts(ids)
+        other.add([Document("a", "rain", "en")])
+        return taken
+
+    monkeypatch.setattr(one, "_counts", meanwhile)
+    one.add([Document("a", "hail", "en")])
+    assert exact(processes[0]).df("text", "en", ["snow", "rain", "hail"]).tolist() == [1, 0, 1]
+    one.catch_up(every=0)
+    assert df(one, "snow", "rain", "hail") == [0, 1, 1]  # both took the old document away, both added theirs
+    one.commit()
+    assert one.statistics.to_bytes() == exact(processes[0]).to_bytes()
+    assert ManyWriters.open(processes[2], analyze=Words).statistics.to_bytes() == exact(processes[0]).to_bytes()
+
+
+def test_who_writes_after_another_needs_no_recount(processes, indexes, monkeypatch):
+    one, other, _ = indexes
+    one.add(SNOW)
+    other.add([Document("a", "rain", "en")])
+    one.add([Document("a", "hail", "en")])
+    monkeypatch.setattr("paragloss.search.together.recount", lambda *_: pytest.fail("all is known"))
+    one.commit()
+    assert one.statistics.to_bytes() == exact(processes[0]).to_bytes()
+    assert not ledger.crossed({})
 
 
 def test_a_writer_waits_for_the_one_who_folds_but_not_for_ever(processes, indexes, monkeypatch):

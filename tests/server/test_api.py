@@ -1,10 +1,13 @@
 """The server over HTTP, as programs use it."""
 
 import json
+import subprocess
+import sys
 import threading
 
 import pytest
 
+from paragloss import demo
 from paragloss.engine import Engine
 from paragloss.server.limits import DEFAULT
 
@@ -233,3 +236,32 @@ def test_too_much_at_once_is_refused_early(serve):
 def test_a_search_that_takes_too_long_is_given_up(serve):
     answer = serve(limits=DEFAULT._replace(seconds=0.0001)).get("/api/search", params=BEE)
     assert answer.status_code == 504
+
+
+def test_a_server_that_starts_loads_nothing_it_may_not_need():
+    code = (
+        "import sys, json, paragloss.cli, paragloss.server.app, paragloss.server.library, paragloss.server.run\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert not {"scipy", "torch", "mcp", "matplotlib", "rich", "qdrant_client", "trafilatura"} & set(loaded)
+
+
+def test_a_search_from_the_command_line_needs_no_scipy(collection_without_models):
+    code = (
+        "import sys; from paragloss.cli import app\n"
+        f"asked = ['search', '--in', {collection_without_models!r}, 'honey', '--lang', 'en', '--to', 'fr']\n"
+        "app(asked, standalone_mode=False)\n"
+        "assert not [name for name in sys.modules if name.startswith('scipy')]"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Abeille" in done.stdout
+
+
+@pytest.fixture
+def collection_without_models(tmp_path):
+    path = str(tmp_path / "plain")
+    with Engine.create(path) as engine:
+        engine.index(document for document in demo.documents() if document.lang == "fr")
+    return path

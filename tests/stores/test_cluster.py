@@ -162,7 +162,7 @@ def test_a_batch_whose_writer_died_is_counted_from_what_is_there(server, monkeyp
         index, store = engine.held.index, engine.held.store
         # Another writer notes a batch, replaces one of its two documents, and is gone.
         taken = index._counts(["a", "b"])
-        index._ledger.begin(["a", "b"], taken)
+        index._ledger.begin(["a", "b"], [], taken)
         vector = store.get(["b"], vectors=["terms"])[0].sparse["terms"]
         halved = SparseVector(vector.indices[:-1], vector.values[:-1])
         store.add([Record(Document("a", "new", "en"), {}, {"terms": halved})])
@@ -172,6 +172,22 @@ def test_a_batch_whose_writer_died_is_counted_from_what_is_there(server, monkeyp
         engine.index([Document("c", "rain", "en")])
         assert engine.held.index.statistics.to_bytes() == true_counts(engine).to_bytes()
         assert not any(name.startswith("batch-") for name in store.blobs())
+
+
+def test_two_who_write_one_document_at_one_moment_are_counted_as_one(server):
+    place = f"{server}/same-{uuid.uuid4().hex}"
+    with Engine.create(place, default=False) as one, Engine.open(place, default=False) as other:
+        one.index([Document("a", "old snow", "en"), Document("b", "old snow", "en")])
+        index = other.held.index
+        with index._batch(["a"]) as added:  # begun, and not finished
+            index._store.claimed()
+            one.held.index.add([Document("a", "rain falls", "en")])
+            vectors = [one.held.store.get(["b"], vectors=["terms"])[0].sparse["terms"]]
+            other.held.store.add([Record(Document("a", "old snow", "en"), {}, {"terms": vectors[0]})])
+            added.count(["en"], vectors)
+        one.index([Document("c", "hail", "en")])  # folds
+        assert one.held.index.statistics.to_bytes() == true_counts(one).to_bytes()
+        assert one.held.index.statistics.df("text", "en", ["rain", "snow", "hail"]).tolist() == [0, 2, 1]
 
 
 def test_a_writer_waits_for_the_one_who_folds(server, monkeypatch):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.translation import default
 from paragloss.types import Document
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 #: How far into a document is read: what it is about shows at its beginning.
 REACH = 200
@@ -18,6 +21,8 @@ REACH = 200
 def bridged(documents: Sequence[Document]) -> sp.csr_matrix:
     """A row for each document: how much it speaks of each English word. A word that nobody knows stands for itself, so
     that names meet, and texts in languages the model does not have are near each other at least."""
+    import scipy.sparse as sp
+
     model = default.open()
     columns: dict[int | str, int] = {}
     meanings: dict[tuple[str, str], list[tuple[int, float]]] = {}

@@ -1,7 +1,8 @@
 """Moving house: everything a collection holds into another place, folder or server, checked when it is there.
 
-The statistics are written last: a place without them is an unfinished copy, which nobody can search and which the same
-command goes on with. Every document there is read again and held against what was read here.
+The statistics are written last: a place without them is an unfinished copy, which nobody can
+search and which the same command goes on with. Every document there is read again and held against what was read here.
+A place that holds all of it already, and nothing else, was copied before: it is checked, and left as it is.
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ def _encoded(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list
 def fill(target: str, held: Contents, *, placement: Placement | None = None, progress: Told = None) -> int:
     """Put contents into a new collection, or one that was begun and never finished; how many documents."""
     with closing(_begun(target, held.shape, placement)) as new:
+        if new.read_blob(STATISTICS) is not None:
+            return _already(new, held, target, progress)
         new.claim()
         new.write_blob(_COPYING, b"unfinished")
         for name, folder in held.models.items():
@@ -126,6 +129,27 @@ def fill(target: str, held: Contents, *, placement: Placement | None = None, pro
         new.write_blob(STATISTICS, statistics.to_bytes(records=count))
         new.release()
     return count
+
+
+def _already(store: Any, held: Contents, target: str, progress: Told) -> int:
+    """How many documents a finished place has, if they are these, with these models; it is changed in nothing."""
+    read, count = 0, 0
+    for records in held.pages:
+        read, count = (read + sum(map(digest, records))) % 2**128, count + len(records)
+        if progress:
+            progress(count)
+    same = all(store.read_blob(name) == blob for name, blob in held.blobs.items())  # its models' digests among them
+    if not same or _found(store) != (read, count):
+        raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
+    return count
+
+
+def _found(store: Any) -> tuple[int, int]:
+    """A digest of all documents that are there, and their number."""
+    found, seen = 0, 0
+    for records in store.scroll(vectors=True):
+        found, seen = (found + sum(map(digest, records))) % 2**128, seen + len(records)
+    return found, seen
 
 
 def digest(record: Record) -> int:
@@ -156,8 +180,8 @@ def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -
     store = open_store(target)
     try:
         begun = store.read_blob(_COPYING) is not None or not store.count()  # killed before it could note what it does
-        if store.read_blob(STATISTICS) is not None or not begun:
-            raise StoreError(f"{target} already holds a collection: choose another place")
+        if not begun or (store.read_blob(STATISTICS) is not None and store.shape != shape):
+            raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
         if store.shape != shape:
             raise StoreError(f"{target} was left unfinished by a copy of something else: remove it first")
     except BaseException:

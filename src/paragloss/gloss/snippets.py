@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import scipy.sparse as sp
-
 from paragloss.analysis.sentences import sentences
 from paragloss.serving.bag import BagEncoder
 from paragloss.types import Analyzer, Floats, Span
@@ -44,6 +42,8 @@ def snippet(text: str, analyzer: Analyzer, weights: Mapping[str, float], *, widt
 def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:
     """How much each known term of a text speaks for the query vector: its share of the document times the
     likeness of its own vector to the query's. For a linear model these add up to the score, up to one factor."""
+    import scipy.sparse as sp
+
     vocabulary = encoder.tower(lang).vocabulary
     counts = vocabulary.counts([text[:REACH]])
     if counts.nnz == 0:

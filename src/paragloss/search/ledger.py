@@ -1,8 +1,10 @@
 """Term statistics that many writers keep together: a base, and what each batch added and took away.
 
 A batch is noted before its documents are written and again when they are, with what it added and what had stood there.
-Sums don't care for order, and a batch counts once by its name. One that was begun and never finished lost its writer:
-whoever folds the batches into the base, the one thing that needs a lease, then counts all documents again.
+Sums don't care for order, and a batch counts once by its name. One that was begun and never finished lost its writer,
+and two that wrote one document at one moment both took away what stood there before: whoever folds the batches into
+the base, the one thing that needs a lease, then counts all documents again. No clock is asked who was first: a batch
+says which of those that share a document with it had finished when it began.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import hashlib
 import json
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from paragloss.errors import StoreError
@@ -26,10 +29,12 @@ _PAUSE = 0.2
 
 
 class Batch(NamedTuple):
-    """What a batch took away and added; `added` is None while its documents are being written."""
+    """What a batch took away and added; `added` is None while its documents are being written. `after` are batches of
+    some of the same documents that it found finished."""
 
     ids: list[str]
     began: float
+    after: list[str]
     taken: Statistics
     added: Statistics | None
 
@@ -47,12 +52,19 @@ class Ledger:
         heads = {name: head for name, head in self._store.blobs().items() if name.startswith((_PREFIX, self._base))}
         return hashlib.blake2b(json.dumps(heads, sort_keys=True).encode(), digest_size=16).hexdigest()
 
-    def begin(self, ids: Sequence[str], taken: Statistics) -> str:
+    def finished(self, ids: Sequence[str]) -> list[str]:
+        """The batches that have written some of these documents: what is read from now on is what they left."""
+        ours = set(ids)
+        return [
+            name for name, batch in self.batches().items() if batch.added is not None and not ours.isdisjoint(batch.ids)
+        ]
+
+    def begin(self, ids: Sequence[str], after: Sequence[str], taken: Statistics) -> str:
         """Note a batch before it is written. Whoever folds is waited for: noting first and looking then, while he
         looks after taking the lease, leaves no moment in which both go on."""
         name, until = f"{_PREFIX}{uuid.uuid4().hex}", time.monotonic() + PATIENCE
         while True:
-            self._write(name, Batch(list(ids), time.time(), taken, None))
+            self._write(name, Batch(list(ids), time.time(), list(after), taken, None))
             if not self._store.claimed():
                 return name
             self._store.delete_blob(name)
@@ -60,8 +72,8 @@ class Ledger:
                 raise StoreError("another process has kept this collection to itself for long: try again later")
             time.sleep(_PAUSE)
 
-    def finish(self, name: str, ids: Sequence[str], taken: Statistics, added: Statistics) -> None:
-        self._write(name, Batch(list(ids), time.time(), taken, added))
+    def finish(self, name: str, ids: Sequence[str], after: Sequence[str], taken: Statistics, added: Statistics) -> None:
+        self._write(name, Batch(list(ids), time.time(), list(after), taken, added))
 
     def withdraw(self, name: str) -> None:
         self._store.delete_blob(name)
@@ -116,8 +128,19 @@ class Ledger:
 
     def _write(self, name: str, batch: Batch) -> None:
         parts = [batch.taken.to_bytes(), b"" if batch.added is None else batch.added.to_bytes()]
-        head = {"ids": batch.ids, "began": batch.began, "sizes": [len(part) for part in parts]}
+        sizes = [len(part) for part in parts]
+        head = {"ids": batch.ids, "began": batch.began, "after": batch.after, "sizes": sizes}
         self._store.write_blob(name, json.dumps(head).encode() + b"\n" + b"".join(parts))
+
+
+def crossed(batches: Mapping[str, Batch]) -> bool:
+    """Whether two batches wrote one document without either having seen the other finished."""
+    writers: dict[str, list[str]] = {}
+    for name, batch in batches.items():
+        for id in batch.ids:
+            writers.setdefault(id, []).append(name)
+    pairs = {pair for names in writers.values() for pair in combinations(names, 2)}
+    return any(one not in batches[other].after and other not in batches[one].after for one, other in pairs)
 
 
 def _parsed(data: bytes) -> Batch:
@@ -126,4 +149,4 @@ def _parsed(data: bytes) -> Batch:
     first, second = head["sizes"]
     taken, _ = Statistics.from_bytes(rest[:first])
     added = Statistics.from_bytes(rest[first : first + second])[0] if second else None
-    return Batch(head["ids"], head["began"], taken, added)
+    return Batch(head["ids"], head["began"], head.get("after", []), taken, added)

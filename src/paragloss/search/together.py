@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from paragloss.errors import StoreError
-from paragloss.search.ledger import Ledger
+from paragloss.search.ledger import Ledger, crossed
 from paragloss.search.terms import NAME, STATISTICS, TermIndex, recount, vectors_of
 from paragloss.statistics import Statistics
 from paragloss.types import Document, Record, SparseVector
@@ -81,16 +81,17 @@ class ManyWriters(TermIndex):
     @contextmanager
     def _batch(self, ids: Sequence[str]) -> Iterator[Statistics]:
         """Documents written within are counted as one batch, whatever happens."""
+        after = self._ledger.finished(ids)  # before their documents are read
         taken, added = self._counts(ids), Statistics(self.statistics.layout)
-        name = self._ledger.begin(ids, taken)
+        name = self._ledger.begin(ids, after, taken)
         self._unfolded = True
         try:
             yield added
         except BaseException:
             with suppress(StoreError):  # else it is finished when it is found to be dead
-                self._ledger.finish(name, ids, taken, self._counts(ids))
+                self._ledger.finish(name, ids, after, taken, self._counts(ids))
             raise
-        self._ledger.finish(name, ids, taken, added)
+        self._ledger.finish(name, ids, after, taken, added)
         self.statistics.merge([(added, 1), (taken, -1)])
 
     def _counts(self, ids: Sequence[str]) -> Statistics:
@@ -103,9 +104,9 @@ class ManyWriters(TermIndex):
     def _fold(self) -> None:
         """With the lease, and nobody writing: everything into the base, with exact weights where they are wanted."""
         statistics, loose, whole = self._ledger.total()
-        if not whole or any(batch.added is None for batch in loose.values()):
-            # A writer died. What it left may have been written over since by batches that took it for counted: only
-            # the documents know.
+        if not whole or any(batch.added is None for batch in loose.values()) or crossed(loose):
+            # A writer died, and what it left may have been written over since by batches that took it for counted; or
+            # two wrote one document at once. Only the documents know.
             statistics.clear()
             recount(self._store, statistics)
         self.statistics = statistics

@@ -9,10 +9,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from paragloss import __version__
 from paragloss.engine import Engine
-from paragloss.engine.bridging import bridged
 from paragloss.server import schemas
 from paragloss.server.asking import Here, may_write, problems, reader, serving, writer
-from paragloss.server.projection import project
 from paragloss.translation.glossary import Pair
 
 #: Points of a map: more can't be told apart on a screen.
@@ -86,6 +84,10 @@ async def map_(here: Here, points: Annotated[int, Query(ge=1, le=POINTS)] = POIN
 
 
 def _map(engine: Engine, points: int) -> dict[str, Any]:
+    # What draws maps takes long to load, and most servers are asked for none.
+    from paragloss.engine.bridging import bridged
+    from paragloss.server.projection import project
+
     plane = project(list(engine.sample(points)), bridged)
     places = plane.places.round(4).tolist()
     rows = [

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.spatial import cKDTree
 
 from paragloss.types import Document, Floats, Record
 
@@ -115,6 +114,8 @@ def _spread(places: Floats) -> npt.NDArray[np.float64]:
 
 def _apart(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Nobody hides behind another: those too near are pushed apart, a little each time."""
+    from scipy.spatial import cKDTree
+
     least = min(0.02, 0.5 / np.sqrt(len(places)))
     places = places + np.random.default_rng(0).uniform(-1e-4, 1e-4, places.shape)
     for _ in range(_PUSHES):

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
-import scipy.sparse as sp
 
 from paragloss import artefacts
 from paragloss.errors import LanguageError, ModelError
 from paragloss.types import Floats
 from paragloss.vocabulary import WEIGHTINGS, Vocabulary, weigh
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 ACTIVATIONS = ("linear", "tanh", "sigmoid")
 
@@ -140,6 +142,8 @@ class BagEncoder:
 
     def words(self, lang: str) -> Floats:
         """One ready row per term of the vocabulary: the model's word vectors."""
+        import scipy.sparse as sp
+
         terms = len(self.tower(lang).vocabulary)
         return self.encode_counts(sp.identity(terms, np.float32, format="csr"), lang)
 

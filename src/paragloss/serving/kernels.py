@@ -5,11 +5,15 @@ Xiong, Dai, Callan, Liu and Power, SIGIR 2017, eqs. 3 to 5.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from paragloss.types import Floats
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 #: Exact match first, then soft matches from near to opposite.
 MEANS: tuple[float, ...] = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from paragloss import artefacts
 from paragloss.errors import LanguageError
@@ -135,6 +134,8 @@ class Knrm:
 
     def features_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
         """What the kernels feel, for documents given as rows of the table: (documents, kernels)."""
+        import scipy.sparse as sp
+
         asked, times = np.unique(np.asarray(query, np.int64), return_counts=True)
         lengths = [len(np.asarray(document)) for document in documents]
         flat = np.concatenate([np.zeros(0, np.int64), *(np.asarray(document, np.int64) for document in documents)])

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.types import Alternative, Query, Span, Translation, Translator
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 KIND = "cooccurrence"
 Reals = npt.NDArray[np.float64]
@@ -57,6 +59,8 @@ class Cooccurrence:
         N of eq. 2.1 is the number of these windows, or with `by_length` what the thesis has: the length of the
         collection over that of a window, which is less where texts are shorter than a window.
         """
+        import scipy.sparse as sp
+
         cut = analyzer(lang).terms
         index: dict[str, int] = {}
         ids: list[int] = []
@@ -86,6 +90,8 @@ class Cooccurrence:
 
     def _rows(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
         """How often each text occurs, and the windows it is in."""
+        import scipy.sparse as sp
+
         ids = [[self._index.get(term, -1) for term in self._cut(text)] for text in texts]
         known = [i if i and min(i) >= 0 else [] for i in ids]
         if not any(known):
@@ -106,6 +112,8 @@ class Cooccurrence:
 
     @classmethod
     def load(cls, path: str | Path) -> Cooccurrence:
+        import scipy.sparse as sp
+
         saved = artefacts.load(path, kind=KIND)
         start, window = saved.arrays["start"], saved.arrays["window"]
         shape = (len(start) - 1, saved.meta["windows"])

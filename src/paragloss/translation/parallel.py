@@ -10,17 +10,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
 from paragloss.learning.settings import Seed, Setting, checked
 from paragloss.types import Aligned, Alternative, Chooser, Query, Translation, Translator
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 KIND = "parallel"
 #: BM25's, for finding texts of the query's language.
@@ -88,6 +90,8 @@ class Parallel:
 
     @classmethod
     def load(cls, path: str | Path) -> Parallel:
+        import scipy.sparse as sp
+
         saved = artefacts.load(path, kind=KIND)
         sides = {}
         for lang in saved.meta["langs"]:
@@ -140,6 +144,8 @@ def fit(
 
 
 def _side(aligned: Aligned, lang: str) -> Side:
+    import scipy.sparse as sp
+
     index: dict[str, int] = {}
     cut = analyzer(lang).terms
     bags = [

@@ -11,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
@@ -24,6 +23,9 @@ from paragloss.learning.settings import Seed, Setting, checked
 from paragloss.translation._bitext import Texts, Words, places, read, shared, with_words
 from paragloss.translation._model1 import Bags, Learned, learn
 from paragloss.types import Aligned, Alternative, Query, Span, Translation
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 KIND = "table"
 #: How much more than the model in the box a reader's own translations count, word by word.
@@ -113,6 +115,8 @@ class Table:
 
     @classmethod
     def load(cls, path: str | Path) -> Table:
+        import scipy.sparse as sp
+
         saved = artefacts.load(path, kind=KIND)
         words = {
             lang: Words(saved.words[f"{lang}.terms"], saved.words[f"{lang}.surfaces"]) for lang in saved.meta["langs"]
@@ -216,6 +220,8 @@ def _prior(
     begun: Table | None, source: str, target: str, texts: Mapping[str, Texts], weight: float
 ) -> sp.csr_matrix | None:
     """What the start says of a pair, in the numbers of the texts' words."""
+    import scipy.sparse as sp
+
     if begun is None or (source, target) not in begun.probabilities:
         return None
     cells = begun.probabilities[source, target].tocoo()
@@ -226,6 +232,8 @@ def _prior(
 
 def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.csr_matrix:
     """Rows scaled to sum to one, then only the `most` entries of at least `min_probability`, best first, rescaled."""
+    import scipy.sparse as sp
+
     weights = _scaled(weights)
     row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
     order = np.lexsort((weights.indices, -weights.data, row))
@@ -238,6 +246,8 @@ def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.cs
 
 
 def _scaled(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    import scipy.sparse as sp
+
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     mass = np.bincount(row, matrix.data, minlength=matrix.shape[0])[row]
     data = np.divide(matrix.data, mass, out=np.zeros(len(mass)), where=mass > 0)
