@@ -1,10 +1,10 @@
-"""How long until the first answer: `paragloss serve` on an existing collection until it is healthy and until a first search
-is answered; `paragloss search` from the command line. Seconds by the clock and of the processor.
+"""How long until the first answer: `paragloss serve` on an existing collection until it is healthy and until a first
+search is answered; `paragloss search` from the command line. Seconds by the clock and of the processor.
 
     python benchmarks/starting.py [COLLECTION] [--times 5] [--documents 20000]
 
-Without a collection one is made, as for benchmarks/server.py. A first start that is not counted compiles the modules and
-unpacks what tells languages into the user's cache.
+Without a collection one is made, as for benchmarks/server.py. A first start that is not counted compiles the modules
+and unpacks what tells languages into the user's cache.
 """
 
 from __future__ import annotations
