@@ -76,6 +76,20 @@ def test_the_pages_say_what_the_results_say(measured, tmp_path):
     assert "old" not in (docs / "papers" / "one.md").read_text()
 
 
+def test_a_page_sets_some_systems_side_by_side(measured):
+    found = collecting.collect(measured[0])
+    block = "<!-- tasks: questions: Cr5, BM25 -->\nold\n<!-- end -->\n"
+    told = pages.filled(f"before\n{block}after\n", found)
+    assert "| Cr5 | .708 ± .042 | .708 |" in told
+    assert "| BM25 |" in told
+    assert "fast" not in told
+    assert "old" not in told
+    assert "`paragloss recipes results`" in told
+    assert told.startswith("before\n")
+    assert told.endswith("<!-- end -->\nafter\n")
+    assert pages.filled(told, found) == told
+
+
 def test_the_leaderboard_has_a_file_for_every_system_and_task(measured, tmp_path):
     assert leaderboard.write(collecting.collect(measured[0]), tmp_path / "board") == 3
     told = json.loads((tmp_path / "board" / "cr5" / "questions-news-en-hi.json").read_text())

@@ -1,7 +1,8 @@
 """docs/results.md, docs/results.html and the tables in docs/papers, written from results.json and nothing else.
 
-In a page of docs/papers a table stands between `<!-- recipe: NAME -->` and `<!-- end -->`; a test fails when what
-stands there is not what results.json says.
+In a page of docs/papers a table stands between `<!-- recipe: NAME -->` and `<!-- end -->`, some systems of the results
+page between `<!-- tasks: KIND, KIND: SYSTEM, SYSTEM -->` and `<!-- end -->`; a test fails when what stands there is not
+what results.json says.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from paragloss.recipes.showing import figure, grid, table
 
 KINDS = ("documents", "ad hoc", "sentences", "words", "questions")
 _BLOCK = re.compile(r"(<!-- recipe: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_TASKS = re.compile(r"(<!-- tasks: ([a-z, ]+): ([^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c;background:#fff}
 table{border-collapse:collapse;margin:1rem 0;font-size:.85rem;display:block;overflow-x:auto}
@@ -44,7 +46,17 @@ def write(results: Mapping[str, Any], docs: Path) -> list[Path]:
 
 def filled(text: str, results: Mapping[str, Any]) -> str:
     """A page with its tables as results.json has them."""
-    return _BLOCK.sub(lambda block: f"{block[1]}{shown(block[2], results)}{block[3]}", text)
+    text = _BLOCK.sub(lambda block: f"{block[1]}{shown(block[2], results)}{block[3]}", text)
+    return _TASKS.sub(lambda block: f"{block[1]}{side_by_side(block[2], block[3], results)}{block[4]}", text)
+
+
+def side_by_side(kinds: str, systems: str, results: Mapping[str, Any]) -> str:
+    """Some systems of the results page, a table for each kind of task."""
+    lines = []
+    for kind in kinds.split(", "):
+        lines += [f"**{kind}**", "", *_by_task(of_kind(results, kind), systems.split(", ")), ""]
+    seeds = "Three seeds, each with other training texts: mean ± deviation."
+    return "\n".join([*lines, f"`paragloss recipes results`. {seeds} Reciprocal rank; nDCG@10 where ad hoc."]) + "\n"
 
 
 def shown(name: str, results: Mapping[str, Any]) -> str:
@@ -102,11 +114,11 @@ def averages(tasks: Mapping[str, Any]) -> dict[str, list[float]]:
     return found
 
 
-def _by_task(tasks: Mapping[str, Any]) -> list[str]:
+def _by_task(tasks: Mapping[str, Any], only: Sequence[str] = ()) -> list[str]:
     columns = [", ".join(task.split(", ")[1:]) for task in tasks]
     means = averages(tasks)
     rows = []
-    for name in systems_of(tasks):
+    for name in [name for name in systems_of(tasks) if not only or name in only]:
         cells = [_value(told["systems"].get(name)) for told in tasks.values()]
         rows.append([name, *cells, figure(float(np.mean(means[name]))) if len(means[name]) == len(tasks) else ""])
     counts = ["queries", *(str(told["queries"]) for told in tasks.values()), ""]
