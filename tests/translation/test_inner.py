@@ -2,8 +2,9 @@
 
 import pytest
 
+from paragloss.analysis import analyzer
 from paragloss.translation import default, sounds
-from paragloss.translation.inner import MARK, heard, inside, pieced
+from paragloss.translation.inner import MARK, heard, inside, pieced, stemmed
 from paragloss.types import Alternative, Query, Translation
 
 
@@ -104,3 +105,17 @@ def test_only_what_may_be_a_name_has_a_sound():
     assert sounding(["fenst", "1989", "aeiou"], "de") == []  # known, a number, no consonants
     assert sounding(["xantpol"], "de") == ["≈KSNTPL"]
     assert sounding(["london", "window"], "en") == ["≈LNDN"]  # English names are written large
+
+
+def test_a_name_is_heard_as_it_is_written_too():
+    """The stemmer takes the first letter of Battuta for a preposition."""
+    (span,) = analyzer("ar").spans("بطوطة")
+    assert sounding([span.term], "ar") == []
+    assert inside([span.term], "ar", ["بطوطة"]) == ["≈BTT"]
+    assert stemmed("ar")
+    assert not stemmed("de")  # where letters are Latin, names mostly stay as they are
+
+
+def test_a_word_that_everybody_knows_is_no_name_however_it_is_written():
+    (span,) = analyzer("ru").spans("книгами")
+    assert not [one for one in inside([span.term], "ru", ["книгами"]) if one[0] == MARK]

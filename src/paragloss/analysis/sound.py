@@ -49,7 +49,8 @@ def sound(word: str) -> str:
     word = word.lower()
     if script != "Latn":
         letters = _rules(_LETTERS)
-        word = letters.pattern.sub(lambda found: letters.becomes[found[0]], _without_greek_accents(word))
+        said = letters.becomes  # what says nothing keeps two consonants apart as a vowel does
+        word = letters.pattern.sub(lambda found: said[found[0]] or "a", _without_greek_accents(word))
     groups = _rules(_GROUPS[script])
     text = re.sub(r"(.)\1", r"\1", _ascii(word).lower())
     text = groups.pattern.sub(lambda found: groups.numbered[(found.lastindex or 1) - 1], text)

@@ -11,7 +11,7 @@ from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
 from paragloss.gloss.snippets import REACH
 from paragloss.serving.bag import BagEncoder
-from paragloss.translation.inner import heard, inside
+from paragloss.translation.inner import heard, inside, stemmed
 from paragloss.types import Document, Floats, Query, Translator
 
 
@@ -79,15 +79,23 @@ def result(
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
 
 
+def _written(text: str, lang: str) -> dict[str, list[str]]:
+    """Terms, and how they are written where that is heard, too."""
+    if not stemmed(lang):
+        return {term: [] for term in analyzer(lang).terms(text)}
+    return {span.term: [text[span.start : span.end]] for span in analyzer(lang).spans(text)}
+
+
 def matching(said: Said, document: Document) -> dict[str, float]:
     """The terms of a document that speak for the query, with how much: the query's own words, their translations, words
     that hold those or sound like its names, and the words a model finds close to it."""
     cut, weights = analyzer(document.lang).terms, dict(said.words(document.lang))
     if document.lang != said.query.lang:
-        for term in set(cut(document.text[:REACH])) - weights.keys():
-            held = [weights[word] for word in inside([term], document.lang) if word in weights]
-            if held:
-                weights[term] = max(held)
+        for term, written in _written(document.text[:REACH], document.lang).items():
+            if term not in weights:
+                held = [weights[one] for one in inside([term], document.lang, written) if one in weights]
+                if held:
+                    weights[term] = max(held)
     for model, vector in said.vectors(document.lang).values():
         shares = contributions(model, vector, document.text, document.lang)
         best = max(shares.values(), default=0.0)

@@ -18,7 +18,7 @@ from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
 from paragloss.search.fields import INNER, language_of, text_of
 from paragloss.statistics import DRIFT, Statistics
-from paragloss.translation.inner import inside
+from paragloss.translation.inner import inside, stemmed
 from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
 
 #: The sparse vector of every document that holds its terms.
@@ -231,8 +231,17 @@ def _terms(layout: Layout, document: Document, analyze: Callable[[str], Analyzer
         if field != INNER and (text := text_of(document, field))
     }
     if INNER in layout.fields:
-        found[INNER] = inside([*found.get("title", ()), *found.get("text", ())], document.lang)
+        found[INNER] = _inner(document, found, analyze)
     return found
+
+
+def _inner(document: Document, terms: Mapping[str, Sequence[str]], analyze: Callable[[str], Analyzer]) -> list[str]:
+    both = [*terms.get("title", ()), *terms.get("text", ())]
+    if not stemmed(document.lang):
+        return inside(both, document.lang)
+    cut = analyze(document.lang).spans
+    written = [text[span.start : span.end] for text in (document.title, document.text) if text for span in cut(text)]
+    return inside(both, document.lang, written)
 
 
 def _alarm(documents: Sequence[Document], bags: Bags, text: int) -> None:

@@ -34,13 +34,21 @@ _SHORTEST, _LONGEST, _PIECES = 3, 7, 4
 _MEMO, _MANY = 500_000, 2_000
 
 
-def inside(terms: Sequence[str], lang: str) -> list[str]:
-    """What the terms of a document hold: nothing in a language that the default model does not speak."""
+def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list[str]:
+    """What the terms of a document hold: nothing in a language that the default model does not speak. With how they are
+    `written`, a name is kept as its stem sounds and as it stands: stemmers take letters off names."""
     if lang not in default.open().langs:
         return []
     known = _held(lang)
     found = [held for term in terms for held in known[term]]
+    found += [said for pair in zip(terms, written, strict=False) for said in known.spoken(*pair)]
     return found + pieced(terms, lang) if sounds.letters(lang) else found
+
+
+@cache
+def stemmed(lang: str) -> bool:
+    """Whether names should be heard as they are written, too: where they are written in another script than English."""
+    return "Latn" not in scripts(lang)
 
 
 def heard(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
@@ -94,6 +102,7 @@ class _Held(dict[str, tuple[str, ...]]):
         super().__init__()
         self._lang = lang
         self._knows: Callable[[str], bool] = lambda term: default.open().knows(term, lang)
+        self._spoken: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def __missing__(self, term: str) -> tuple[str, ...]:
         if len(self) >= _MEMO:
@@ -104,6 +113,16 @@ class _Held(dict[str, tuple[str, ...]]):
         named = [MARK + said] if len(said) >= sounds.FEWEST and self._is_name(term, said) else []
         self[term] = found = (*named, *default.open().inside(term, self._lang, self._knows))
         return found
+
+    def spoken(self, term: str, word: str) -> tuple[str, ...]:
+        """The sound of a name as it is written, where its stem's is another."""
+        if (term, word) not in self._spoken:
+            if len(self._spoken) >= _MEMO:
+                self._spoken.clear()
+            said = sound(word)
+            other = len(said) >= sounds.FEWEST and said != sound(term)
+            self._spoken[term, word] = (MARK + said,) if other and self._is_name(term, said) else ()
+        return self._spoken[term, word]
 
     def _is_name(self, term: str, said: str) -> bool:
         """Whether a term may be a name: it is unknown, or sounds as its English does; an English one is written
