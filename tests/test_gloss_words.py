@@ -5,6 +5,7 @@ import pytest
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
 from paragloss.gloss import gloss
+from paragloss.translation import default
 from paragloss.types import Alternative, Translation
 
 
@@ -118,3 +119,40 @@ def test_what_was_asked_for_decides_between_likely_meanings_only():
         for asked in ("", "bench", "bee")
     ]
     assert told == ["bank", "bench", "bank"]
+
+
+SPANISH = {
+    "banco": {"bank": 0.55, "bench": 0.45}, "dinero": {"money": 1.0}, "cuenta": {"account": 1.0},
+    "árbol": {"tree": 1.0}, "jardín": {"garden": 1.0},
+}  # fmt: skip
+
+
+def test_the_other_words_of_the_sentence_decide_between_senses():
+    spanish = {"t": Says(SPANISH)}
+    assert best(gloss("dinero y cuenta del banco", "es", "en", spanish))["banco"] == "bank"
+    assert best(gloss("un banco bajo el árbol del jardín", "es", "en", spanish))["banco"] == "bench"
+    assert best(gloss("Un banco. Un árbol.", "es", "en", spanish))["banco"] == "bank"  # not those of another sentence
+
+
+def test_nobody_argues_with_the_readers_own_words():
+    said = gloss("un banco bajo el árbol", "es", "en", {"t": Says(SPANISH), "glossary": Says({"banco": {"bank": 1.0}})})
+    word = next(word for word in said.words if word.text == "banco")
+    assert (word.meanings[0].text, word.meanings[0].source) == ("bank", "glossary")
+
+
+def test_shares_still_sum_to_what_they_did():
+    said = gloss("un banco bajo el árbol del jardín", "es", "en", {"t": Says(SPANISH)})
+    word = next(word for word in said.words if word.text == "banco")
+    assert sum(meaning.weight for meaning in word.meanings) == pytest.approx(1)
+    assert word.confidence <= word.meanings[0].weight
+
+
+def test_a_word_that_is_english_but_for_its_ending_has_a_meaning():
+    found = best(gloss("documentos y protocolos", "es", "en", {"default": default.open()}))
+    assert (found["documentos"].lower()[:8], found["protocolos"].lower()[:8]) == ("document", "protocol")
+
+
+def test_an_unknown_form_is_read_without_its_ending_and_said_to_be_a_guess():
+    word = gloss("digitálnych", "sk", "en", {"default": default.open()}).words[0]
+    assert word.meanings[0].text.startswith("digit")
+    assert word.confidence <= 0.5

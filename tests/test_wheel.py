@@ -47,7 +47,8 @@ def test_the_licences_of_code_and_model_are_in_it(wheel):
     licence = wheel.read(f"{info}/licenses/LICENSE").decode()
     assert "Apache License" in licence
     assert licence == (ROOT / "LICENSE").read_text()
-    for notice in ("NOTICE", "src/paragloss/translation/default/data/NOTICE", "src/paragloss/languages/NOTICE"):
+    places = ("translation/default/data", "languages", "gloss")
+    for notice in ("NOTICE", *(f"src/paragloss/{place}/NOTICE" for place in places)):
         assert "by-sa/4.0" in wheel.read(f"{info}/licenses/{notice}").decode()
     about = wheel.read(f"{info}/METADATA").decode()
     assert "License-Expression: Apache-2.0 AND CC-BY-SA-4.0" in about

@@ -1,8 +1,10 @@
 """A foreign text with what its words may mean in the reader's language. Knows nothing of searching or of pages.
 
 Every source says what a word may be and how likely; sources are added up by how far they are trusted. A meaning that is
-one of the reader's own query words counts more, since the text was found for them; phrases and compounds come from the
-sources, which read the whole sentence. What no source knows is a name, and is romanised where its script is foreign.
+one of the reader's own query words counts more, since the text was found for them, and one that keeps company with what
+the other words of the sentence may mean (English: `company`); phrases and compounds come from the sources, which read
+the whole sentence. A word that no source knows is read without its ending where that gives a known one;
+what is left is a name, and is romanised where its script is foreign.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from paragloss.analysis import analyzer
 from paragloss.analysis.romanising import romanised
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
+from paragloss.gloss import company
 from paragloss.languages import scripts
+from paragloss.translation.default import Default
 from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 #: How far sources are trusted beside each other; any other is trusted 1.
@@ -27,6 +31,9 @@ ASKED, LIKELY = 2.0, 0.6
 #: How many meanings are shown, and the least share of one; the least share of a word that is said to mean itself, since
 #: sources let names and unknown words stand with some share.
 MOST, LEAST, LEAST_ITSELF = 4, 0.05, 0.2
+#: How sure a meaning is that was found for a part of an unknown word, beside one of the word itself; and how much of
+#: the word the part must be, for the rest to be an ending.
+PART, MOST_OF = 0.5, 0.7
 #: Texts longer than this are glossed up to here; a page of a book has 3,000 characters.
 REACH = 50_000
 
@@ -85,7 +92,7 @@ def _sentence(
     text: str, offset: int, lang: str, to: str, sources: Mapping[str, Translator], wanted: frozenset[str]
 ) -> list[Word]:
     content = analyzer(lang).spans(text)
-    places = {span.start for span in content}
+    places = {span.start: span.term for span in content}
     said: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
     for name, source in sources.items():
         with suppress(LanguageError):
@@ -100,9 +107,39 @@ def _sentence(
             word = Word(span.start, span.end, written, "stop")
         else:
             found = _weighed(said.get(span.start, {}), written, wanted, to)
-            word = _word(span, written, found, to, begins=span.start == first)
+            begins = span.start == first
+            if not found and (begins or not written[:1].isupper()):
+                found = _by_parts(places[span.start], lang, to, sources)
+            word = _word(span, written, found, to, begins=begins)
         words.append(word._replace(start=word.start + offset, end=word.end + offset))
+    return _in_company(words, to)
+
+
+def _in_company(words: list[Word], to: str) -> list[Word]:
+    """Meanings that suit what the other words may mean come first; the reader's own word is not argued with."""
+    open_ = [place for place, word in enumerate(words) if word.meanings and word.meanings[0].source != "glossary"]
+    if to != company.LANG or len(open_) < 2:
+        return words
+    swayed = company.open().sways([[(m.text, m.weight) for m in words[place].meanings] for place in open_])
+    for place, sways in zip(open_, swayed, strict=True):
+        meanings = words[place].meanings
+        mass = sum(meaning.weight for meaning in meanings)
+        shares = [meaning.weight * sway for meaning, sway in zip(meanings, sways, strict=True)]
+        ranked = sorted(zip(shares, meanings, strict=True), key=lambda one: -one[0])
+        told = tuple(meaning._replace(weight=mass * share / sum(shares)) for share, meaning in ranked)
+        words[place] = words[place]._replace(meanings=told, confidence=min(told[0].weight, words[place].confidence))
     return words
+
+
+def _by_parts(term: str, lang: str, to: str, sources: Mapping[str, Translator]) -> list[Meaning]:
+    """Meanings of the longest known word inside one that nobody knows."""
+    for name, source in sources.items():
+        if isinstance(source, Default) and {lang, to} <= set(source.langs):
+            part = max(source.inside(term, lang), key=len, default="")
+            found = source.alternatives(part, lang, to)[:MOST] if len(part) >= MOST_OF * len(term) else ()
+            if found:
+                return [Meaning(one.text, PART * one.weight, name) for one in found if one.weight >= LEAST]
+    return []
 
 
 def _word(span: Span, written: str, meanings: Sequence[Meaning], to: str, *, begins: bool) -> Word:

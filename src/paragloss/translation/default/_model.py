@@ -219,17 +219,15 @@ class Default:
         return _mixed(rows)
 
     def _english_of(self, lang: str, term: str) -> tuple[Ids, Shares]:
-        """The English words a term may be; of another language's unknown ASCII word, that English word."""
+        """The English words a term may be; of an ASCII word of another language without a translation, the same one."""
         language = self._open(lang)
         number = language.words.find(term)
         if number >= 0 and language.back is not None:
             targets, weights = language.back.row(number)
             if len(targets):
                 return language.english[targets[:_VIA]], weights[:_VIA]
-        if number < 0 and language.back is not None and term.isascii():
-            number = self._open(HUB).words.find(term)
-        elif language.back is not None:
-            number = -1
+        if language.back is not None:  # nothing is kept of a word that is the same in English
+            number = self._open(HUB).words.find(term) if term.isascii() else -1
         found = [number] if number >= 0 else []
         return np.array(found, np.int64), np.ones(len(found))
 
