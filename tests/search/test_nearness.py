@@ -1,0 +1,145 @@
+"""What vectors and rerankers say, word by word: dot products by hand, and words left out."""
+
+import numpy as np
+import pytest
+from fakes import Listed
+
+from paragloss.search import nearness
+from paragloss.search.dense import Dense
+from paragloss.search.met import Share
+from paragloss.search.nearness import left_out, near, reread
+from paragloss.search.reranked import Reranked
+from paragloss.serving.bag import BagEncoder, Tower
+from paragloss.serving.hubness import Queries
+from paragloss.serving.knrm import Knrm
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Document, Query, Record
+from paragloss.vocabulary import Vocabulary
+
+ENGLISH = Vocabulary("en", ["dog", "cat"], [1, 1], 1, stem=False)
+GERMAN = Vocabulary("de", ["hund", "brot"], [1, 1], 1, stem=False)
+BOTH = Query("q", "dog cat", "en")
+DOCUMENT = Document("d", "Brot", "de", "Hund")
+
+
+def bag(**how):
+    rows = {"en": [(1, 0), (0, 1)], "de": [(1, 0), (0.6, 0.8)]}
+    known = {"en": ENGLISH, "de": GERMAN}
+    return BagEncoder(
+        {lang: Tower(known[lang], np.array(rows[lang], np.float32), **how) for lang in rows}, weighting="count"
+    )
+
+
+#: dog + cat = (1, 1), Hund + Brot = (1.6, .8): what a product of two of their words is divided by.
+LENGTHS = np.sqrt(2) * np.sqrt(1.6**2 + 0.8**2)
+
+
+def test_a_sum_of_words_is_accounted_for_pair_by_pair():
+    shares, exact = near(Dense(None, bag(), name="m"), BOTH, DOCUMENT, 2.4 / LENGTHS)
+    assert exact
+    assert shares == [
+        Share("dog", "hund", "m", pytest.approx(1 / LENGTHS)),
+        Share("cat", "brot", "m", pytest.approx(0.8 / LENGTHS)),
+        Share("dog", "brot", "m", pytest.approx(0.6 / LENGTHS)),
+        Share("cat", "hund", "m", pytest.approx(0.0)),
+    ]
+
+
+@pytest.mark.parametrize(("named", "rest"), [(2, [0.6]), (3, [0.0]), (4, [])])
+def test_pairs_beyond_those_that_are_named_are_one_share(monkeypatch, named, rest):
+    monkeypatch.setattr(nearness, "PAIRS", named)
+    shares, _ = near(Dense(None, bag(), name="m"), BOTH, DOCUMENT, 2.4 / LENGTHS)
+    assert [share.score for share in shares[named:]] == [pytest.approx(part / LENGTHS, abs=1e-7) for part in rest]
+    assert all(share[:3] == ("", "", "m") for share in shares[named:])
+
+
+def test_hubness_is_a_share_of_its_own_where_it_was_asked_for():
+    plain = near(Dense(None, Queries(bag(), csls=False), name="m"), BOTH, DOCUMENT, 0.5)[0]
+    assert len(plain) == 4
+    held_back = near(Dense(None, Queries(bag(), csls=True), name="m"), BOTH, DOCUMENT, 0.5)[0]
+    assert held_back == [*plain, Share("", "", "m hubness", pytest.approx(0.5 - 2.4 / LENGTHS))]
+
+
+def test_a_network_s_words_are_left_out_one_by_one(tmp_path):
+    model = bag(activation="tanh")
+    with EmbeddedStore.create(tmp_path / "c", dense={"m": 2}, sparse=[]) as store:
+        store.add_dense("several", 2, several=True)
+        store.add([Record(DOCUMENT, {"m": np.array([1, 0], np.float32)}), Record(Document("bare", "x", "de"))])
+        dense = Dense(store, model, name="m")
+        # Against (1, 0): dog cat .707, dog alone 1, cat alone 0. Nothing is lost without cat, all without dog.
+        shares, exact = near(dense, BOTH, DOCUMENT, 0.7)
+        assert not exact
+        assert shares == [Share("dog", "Hund", "m", pytest.approx(0.7))]
+        assert near(dense, BOTH, Document("bare", "x", "de"), 0.7)[0] == [Share("", "", "m", 0.7)]
+        rows = np.array([[1, 0], [0, 1]], np.float32)  # of several vectors the best counts: each word has its own
+        store.add([Record(DOCUMENT, {"several": rows})])
+        several = near(Dense(store, model, name="several"), Query("q", "dog cat", "en"), DOCUMENT, 0.7)[0]
+        assert several == [Share("", "", "several", 0.7)]  # without either the other is found all the better
+
+
+def test_a_score_is_shared_by_what_is_lost_without_each_word():
+    query, document = Query("q", "big red red house", "en"), Document("d", "Haus rot", "de", "Riesig")
+    said = {"big red red house": 10.0, "red red house": 9.0, "big house": 6.0, "big red red": 11.0}
+    alike = {("big", "Riesig"): 1.0, ("red", "rot"): 1.0, ("house", "Haus"): 1.0}
+
+    def reading(texts):
+        return np.array([said[text] for text in texts], np.float32)
+
+    def likeness(ours, theirs):
+        assert theirs == ["Riesig", "Haus", "rot"]  # the title's words first
+        return np.array([[alike.get((a, b), 0.0) for b in theirs] for a in ours], np.float32)
+
+    # Lost: 1 without big, 4 without red, nothing without house.
+    assert left_out(query, document, 5.0, "m", reading, likeness) == [
+        Share("big", "Riesig", "m", pytest.approx(1.0)),
+        Share("red", "rot", "m", pytest.approx(4.0)),
+    ]
+    assert left_out(query, document, 5.0, "m", reading, None)[0] == Share("big", "", "m", pytest.approx(1.0))
+    one = left_out(Query("q", "house", "en"), document, 5.0, "m", reading, likeness)
+    assert one == [Share("house", "Haus", "m", 5.0)]
+    assert left_out(query, document, 5.0, "m", lambda texts: np.ones(len(texts)), likeness) == [Share("", "", "m", 5.0)]
+
+
+def test_only_the_first_words_of_a_document_are_compared_with():
+    seen = []
+
+    def likeness(ours, theirs):
+        seen.extend(theirs)
+        return np.ones((len(ours), len(theirs)), np.float32)
+
+    long = Document("d", " ".join(f"wort{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(60)), "de")
+    left_out(Query("q", "house", "en"), long, 5.0, "m", lambda texts: np.ones(len(texts)), likeness)
+    assert len(seen) == 40
+    assert seen[0] == "wortaa"
+
+
+def ranker(**how):
+    table = np.array([(1, 0), (0, 1), (1, 0), (0.6, 0.8)], np.float32)
+    known, rows = {"en": ENGLISH, "de": GERMAN}, {"en": np.arange(2), "de": np.arange(2, 4)}
+    return Knrm(known, rows, table, np.arange(11), 0.5, **how)
+
+
+@pytest.mark.parametrize("trust", [(0.0, 0.0, 0.0), (0.5, 0.25, 2.0)])
+def test_kernels_account_for_themselves_and_for_the_search_before(trust):
+    documents = {"d": DOCUMENT, "e": Document("e", "Hund", "de"), "f": Document("f", "chien", "fr")}
+    model = ranker(trust=trust)
+    reranked = Reranked(Listed(f=9.0, e=3.0, d=1.0), model, lambda ids: [documents[id] for id in ids])
+    scores = {hit.id: hit.score for hit in reranked.search([BOTH], 5)[0]}
+    for id in ("d", "e"):
+        shares, exact = reread(reranked, BOTH, documents[id], scores[id], k=5, where=None)
+        assert exact
+        assert sum(share.score for share in shares) == pytest.approx(scores[id], rel=1e-5)
+        assert ("search before" in {share.source for share in shares}) == any(trust)
+    # The search before gave 3 and 1 to what the model knows: a spread of 1, so e leads by 2, and d is second.
+    trusted = {
+        id: sum(
+            s.score
+            for s in reread(reranked, BOTH, documents[id], 0.0, k=5, where=None)[0]
+            if s.source == "search before"
+        )
+        for id in ("d", "e")
+    }
+    assert trusted["e"] == pytest.approx(2 * trust[2])
+    assert trusted["d"] == pytest.approx(-2 * trust[0] - np.log(2) * trust[1])
+    unknown = reread(reranked, BOTH, documents["f"], -7.0, k=5, where=None)
+    assert unknown == ([Share("", "", "place in the search before", -7.0)], True)
