@@ -169,7 +169,7 @@ def noticed(folder: str, path: Path, source: str) -> bool:
         resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
         sys.meta_path.insert(0, Planting(name, path, source))
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-            chosen = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-W", "ignore"]
+            chosen = ["-x", "-q", "-m", "not slow and not data", "-p", "no:cacheprovider", "-W", "ignore"]
             fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
             unnoticed = all(pytest.main([*chosen, *tests]) in fine for tests in tests_of(folder, path))
         os._exit(0 if unnoticed else 1)

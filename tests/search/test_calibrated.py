@@ -1,5 +1,7 @@
 """Fusion without chosen weights: numbers by hand, and what must hold whatever the scores."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +45,10 @@ def test_a_language_with_few_documents_leans_on_the_field_of_all():
     assert many["0"] > alone["only"]
     assert ways([hits(one=0.7)]) == [{"one": pytest.approx(0.0)}]  # it stands out from nothing
     assert ways([[], []]) == [{}, {}]
+
+
+def test_where_everything_matches_perfectly_nothing_stands_out():
+    assert ways([hits(a=1.0, b=1.0)]) == [{"a": 0.0, "b": 0.0}]
 
 
 def test_parts_of_one_kind_share_and_the_two_kinds_add():
@@ -118,6 +124,29 @@ def test_a_document_stands_in_a_mixed_list_by_how_far_it_is_above_its_languages_
     rest = {f"de{i}": 0.6 - i / 1000 for i in range(10)}
     german, hindi = {"de": 0.7, **rest}, {"hi": 0.5, **{f"hi{i}": 0.4 - i / 100 for i in range(10)}}
     assert [hit.id for hit in merged([german, hindi], 2)] == ["hi", "de"]
+
+
+def test_one_ranking_of_two_languages_by_hand():
+    # German has ten: what is above the tenth, and a hundredth of the rest; Hindi one, held against nothing. The best of
+    # each has all the belief, since the others are far below (e to the minus 48, and more).
+    german = {"de0": 0.9, **{f"de{i}": 0.3 for i in range(1, 9)}, "de9": 0.2}
+    best = {hit.id: hit.score for hit in merged([german, {"hi": 0.5}, {}], 2)}
+    assert best == {"de0": pytest.approx(0.7 + 0.009), "hi": pytest.approx(0.5 + 0.005)}
+    # Two that are a hundredth apart share a language's belief: 1 to e to the minus 0.8.
+    fewer = {hit.id: hit.score for hit in merged([{"de0": 0.9, "de1": 0.89}, {"hi": 0.5}], 3)}
+    belief = 1 / (1 + math.exp(-0.8))
+    assert fewer["de0"] == pytest.approx(0.909 * belief)
+    assert fewer["de1"] == pytest.approx(0.8989 * (1 - belief))
+
+
+def test_of_words_in_many_languages_fewer_hits_are_looked_at():
+    part = [(Fixed(), 1.0)]
+    three, four = ("de", "fr", "hi"), ("de", "fr", "hi", "zh")
+    assert Calibrated(part, [], langs=three).depth(5) == 100
+    assert 5 < Calibrated(part, [], langs=four).depth(5) < 40
+    assert Calibrated(part, part, langs=four).depth(5) == 100
+    assert Calibrated(part, [], langs=four, depth=10).depth(5) == 10
+    assert Calibrated(part, [], langs=four).depth(40) == 40
 
 
 def test_the_filter_says_which_languages():

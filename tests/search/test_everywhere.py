@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -188,6 +189,53 @@ def test_names_are_found_by_sound_and_words_inside_longer_ones(tmp_path):
     both = found(tmp_path / "both", fields, "train delay")
     assert list(both) == ["late"]
     assert 0 < both["late"] <= 1
+
+
+def test_what_words_hold_inside_counts_by_hand(tmp_path):
+    texts = {"bridge": "Eisenbahnbrücke", "train": "Eisenbahn Brot", "bread": "Brot", "name": "Gorbatschow"}
+    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, fields=("text", "inner"))
+        index.add([Document(id, text, "de") for id, text in texts.items()] + [Document("en", "railway", "en")])
+        plain, shares = (Probabilistic(store, index.statistics, proportional=p) for p in (False, True))
+        # The railway stands in one document, and with 0.8 inside a word of another: 1.8 of 4. A sound counts whole.
+        railway, name = math.log(1 + (4 - 1.8 + 0.5) / (1.8 + 0.5)), math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
+        # Documents of one and of two words, at 1.25 on average.
+        short, long = 1.2 * (0.25 + 0.75 / 1.25), 1.2 * (0.25 + 0.75 * 2 / 1.25)
+        expected = {"train": 1 / (1 + long) * railway, "bridge": 0.8 / (0.8 + short) * railway}
+        query = Query("q", "Eisenbahn", "de")
+        sound = Query("q", "", "de", (Translation("Gorbachev", (Alternative("≈GRBCW", 1.0, ("≈GRBCW",)),)),))
+        assert dict(plain.search([query], 5)[0]) == pytest.approx(expected, rel=1e-5)
+        assert dict(plain.search([sound], 5)[0]) == pytest.approx({"name": 1 / (1 + short) * name}, rel=1e-5)
+        assert dict(shares.search([query], 5)[0]) == pytest.approx(
+            {i: s / railway for i, s in expected.items()}, rel=1e-5
+        )
+        # Of all documents of the language, found or not; of none where it is not asked for.
+        assert plain.scores(query, ["bread", "bridge", "en"], ["de", "en"]) == pytest.approx(
+            {"bread": 0.0, "bridge": expected["bridge"]}, rel=1e-5
+        )
+        assert plain.scores(query, ["bread", "bridge"], ["en"]) == {}
+        assert plain.met(query, "bridge") == [("eisenbahn", "…eisenbahn", pytest.approx(expected["bridge"], rel=1e-5))]
+        assert plain.met(query, "train") == [("eisenbahn", "eisenbahn", pytest.approx(expected["train"], rel=1e-5))]
+        assert plain.met(sound, "name") == [("Gorbachev", "≈GRBCW", pytest.approx(1 / (1 + short) * name, rel=1e-5))]
+        assert shares.met(query, "train")[0].score == pytest.approx(expected["train"] / railway, rel=1e-5)
+        assert plain.met(query, "en") == plain.met(Query("q", "", "de"), "train") == []
+
+
+def test_so_many_candidates_are_looked_at(indexed, monkeypatch):
+    store, statistics = indexed
+    searcher, asked, found = Probabilistic(store, statistics, analyze=Words), [], store.search_sparse
+    monkeypatch.setattr(store, "search_sparse", lambda *a, **b: asked.append(a[2]) or found(*a, **b))
+    for k, where in (
+        (5, None),
+        (300, None),
+        (5, {"lang": ["en", "de"]}),
+        (5, {"lang": ["en"]}),
+        (50, {"lang": ["en"]}),
+    ):
+        searcher.search([Query("q", "w3", "en")], k, where)
+    # Two hundred, or as many as are wanted; in one language twice as many as are wanted, and some at least.
+    assert asked[:3] == [200, 300, 200]
+    assert 10 < asked[3] < asked[4] == 100
 
 
 def test_a_collection_from_before_is_searched_as_before(tmp_path):

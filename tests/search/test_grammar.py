@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss.errors import PlacedError
-from paragloss.search.grammar import Chain, Fused, Option, Part, Ranked, Term, parse, written
+from paragloss.search.grammar import Chain, Fused, Option, Part, Ranked, Term, parse, place, written
 
 BM25, CR5, TABLE, KNRM = Part("bm25"), Part("cr5"), Part("table"), Part("knrm")
 
@@ -103,3 +103,7 @@ def test_any_text_is_a_tree_or_an_error_with_a_place(text):
     with suppress(PlacedError):
         tree = parse(text)
         assert parse(written(tree)) == tree
+
+
+def test_a_tree_says_where_it_begins():
+    assert [place(parse(text)) for text in ("  a|b", " 2*a+b", "(a+b)>c", "((a|b)+c)|d")] == [2, 3, 1, 2]

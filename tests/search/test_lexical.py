@@ -151,6 +151,32 @@ def test_languages_whose_texts_give_hardly_any_terms_are_said(build):
     assert len(told) == 1
 
 
+def test_a_filter_of_anything_else_is_the_stores(build):
+    documents = [Document(name, "cat", "en", meta={"year": year}) for name, year in (("old", 1990), ("new", 2020))]
+    index, store = build(documents)
+    lexical = Lexical(store, index.statistics, analyze=Words)
+    for where in ({"meta.year": [2020]}, {"meta.year": [2020], "lang": ["en"]}):
+        assert [hit.id for hit in lexical.search([Query("q", "cat", "en")], 5, where)[0]] == ["new"]
+    assert len(lexical.search([Query("q", "cat", "en")], 5, {"lang": ["en"]})[0]) == 2
+    assert lexical.search([Query("q", "cat", "en")], 5, {"lang": ["de"]}) == [[]]
+
+
+@pytest.mark.parametrize("proportional", [False, True])
+def test_words_that_were_met_sum_to_the_score(build, proportional):
+    index, store = build([Document("a", "cat sat cat", "en"), Document("b", "dog", "en"), Document("c", "cat", "de")])
+    lexical = Lexical(store, index.statistics, proportional=proportional, analyze=Words)
+    query = Query("q", "cat sat dog", "en")
+    met, score = lexical.met(query, "a"), dict(lexical.search([query], 5)[0])["a"]
+    # K = 1.2 (1/4 + 3/4 * 3/2) = 1.65; all idfs are ln 2: of 2 / 3.65 and 1 / 2.65, and of three words together.
+    whole = 3 * np.log(2) if proportional else 1.0
+    assert met == [
+        ("cat", "cat", pytest.approx(np.log(2) * 2 / 3.65 / whole, rel=1e-5)),
+        ("sat", "sat", pytest.approx(np.log(2) / 2.65 / whole, rel=1e-5)),
+    ]
+    assert sum(one.score for one in met) == pytest.approx(score, rel=1e-5)
+    assert lexical.met(query, "c") == lexical.met(query, "unknown") == []
+
+
 def test_replacing_a_document_forgets_the_old_one(build):
     index, store = build([Document("a", "old words", "en"), Document("b", "words", "en")])
     index.add([Document("a", "ignored", "en"), Document("a", "neue wörter hier", "de")])

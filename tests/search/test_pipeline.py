@@ -244,6 +244,12 @@ def test_parts_of_speech_choose_translations_and_make_phrases(tmp_path):
 def test_a_translated_query_can_be_asked_of_an_encoder_or_of_a_group(engine):
     assert found(engine, "dict|bm25", "river") == ["rive"]
     assert found(engine, "dict|(bm25+cr5)", "river")[0] == "rive"
+    assert found(engine, "dict|rrf(bm25+cr5)", "river")[0] == "rive"
+
+
+def test_what_a_fusion_trusts_each_with(engine):
+    assert "weights=[1.0, 2.0]" in engine.explain(lang="en", to=["fr"], pipeline="rrf(dict+2*table)")
+    assert "weights=[1.0, 2.0]" in engine.explain(lang="en", to=["fr"], pipeline="mix(dict+2*table)")
 
 
 def test_languages_are_merged_as_said(engine):
@@ -275,6 +281,7 @@ def test_machine_translation_is_named_or_the_collection_s_own(engine):
         ("cr5:top=3", 4, "cr5 has no option 'top'"),
         ("table:exact,to=fr|dict:to=en", 23, "dict has no option 'to'"),
         ("mix(dict+bm25)", 9, "only what translates can stand here"),
+        ("mix(dict:nested+table)", 9, "dict has no option 'nested'"),
         ("rrf:k=60(bm25+cr5)", 4, "rrf has no option 'k'; it has constant=60, depth=200"),
     ],
 )
@@ -283,6 +290,7 @@ def test_what_can_t_be_built_is_pointed_at(engine, pipeline, at, message):
         found(engine, pipeline)
     assert caught.value.at == at, str(caught.value)
     assert message in str(caught.value)
+    assert f"\n  {pipeline}\n  " in str(caught.value)
 
 
 def test_a_pair_nobody_knows_is_said(engine):

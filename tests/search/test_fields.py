@@ -1,0 +1,58 @@
+"""Fields of documents, what they say, and how much they count."""
+
+import pytest
+
+from paragloss.bm25 import Layout
+from paragloss.search.fields import language_of, named, text_of, translation, weights
+from paragloss.search.terms import counted
+from paragloss.statistics import Statistics
+from paragloss.types import Document
+
+STATISTICS = Statistics(Layout(("title", "text", "headings", "aliases", "text@en", "inner")))
+
+
+def test_translations_and_what_words_hold_are_no_fields_to_name():
+    assert named(STATISTICS) == ["title", "text", "headings", "aliases"]
+    assert translation("en") == "text@en"
+    assert (language_of("text@en"), language_of("text")) == ("en", "")
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (None, {"title": 1.0, "text": 1.0, "headings": 0.5, "aliases": 1.0}),
+        ({"title": 3.0, "text": 0.0}, {"title": 3.0, "headings": 0.5, "aliases": 1.0}),
+        ({"title": None}, {"title": 1.0}),  # said without a weight: searched alone
+        ({"title": None, "headings": 2.0}, {"title": 1.0, "headings": 2.0}),
+    ],
+)
+def test_what_each_field_counts(said, found):
+    assert weights(STATISTICS, said) == found
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("https://example.org/wiki/Mount_Etna.html?x=1", "wiki Mount Etna html"),
+        ("/a%20b/c-d", "a b c d"),
+        ("http://[broken/page", "http: [broken page"),  # no address at all is taken as it is
+    ],
+)
+def test_an_address_is_read_as_the_words_in_it(address, words):
+    document = Document("d", "a text", "en", "a title", {"url": address, "strong": "as_it_is"})
+    assert text_of(document, "url") == words
+    assert [text_of(document, field) for field in ("text", "title", "strong", "headings")] == [
+        "a text",
+        "a title",
+        "as_it_is",
+        "",
+    ]
+
+
+def test_a_translation_is_cut_by_its_own_language():
+    layout = Layout(("text", "text@en"))
+    document = Document("d", "les chevaux", "fr", fields={"text@en": "the horses"})
+    bags = counted(layout, [document])
+    assert bags.length.tolist() == [1, 1]  # neither article
+    horse = layout.ids(layout.field("text@en"), [layout.hashes("fr")["hors"]])
+    assert horse[0] in bags.ids  # a term of English, of a document in French
