@@ -51,8 +51,14 @@ def test_what_words_hold_inside_is_found_by_hand():
     railway, name = math.log(1 + (4 - 1.8 + 0.5) / (1.8 + 0.5)), math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
     # Documents of one and of two words, at 1.25 on average.
     short, long = 1.2 * (0.25 + 0.75 / 1.25), 1.2 * (0.25 + 0.75 * 2 / 1.25)
-    found = scoring.scores([scoring.own_words(Query("q", "Eisenbahn", "de")), [{"≈GRBCW": 1.0}]], documents)
-    expected = [[0.8 / (0.8 + short) * railway, 1 / (1 + long) * railway, 0, 0], [0, 0, 0, 1 / (1 + short) * name]]
+    asked = [scoring.own_words(Query("q", "Eisenbahn", "de")), [{"≈GRBCW": 1.0}], [{"eisenbahn": 0.5}]]
+    found = scoring.scores(asked, documents)
+    half = math.log(1 + (4 - 0.9 + 0.5) / (0.9 + 0.5))  # of a word that counts half
+    expected = [
+        [0.8 / (0.8 + short) * railway, 1 / (1 + long) * railway, 0, 0],
+        [0, 0, 0, 1 / (1 + short) * name],
+        [0.4 / (0.4 + short) * half, 0.5 / (0.5 + long) * half, 0, 0],
+    ]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert scoring.Documents.read(texts, "de").inner == {}
 
@@ -86,8 +92,8 @@ def test_learning_on_from_a_table_finds_what_the_table_did_not_know(tmp_path):
 def test_a_pair_of_languages_that_the_table_did_not_know_gains_everything(tmp_path):
     table.fit([Concept("0", {"en": "dog", "fr": "chien"})]).save(tmp_path / "general")
     texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
-    # Of the fortieth, thirtieth ... only one has French beside its English: too few to tell anything of.
-    texts[0] = Concept("0", {"en": "dog", "fr": "chien", "de": "hund"})
+    # Two have French, of which one is held out: too few to tell anything of.
+    texts[:2] = [Concept(str(i), {"en": f"dog{i}", "fr": f"chien{i}", "de": f"hund{i}"}) for i in range(2)]
     [to_english, to_german] = scoring.gain(texts, start=str(tmp_path / "general"))
     assert to_english[:4] == ("de", "en", 4, 0.0)
     assert to_german[:4] == ("en", "de", 4, 0.0)

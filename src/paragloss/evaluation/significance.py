@@ -42,7 +42,7 @@ def compare(
     after = np.array([second[query] for query in queries])
     gains = after - before
     n = len(queries)
-    if n < 2 or np.all(gains == gains[0]):
+    if np.all(gains == gains[:1]):
         # No spread: a t-test has nothing to divide by. Equal everywhere is no evidence, a constant gain is left to
         # the randomisation test.
         half, p_t = 0.0, 1.0 if n < 2 or gains[0] == 0 else 0.0
