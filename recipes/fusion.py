@@ -3,6 +3,7 @@
     PARAGLOSS_DATA=... python recipes/fusion.py measure --into DIR [SET:LANG ...]    goes on where it was stopped
     PARAGLOSS_DATA=... python recipes/fusion.py table DIR                            tables and tests for docs/fusion.md
     PARAGLOSS_DATA=... python recipes/fusion.py mixed [--part valid]                 lists over eight languages
+    PARAGLOSS_DATA=... python recipes/fusion.py trust [LANG ...]                     what a dictionary counts
 
 Queries are English. Sets are `questions`': titles and first sentences find pages, sentences find their translations,
 a few words and written questions find passages of news. `default` is the default model's held build, named by
@@ -256,6 +257,30 @@ def by_score(lists: Sequence[Mapping[str, float]], k: int) -> list[Hit]:
     return rank((Hit(id, score) for scores in lists for id, score in scores.items()), k)
 
 
+# What a dictionary that a reader brings counts beside the default model
+
+
+def trust(langs: Sequence[str]) -> None:
+    """Validation passages found by a few words and by questions, with MUSE's pairs at several weights."""
+    weights, held = (0.0, 0.3, 1.0, 1.5, 3.0), Path(HELD).name
+    print("| RR | queries | " + " | ".join(f"{weight:g}" for weight in weights) + " |")
+    for lang in langs or [lang for lang in LANGS["claims"].split() if (folder() / f"muse/en-{lang}.tsv.gz").is_file()]:
+        sets = {"claims": questions.claims(lang, part="valid"), "asked": questions.asked(lang, part="valid")}
+        for name, made in sets.items():
+            made, scores = fewer(made, 10_000), []
+            with tempfile.TemporaryDirectory() as place:
+                muse = Path(place) / "muse"
+                Dictionary.build(read_pairs(folder() / "muse" / f"en-{lang}.tsv.gz"), "en", lang).save(muse)
+                with Engine.create(f"{place}/c", models=[HELD, str(muse)]) as engine:
+                    engine.index(made.documents)
+                    for weight in weights:
+                        run = ranked(engine, made.queries, f"bm25+mix({held}+{weight:g}*muse)", [lang])
+                        scores.append(_mean(evaluate(run, made.qrels, ["RR"])["RR"]))
+            print(
+                f"| {name} {lang} | {len(made.queries)} | " + " | ".join(f"{s:.3f}" for s in scores) + " |", flush=True
+            )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_subparsers(dest="what", required=True)
@@ -264,6 +289,7 @@ def main() -> None:
     one.add_argument("pairs", nargs="*")
     what.add_parser("table").add_argument("place", type=Path)
     what.add_parser("mixed").add_argument("--part", default="test")
+    what.add_parser("trust").add_argument("langs", nargs="*")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     computed.install()
@@ -271,6 +297,8 @@ def main() -> None:
         measure(args.into, args.pairs)
     elif args.what == "table":
         tabled(args.place)
+    elif args.what == "trust":
+        trust(args.langs)
     else:
         mixed(args.part)
 

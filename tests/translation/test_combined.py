@@ -2,7 +2,7 @@
 
 import pytest
 
-from paragloss.errors import LanguageError
+from paragloss.errors import InputError, LanguageError
 from paragloss.formats.dictionaries import Entry
 from paragloss.translation.combined import Combined, known, translate_many
 from paragloss.translation.dictionary import Dictionary
@@ -76,3 +76,9 @@ def test_many_languages_at_once_are_what_each_is_alone():
 
 def test_only_the_best_are_kept_with_what_they_weigh():
     assert weights("server", GENERAL, OWN, most=1) == {"server": {"Server": 0.75}}
+
+
+def test_a_translator_that_counts_nothing_says_nothing():
+    assert weights("web server", GENERAL, OWN, weights=[1, 0]) == weights("web server", GENERAL)
+    with pytest.raises(InputError, match="weight above 0"):
+        Combined([OWN], weights=[0.0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from paragloss.errors import LanguageError
+from paragloss.errors import InputError, LanguageError
 from paragloss.types import Alternative, Query, Translation, Translator
 
 
@@ -17,10 +17,13 @@ class Combined:
     def __init__(
         self, translators: Sequence[Translator], *, weights: Sequence[float] | None = None, most: int = 20
     ) -> None:
-        self._translators = list(translators)
-        self._weights = [1.0] * len(self._translators) if weights is None else list(weights)
-        if len(self._weights) != len(self._translators):
-            raise ValueError(f"{len(self._weights)} weights for {len(self._translators)} translators")
+        weights = [1.0] * len(translators) if weights is None else list(weights)
+        if len(weights) != len(translators):
+            raise ValueError(f"{len(weights)} weights for {len(translators)} translators")
+        counting = [(one, weight) for one, weight in zip(translators, weights, strict=True) if weight > 0]
+        if translators and not counting:
+            raise InputError("no translator of the mix counts: give one of them a weight above 0")
+        self._translators, self._weights = [one for one, _ in counting], [weight for _, weight in counting]
         self._most = most
 
     @property
