@@ -1,6 +1,7 @@
 """Searching twice: the first hits lend the query their words."""
 
 import pytest
+from fakes import Listed
 
 from paragloss.search.expanded import Expanded
 from paragloss.types import Alternative, Document, Hit, Query, Translation
@@ -75,3 +76,10 @@ def test_only_the_first_hits_count():
     wrapped = Expanded(searcher, lambda ids: [DOCUMENTS[i] for i in ids], lambda lang, term: 1.0, depth=1)
     wrapped.search([Query("q", "Vulkan Geld", "de")], 10)
     assert {c.source for c in searcher.asked[1].clauses} == {"Vulkan", "Geld", "Lava", "Asche"}
+
+
+def test_ten_documents_are_looked_at_unless_told():
+    inner = Listed()
+    for options in ({}, {"depth": 3}):
+        Expanded(inner, lambda ids: [], lambda lang, term: 1.0, **options).search([Query("q", "Vulkan", "de")], 5)
+    assert [k for _, k, _ in inner.asked] == [10, 5, 3, 5]

@@ -1,0 +1,86 @@
+"""What a part's options become: keyword arguments of the function that makes it, or an error at their place."""
+
+from typing import Literal
+
+import pytest
+
+from paragloss.errors import PlacedError
+from paragloss.search.grammar import parse
+from paragloss.search.options import Fields, bind, shown
+
+
+def make(
+    searched,
+    *,
+    depth: int = 10,
+    top: int = 0,
+    exact: bool = False,
+    beta: float = 0.3,
+    to: str = "",
+    match: Literal["every", "best"] = "every",
+    fields: Fields | None = None,
+):
+    """A part with every kind of option."""
+
+
+def other(*, depth: int = 50, window: int = 3):
+    """A part without fields."""
+
+
+def bound(text, *makers):
+    return bind(parse(text), text, makers or (make,), ["title", "text"])
+
+
+def test_options_are_shown_as_they_are_written():
+    assert shown(make) == ["depth=10", "top=0", "exact", "beta=0.3", "to=xx", "every|best"]
+
+
+@pytest.mark.parametrize(
+    ("said", "given"),
+    [
+        ("x", {}),
+        ("x:depth=5,top=0", {"depth": 5, "top": 0}),
+        ("x:exact", {"exact": True}),
+        ("x:exact=yes", {"exact": True}),
+        ("x:exact=no", {"exact": False}),
+        ("x:beta=.5,to=fr", {"beta": 0.5, "to": "fr"}),
+        ("x:best", {"match": "best"}),
+        ("x:match=best", {"match": "best"}),
+        ("x:title,text=2", {"fields": {"title": None, "text": 2.0}}),
+    ],
+)
+def test_what_is_said_is_given(said, given):
+    assert bound(said) == [given]
+
+
+def test_the_first_that_knows_an_option_has_it():
+    assert bound("x:depth=5,window=2,title", make, other) == [{"depth": 5, "fields": {"title": None}}, {"window": 2}]
+    assert bound("x:depth=5", other, make) == [{"depth": 5}, {}]
+
+
+@pytest.mark.parametrize(
+    ("said", "at", "message"),
+    [
+        ("x:top=2,depth=0", 8, "depth=0: expected a whole number from 1 up"),
+        ("x:top=-1", 2, "top=-1: expected a whole number from 0 up"),
+        ("x:beta=much", 2, "beta=much: expected a number from 0 up"),
+        ("x:exact=maybe", 2, "exact=maybe: expected yes or no"),
+        ('x:to=""', 2, "to=: expected a word"),
+        ("x:match=all", 2, "match=all: expected one of every, best"),
+        ("x:title=two", 2, "title=two: expected a number from 0 up"),
+        ("x:depth", 2, "x has no option 'depth'; it has depth=10, top=0, exact"),
+        ("x:colour", 2, "every|best, title=WEIGHT, text=WEIGHT"),
+    ],
+)
+def test_what_can_not_be_given_is_pointed_at(said, at, message):
+    with pytest.raises(PlacedError) as caught:
+        bound(said)
+    assert caught.value.at == at
+    assert message in str(caught.value)
+
+
+def test_fields_are_for_those_that_search_in_them():
+    with pytest.raises(PlacedError, match="x has no option 'title'; it has depth=50, window=3\n"):
+        bound("x:title", other)
+    with pytest.raises(PlacedError, match="it has none\n"):
+        bound("x:title", lambda: None)
