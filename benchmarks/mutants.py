@@ -193,8 +193,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
     options = parser.parse_args()
     os.chdir(ROOT)
-    hypothesis.settings.register_profile("calm", deadline=None, derandomize=True, database=None)
-    hypothesis.settings.load_profile("calm")  # a busy machine notices nothing
+    calm = {"deadline": None, "suppress_health_check": list(hypothesis.HealthCheck)}  # a busy machine notices nothing
+    hypothesis.settings.register_profile("calm", derandomize=True, database=None, **calm)
+    hypothesis.settings.load_profile("calm")
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # schemathesis' alone takes longer to import than most tests
     with contextlib.suppress(ImportError):
         import torch

@@ -144,12 +144,14 @@ def test_advrefine_recovers_a_rotation_without_a_dictionary():
     np.testing.assert_allclose(found, turned, atol=0.03)
 
 
-@pytest.mark.slow
 def test_the_alarm_goes_off_on_unrelated_spaces_and_is_kept():
-    vectors = {"aa": word_vectors("aa", space(1, dim=30)), "bb": word_vectors("bb", space(99, dim=30))}
-    with pytest.warns(UserWarning, match="advrefine map from bb to aa has failed"):
+    unrelated = {"aa": space(1, dim=30, words=500), "bb": space(99, dim=30, words=500)}
+    vectors = {lang: word_vectors(lang, rows) for lang, rows in unrelated.items()}
+    with pytest.warns(UserWarning, match="advrefine map from bb to aa has failed") as warned:
         model = alignment.fit(corpus(500), method="advrefine", vectors=vectors, epochs=1, steps=50, hidden=64)
     assert model.meta["failed"] == ["bb"]
+    assert model.meta["maps"]["bb"]["pairs"] == 0  # learned from none
+    assert warned[0].filename == __file__
 
 
 @pytest.mark.parametrize("method", ["least-squares", "cca", "orthogonal", "svd", "procrustes"])
@@ -227,3 +229,8 @@ def test_mistakes_are_said():
     vectors = {lang: word_vectors(lang, space(1, words=50)) for lang in ("aa", "bb")}
     with pytest.raises(ModelError, match="0 word pairs for bb-aa"):
         alignment.fit(corpus(50), vectors=vectors, dictionary={("bb", "aa"): [("x", "y")]})
+    pairs = [("bb1", "aa1"), ("bb2", "aa2")]
+    with pytest.raises(ModelError, match="1 word pairs for bb-aa"):
+        alignment.fit(corpus(50), vectors=vectors, dictionary={("bb", "aa"): pairs[:1]})
+    enough = alignment.fit(corpus(50), method="svd", vectors=vectors, dictionary={("bb", "aa"): pairs})
+    assert enough.meta["maps"]["bb"]["pairs"] == 2

@@ -118,12 +118,13 @@ def test_each_stage_brings_the_languages_together():
 
 
 def test_two_layers_are_served_as_two_layers():
-    model = bae.fit(sentences(500, 0), **SMALL, layers=2, hidden=40, epochs=20)
+    model = bae.fit(sentences(300, 0), **SMALL, layers=2, hidden=40, epochs=15)
     assert [layer.activation for layer in model.tower("en").layers] == ["sigmoid"]
     assert model.tower("en").layers[0].weight.shape == (40, 24)
     assert precision(model, TESTED) > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pretrained", [1, 3])
 def test_three_layers_learn_too(pretrained):
     model = bae.fit(sentences(500, 0), **SMALL, layers=3, hidden=40, pretraining_layers=pretrained)

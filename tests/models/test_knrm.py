@@ -154,6 +154,7 @@ def first(model, aligned):
     return hits / len(judged.queries)
 
 
+@pytest.mark.slow
 def test_it_learns_to_match_words_across_languages_and_loses_it_without_its_kernels():
     settings = {"dim": 16, "epochs": 20, "batch": 32, "learning_rate": 0.01}
     judged = judgments.from_aligned(bilingual(200), source="qa", target="qb", query="title")

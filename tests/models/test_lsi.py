@@ -34,6 +34,13 @@ def test_the_tables_are_the_singular_vectors_of_the_rows_side_by_side():
     np.testing.assert_allclose(unsigned(found), unsigned(expected), atol=1e-5)
 
 
+def test_of_a_thousand_texts_words_of_a_single_one_are_left_out():
+    rare = [Concept("6", {"en": "obsidian geyser", "it": "ossidiana"}), Concept("7", {"en": "geyser", "it": "geyser"})]
+    known = lsi.fit(CONCEPTS * 200 + rare, dim=2, stem=False).towers["en"].vocabulary.index
+    assert "geyser" in known
+    assert "obsidian" not in known
+
+
 def test_power_one_is_the_classic_fold_in():
     plain, folded = (lsi.fit(CONCEPTS, dim=3, stem=False, power=power) for power in (0.0, 1.0))
     joint = np.hstack([
@@ -65,10 +72,10 @@ def test_a_concept_may_lack_a_language():
     assert goat > lava + 0.3
 
 
-@pytest.mark.parametrize("shape", [(1500, 4000), (4000, 1500)])
+@pytest.mark.parametrize("shape", [(400, 900), (900, 400)])
 def test_lanczos_finds_what_a_dense_svd_finds(shape):
     noise = np.random.default_rng(0)
-    matrix = sp.random(*shape, density=0.02, random_state=1, format="csr", dtype=np.float32)
+    matrix = sp.random(*shape, density=0.05, random_state=1, format="csr", dtype=np.float32)
     low = sp.csr_matrix((noise.random((shape[0], 5)) < 0.1).astype(np.float32))
     matrix = (matrix + low @ sp.csr_matrix((noise.random((5, shape[1])) < 0.1).astype(np.float32))).tocsr()
     values, right = singular(Product(matrix), 6, seed=3)

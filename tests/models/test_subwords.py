@@ -46,6 +46,14 @@ def test_a_word_of_unknown_characters_gives_zeros():
     assert not subwords.extend(bag, device="numpy").encode(["жжж"], "it").any()
 
 
+def test_words_that_share_nothing_teach_no_parts_and_serve_as_before():
+    vocabulary = Vocabulary("it", ["abc", "xyz"], np.full(2, 3), 100, stem=False)
+    bag = BagEncoder({"it": Tower(vocabulary, np.eye(2, dtype=np.float32))})
+    wider = subwords.extend(bag, device="numpy")
+    assert wider.grams["it"].table.shape == (0, 2)
+    np.testing.assert_array_equal(wider.encode(["abc", "abx"], "it"), [[1, 0], [0, 0]])
+
+
 def test_n_gram_vectors_are_the_ridge_solution():
     bag, _ = encoder()
     tower = bag.towers["it"]

@@ -115,6 +115,7 @@ def test_it_finds_translations_of_texts_it_has_not_seen(trained):
     assert precision(trained, topics(150, 1)) > 0.5  # chance is 1 / 150
 
 
+@pytest.mark.slow
 def test_the_hub_s_own_texts_teach_what_pairs_cannot():
     """The hub has a second form of every word that no sentence pair has; its own texts mix both forms."""
     rng = np.random.default_rng(5)
@@ -139,6 +140,7 @@ def _either(concept, rng):
     return " ".join(word + ("zzq" if rng.random() < 0.5 else "q") for word in words)
 
 
+@pytest.mark.slow
 def test_conjugate_gradients_learn_as_well():
     model = xcnn.fit(topics(400, 0), **SMALL, optimizer="cg", hub_epochs=3, epochs=6)
     assert precision(model, topics(150, 1)) > 0.3
