@@ -47,6 +47,7 @@ class Log(NamedTuple):
     """Queries are numbered by package; `german` and `english` hold both wordings of all of them."""
 
     train: Judged  # German queries, DCTR grades
+    scored: Judged  # the same, the scores themselves as grades
     test: list[str]
     german: dict[str, Query]
     english: dict[str, Query]
@@ -69,8 +70,11 @@ def log(train_queries: int = 2000) -> Log:
     tested = {c.id for c in test}
     trained = [c.id for c in train if c.id in same]
     graded = clicks.graded(same, clicks.cuts(same, SHARES))
+    scores = clicks.thousandths(same)
+    asked = [german[id] for id in trained]
     return Log(
-        Judged([german[id] for id in trained], documents, {id: graded[id] for id in trained}),
+        Judged(asked, documents, {id: graded[id] for id in trained}),
+        Judged(asked, documents, {id: scores[id] for id in trained}),
         [c.id for c in test],
         german,
         english,
@@ -115,7 +119,11 @@ def shared_vectors() -> dict[str, dict[str, Floats]]:
 
 def bilingual(made: Log, *, case: str = "keep") -> Judged:
     """The training log with its queries translated to English."""
-    return translate_log(made.train, translator(), "en", case=case)
+    return in_english(made.train, case=case)
+
+
+def in_english(judged: Judged, *, case: str = "keep") -> Judged:
+    return translate_log(judged, translator(), "en", case=case)
 
 
 def train(judged: Judged, **settings: Any) -> Knrm:

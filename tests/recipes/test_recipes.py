@@ -92,6 +92,35 @@ def test_rows_in_another_order_than_the_paper_s_are_found():
     assert verdicts.disagreements(paper, {"a": 0.9, "b": 0.295, "c": 0.3}, 0.01) == [], "within the tolerance"
 
 
+def test_pairs_to_learn_from_have_three_words_of_each_vocabulary():
+    from paragloss.recipes.tables.xcnn_table_1 import told
+    from paragloss.types import Concept
+
+    texts = [("red green blue", "rouge vert bleu"), ("red green blue", "rouge vert"), ("red pink", "rouge vert bleu")]
+    pairs = [Concept(str(i), {"en": a, "fr": b}) for i, (a, b) in enumerate(texts * 2)]
+    rare = Concept("rare", {"en": "red green unheard", "fr": "rouge vert bleu"})  # one text has it: no word of ours
+    assert [c.id for c in told([*pairs, rare], ["en", "fr"])] == ["0", "3"]
+
+
+def test_pages_of_a_limited_vocabulary_have_no_other_words():
+    from paragloss.recipes.adhoc import Pages, only_words
+    from paragloss.types import Document
+
+    made = Pages([Query("q", "Running dogs", "en")], [Document("d", "A dog, a cat.", "en", "Cats")], {}, [], 0)
+    cut = only_words(made, {"dog", "run"})
+    assert cut.queries[0].text == "Running dogs"
+    assert (cut.documents[0].text, cut.documents[0].title) == ("dog", "")
+
+
+def test_packages_of_one_small_source_are_partly_relevant():
+    from paragloss.recipes.tables.smooth_table_2 import linked
+    from paragloss.types import Concept
+
+    names = ["game:1", "game-data:2", "other:3", *(f"python3-{i}:4" for i in range(9))]
+    found = linked("ddtp", [Concept(name, {}) for name in names])
+    assert found == {"game:1": {"game-data:2"}, "game-data:2": {"game:1"}}  # nine are no source
+
+
 def test_every_expectation_is_of_a_recipe():
     assert set(verdicts.expected()) <= set(names())
 

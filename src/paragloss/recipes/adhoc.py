@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paragloss import judgments
+from paragloss.analysis import analyzer
 from paragloss.engine import Engine
 from paragloss.evaluation import evaluate
 from paragloss.ranking import top
@@ -43,6 +44,17 @@ def pages(source: str, lang: str, *, smoke: bool) -> Pages:
     documents = [Document(c.id, c.texts[lang], lang, c.titles.get(lang, "")) for c in held]
     qrels: Qrels = {query.id: dict.fromkeys(sorted(links[query.id] & here), 1) for query in queries}
     return Pages(queries, documents, qrels, in_all(whole.train, ["en", lang]), 100 if smoke else 1500)
+
+
+def only_words(made: Pages, known: Set[str]) -> Pages:
+    """The same pages and queries with words that are in a vocabulary, and no others."""
+
+    def kept(text: str, lang: str) -> str:
+        return " ".join(text[span.start : span.end] for span in analyzer(lang).spans(text) if span.term in known)
+
+    queries = [query._replace(text=kept(query.text, query.lang)) for query in made.queries]
+    documents = [d._replace(text=kept(d.text, d.lang), title=kept(d.title, d.lang)) for d in made.documents]
+    return made._replace(queries=queries, documents=documents)
 
 
 def by_vectors(model: Encoder, made: Pages) -> Run:

@@ -45,7 +45,7 @@ def split(name: str, langs: Sequence[str], *, tenths: int = 2, lines: int | None
     that the split never depends on the languages asked for. Debian's binary packages of one source name and MDN's
     pages stay together: near-duplicates never stand on both sides. `lines` reads the beginning of each file only."""
     concepts = _read(folder() / name, tuple(langs), lines)
-    held = [digest(_family(name, concept.id)) % 10 < tenths for concept in concepts]
+    held = [digest(family(name, concept.id)) % 10 < tenths for concept in concepts]
     return Split(
         [c for c, out in zip(concepts, held, strict=True) if not out],
         [c for c, out in zip(concepts, held, strict=True) if out],
@@ -112,7 +112,8 @@ def known_item(
     return queries, documents, qrels
 
 
-def _family(name: str, concept: str) -> str:
+def family(name: str, concept: str) -> str:
+    """What must not stand on both sides of a split: Debian's binary packages of one source name, or one concept."""
     if name == "ddtp":
         package = concept.split(":")[0]
         return package.split("-")[0]  # 0ad, 0ad-data, 0ad-data-common
