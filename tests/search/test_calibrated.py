@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.search.calibrated import Calibrated, evidence, merged, ways
+from paragloss.search.calibrated import Calibrated, contributions, evidence, merged, ways
 from paragloss.types import Hit, Query
 
 QUERY = [Query("q", "honey", "en")]
@@ -55,6 +55,18 @@ def test_parts_of_one_kind_share_and_the_two_kinds_add():
     # sqrt(.3^2 + .4^2) + .2 = .7
     assert evidence([({"a": 0.3}, 1.0), ({"a": 0.4}, 1.0)], [({"a": 0.2}, 1.0)]) == {"a": pytest.approx(0.7)}
     assert evidence([({"a": 0.3}, 2.0)], []) == {"a": pytest.approx(0.6)}
+
+
+def test_what_each_part_carried_sums_to_the_score():
+    # Within a kind by squares: .09 and .16 of .25, whose root is .5. What speaks against it is below nothing.
+    words = {"a": (True, 0.3), "b": (True, 0.4), "none": (True, 0.0)}
+    carried = contributions({**words, "c": (False, 0.2)}, 0.7)
+    assert carried == {"a": pytest.approx(0.18), "b": pytest.approx(0.32), "none": 0.0, "c": pytest.approx(0.2)}
+    against = contributions({**words, "c": (False, -0.2)}, 0.3)
+    assert against == {"a": pytest.approx(0.18), "b": pytest.approx(0.32), "none": 0.0, "c": pytest.approx(-0.2)}
+    mixed = contributions({"a": (True, 0.5), "b": (True, -0.1), "c": (False, 0.2)}, 1.2)  # of a merged list: doubled
+    assert mixed == {"a": pytest.approx(1.0), "b": pytest.approx(-0.2), "c": pytest.approx(0.4)}
+    assert contributions({"a": (True, 0.0)}, 0.3) == {"a": 0.0}
 
 
 def test_a_part_that_knows_nothing_changes_nothing():
