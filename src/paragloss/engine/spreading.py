@@ -40,17 +40,14 @@ class Spread(NamedTuple):
 
 def parts(paths: Sequence[str]) -> list[Part]:
     """The files of paths and addresses (`s3://bucket/folder`, a shared folder), each once."""
-    core = _extra("fsspec").core
     found: dict[str, Part] = {}
     for path in paths:
-        system, root = core.url_to_fs(path)
-        if not system.exists(root):
-            raise InputError(f"{path} does not exist: give a file, a folder, or an address that fsspec can read")
+        system, root = _system(path)
         inside = system.isdir(root)
         for file in sorted(system.find(root)):
             about = system.info(file)
             url = system.unstrip_protocol(file)
-            changed = about.get("mtime") or about.get("LastModified") or about.get("ETag") or ""
+            changed = about.get("ETag") or about.get("mtime") or about.get("LastModified") or ""
             note = hashlib.blake2b(f"{url}\0{about.get('size')}\0{changed}".encode(), digest_size=16).hexdigest()
             name = os.path.relpath(file, root) if inside else os.path.basename(file)
             found.setdefault(url, Part(url, name, _NOTE + note))
@@ -103,6 +100,23 @@ def _here(part: Part) -> Iterator[Path]:
         with _extra("fsspec").open(part.url, "rb") as far, place.open("wb") as near:
             shutil.copyfileobj(far, near, 1 << 20)
         yield place
+
+
+def _system(path: str) -> tuple[Any, str]:
+    """The storage of an address, and where in it that is; it answers, and something is there."""
+    core = _extra("fsspec").core
+    try:
+        system, root = core.url_to_fs(path)
+        there = system.exists(root)
+    except (ImportError, ValueError) as error:  # no package for this kind of storage, or no such kind
+        remedy = "pip install 'paragloss[s3]'" if path.startswith("s3:") else "install what fsspec needs for it"
+        raise InputError(f"{path} can't be read ({' '.join(str(error).split())[:160]}): {remedy}") from None
+    except Exception as error:  # each storage has errors of its own: keys, names, connections
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InputError(f"{path} can't be read: {said}") from None
+    if not there:
+        raise InputError(f"{path} does not exist: give a file, a folder, or an address that fsspec can read")
+    return system, root
 
 
 def _extra(name: str) -> Any:
