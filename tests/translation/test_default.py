@@ -89,6 +89,8 @@ def test_words_of_a_phrase_are_also_what_the_phrase_is(model):
 def test_an_unknown_compound_is_taken_apart_and_other_words_and_numbers_stay(model):
     assert said(model.translate(Query("q", "Zugverspätung", "de"), "en")) == [("zug", "train"), ("verspat", "delay")]
     assert said(model.translate(Query("q", "Zaphod 42", "de"), "fr")) == [("Zaphod", "Zaphod"), ("42", "42")]
+    (zaphod,) = model.translate(Query("q", "Zaphod", "de"), "fr")
+    assert zaphod.alternatives == (Alternative("Zaphod", 1.0),)
 
 
 def test_neighbours_are_also_the_known_word_they_make_together(model):

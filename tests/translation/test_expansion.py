@@ -146,9 +146,9 @@ def test_the_query_s_own_terms_gain_beta_at_most_and_only_those_that_were_found(
     assert fed("volcano island", "volcano", alpha=0.5) == {"volcano": 1.1, "island": 0.5}
 
 
-def test_an_alternative_gains_what_its_rarest_word_does_and_one_of_stop_words_nothing():
+def test_an_alternative_gains_what_its_rarest_word_does_and_one_without_words_nothing():
     document = Document("1", "volcano lava lava", "en")
-    clauses = [Translation(text, (Alternative(text, 1.0),)) for text in ("lava volcano", "lava island", "the")]
+    clauses = [Translation(text, (Alternative(text, 1.0),)) for text in ("lava volcano", "lava island", "...")]
     found = rocchio(clauses, [document], "en", lambda t: 1.0, terms=1, beta=0.5)
     # There is nothing new, so lava's two are the most: of these volcano has one, island none.
     assert [clause.weight for clause in found] == [1.25, 1.0, 1.0]
