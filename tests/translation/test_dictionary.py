@@ -118,6 +118,7 @@ def test_parts_of_speech_may_be_written_any_way_and_one_that_is_not_said_may_be_
     assert translated(noun, "light") == {"light": ["Licht", "leicht"]}
     assert translated(noun.varied(tag=lambda text, spans: ["adj"]), "light") == {"light": ["hell", "leicht"]}
     assert translated(noun.varied(stem=False), "light") == {"light": ["Licht", "leicht"]}  # the tagger stays
+    assert translated(noun.varied(tag=lambda text, spans: [""]), "light") == {"light": ["Licht", "hell", "leicht"]}
 
 
 def test_equal_entries_add_up_and_weightless_or_empty_ones_are_dropped():

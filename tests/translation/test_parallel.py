@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
 from paragloss.translation import parallel
 from paragloss.translation.parallel import Parallel, Witnessed
@@ -51,6 +52,41 @@ def test_weights_by_hand():
     shares = chosen("bank", one=False)["bank"]
     assert shares["Bank"] == pytest.approx(0.75 * bank / (0.75 * bank + 0.25 * ufer))
     assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_the_likeliest_translation_comes_first():
+    clause = Translation("bank", (Alternative("Bank", 0.5), Alternative("Ufer", 0.5)))
+    (only,) = parallel.fit(PAIRS, texts=3).choose(Query("q", "river bank", "en"), [clause], "de")
+    # Ufer twice in three texts, Bank once: 2 ln(10/7) against ln 2.
+    assert [a.text for a in only.alternatives] == ["Ufer", "Bank"]
+
+
+def test_texts_are_looked_at_in_the_order_of_bm25():
+    # Okapi with k1 = 1.2 and b = 0.75, each term's idf over the five texts, lengths against their mean of 3.
+    english = ["river", "river stone sand moss", "river river sand", "boat", "river boat moss sand stone wind"]
+    german = ["eins", "zwei", "drei", "vier", "fünf"]
+    concepts = [Concept(d, {"en": e, "de": d}) for e, d in zip(english, german, strict=True)]
+
+    def score(text, asked):
+        words, total = text.split(), 0.0
+        for term in asked:
+            tf, df = words.count(term), sum(term in other.split() for other in english)
+            idf = math.log(1 + (5 - df + 0.5) / (df + 0.5))
+            total += idf * tf / (tf + 1.2 * (0.25 + 0.75 * len(words) / 3))
+        return total
+
+    for asked in (["river"], ["river", "boat"], ["boat", "sand"]):
+        right = sorted((-score(e, asked), i) for i, e in enumerate(english) if score(e, asked))
+        found = []
+        for texts in range(1, len(right) + 1):
+            known = parallel.fit(concepts, texts=texts).weights(Query("q", " ".join(asked), "en"), "de")
+            found += [i for i, d in enumerate(german) if parallel_term(d) in known and i not in found]
+        assert found == [i for _, i in right]
+
+
+def parallel_term(word):
+    (term,) = analyzer("de", stop=False).terms(word)
+    return term
 
 
 def test_texts_without_the_other_language_are_passed_over():

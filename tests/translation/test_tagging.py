@@ -55,9 +55,18 @@ def test_nouns_in_a_row_and_behind_adjectives_are_phrases():
 
 
 def test_a_phrase_ends_with_a_noun():
-    given_tags = ["adj", "noun", "adj", "verb", "noun", "noun"]
-    found = phrases("red data big runs net work", "en", lambda text, spans: given_tags)
-    assert [span.term for span in found] == ["red data", "net work"]
+    given_tags = ["adj", "noun", "adj", "verb", "noun", "noun", "verb", "noun"]
+    found = phrases("red data big runs net work has one", "en", lambda text, spans: given_tags)
+    assert [span.term for span in found] == ["red data", "net work"]  # and one noun alone is none
+
+
+def test_what_the_tagger_has_no_way_through_has_no_tags(monkeypatch):
+    class Stuck:
+        def tag_sent(self, words):
+            raise KeyError(words[0])
+
+    monkeypatch.setattr("paragloss.translation.tagging._model", lambda lang: Stuck())
+    assert tags("a b") == {"a": "", "b": ""}
 
 
 def test_a_language_without_a_tagger_is_refused():

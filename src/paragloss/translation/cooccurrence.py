@@ -165,7 +165,7 @@ def _joined(query: Query, clauses: Sequence[Translation], phrases: Sequence[Span
     for clause in clauses:
         start = query.text.find(clause.source, end)  # -1 for a word that an expansion brought
         end = start + len(clause.source) if start >= 0 else end
-        phrase = [i for i, span in enumerate(phrases) if start >= 0 and span.start <= start and end <= span.end]
+        phrase = [i for i, span in enumerate(phrases) if span.start <= start and end <= span.end]
         inside.append(phrase[0] if phrase else None)
     return [a is not None and a == b for a, b in pairwise(inside)]
 
