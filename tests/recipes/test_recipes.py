@@ -112,6 +112,16 @@ def test_pages_of_a_limited_vocabulary_have_no_other_words():
     assert (cut.documents[0].text, cut.documents[0].title) == ("dog", "")
 
 
+def test_a_query_left_without_words_finds_nothing():
+    from paragloss.recipes.adhoc import Pages, by_pipeline
+    from paragloss.types import Document
+
+    queries = [Query("a", "", "en"), Query("b", "dog", "en")]
+    made = Pages(queries, [Document("d", "A dog.", "en"), Document("e", "A cat.", "en")], {}, [], 0)
+    run = by_pipeline(made, "bm25")
+    assert (run["a"], [hit.id for hit in run["b"]]) == ([], ["d"])
+
+
 def test_packages_of_one_small_source_are_partly_relevant():
     from paragloss.recipes.tables.smooth_table_2 import linked
     from paragloss.types import Concept

@@ -67,15 +67,17 @@ def by_vectors(model: Encoder, made: Pages) -> Run:
 
 
 def by_pipeline(made: Pages, pipeline: str, models: Sequence[Any] = ()) -> Run:
-    """The product's own search; models are fitted ones with their names."""
+    """The product's own search; models are fitted ones with their names. A query without a word finds nothing."""
     with tempfile.TemporaryDirectory() as place:
         for name, model in models:
             model.save(Path(place, name))
         kept = [str(Path(place, name)) for name, _ in models]
         with Engine.create(f"{place}/c", models=kept, default=False) as engine:
             engine.index(made.documents)
-            found = engine.rank(made.queries, k=DEPTH + 1, to=[made.documents[0].lang], pipeline=pipeline)
-    return without_itself(made, found)
+            asked = [query for query in made.queries if query.text.strip()]
+            found = engine.rank(asked, k=DEPTH + 1, to=[made.documents[0].lang], pipeline=pipeline)
+    by_id = {query.id: ranking for query, ranking in zip(asked, found, strict=True)}
+    return without_itself(made, [by_id.get(query.id, []) for query in made.queries])
 
 
 def without_itself(made: Pages, found: Sequence[Ranking]) -> Run:
