@@ -117,7 +117,8 @@ def models(name: str, lang: str, place: Path) -> dict[str, str]:
 def pipelines(held: str, parts: Mapping[str, str]) -> dict[str, str]:
     """Each part alone, then all but e5 and all, as a search without a pipeline fuses them."""
     named = {"words": "bm25", "default": held} | {part: part for part in ("muse", "own", "cr5", "e5") if part in parts}
-    mixed = "+".join([held, *(f"3*{part}" for part in ("muse", "own") if part in parts)])
+    weights = {"muse": Dictionary.trust, "own": table.OWN}
+    mixed = "+".join([held, *(f"{weight:g}*{part}" for part, weight in weights.items() if part in parts)])
     fast = f"bm25+mix({mixed})" if "+" in mixed else f"bm25+{mixed}"
     fast += "+cr5" if "cr5" in parts else ""
     return named | {"fast": fast, "fused": f"{fast}+e5"}

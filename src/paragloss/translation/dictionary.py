@@ -55,6 +55,10 @@ class Dictionary:
     another part of speech than the word's, where others are left (Ballesteros and Croft 1998).
     """
 
+    #: What it counts beside the model in the box: a dictionary knows rare words well and says nothing of how likely each
+    #: sense is, so counting as much as a table of one's own it costs questions what it brings keywords (docs/log.md).
+    trust = 1.5
+
     def __init__(
         self,
         senses: Mapping[tuple[str, ...], Sequence[Sense]],
