@@ -55,8 +55,8 @@ class Dictionary:
     another part of speech than the word's, where others are left (Ballesteros and Croft 1998).
     """
 
-    #: What it counts beside the model in the box: a dictionary knows rare words well and says nothing of how likely each
-    #: sense is, so counting as much as a table of one's own it costs questions what it brings keywords (docs/log.md).
+    #: What it counts beside the model in the box. A dictionary knows rare words and does not say how likely a sense is:
+    #: counting as much as a table of one's own it costs questions what it brings keywords (docs/log.md).
     trust = 1.5
 
     def __init__(
