@@ -128,20 +128,26 @@ SPANISH = {
 
 
 def test_the_other_words_of_the_sentence_decide_between_senses():
-    spanish = {"t": Says(SPANISH)}
+    spanish = {"default": Says(SPANISH)}
     assert best(gloss("dinero y cuenta del banco", "es", "en", spanish))["banco"] == "bank"
     assert best(gloss("un banco bajo el árbol del jardín", "es", "en", spanish))["banco"] == "bench"
     assert best(gloss("Un banco. Un árbol.", "es", "en", spanish))["banco"] == "bank"  # not those of another sentence
 
 
 def test_nobody_argues_with_the_readers_own_words():
-    said = gloss("un banco bajo el árbol", "es", "en", {"t": Says(SPANISH), "glossary": Says({"banco": {"bank": 1.0}})})
+    sources = {"default": Says(SPANISH), "glossary": Says({"banco": {"bank": 1.0}})}
+    said = gloss("un banco bajo el árbol", "es", "en", sources)
     word = next(word for word in said.words if word.text == "banco")
     assert (word.meanings[0].text, word.meanings[0].source) == ("bank", "glossary")
 
 
+def test_a_collections_own_models_are_not_swayed():
+    own = {"table": Says(SPANISH)}
+    assert best(gloss("un banco bajo el árbol del jardín", "es", "en", own))["banco"] == "bank"
+
+
 def test_shares_still_sum_to_what_they_did():
-    said = gloss("un banco bajo el árbol del jardín", "es", "en", {"t": Says(SPANISH)})
+    said = gloss("un banco bajo el árbol del jardín", "es", "en", {"default": Says(SPANISH)})
     word = next(word for word in said.words if word.text == "banco")
     assert sum(meaning.weight for meaning in word.meanings) == pytest.approx(1)
     assert word.confidence <= word.meanings[0].weight

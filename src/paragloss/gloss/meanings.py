@@ -31,6 +31,9 @@ ASKED, LIKELY = 2.0, 0.6
 #: How many meanings are shown, and the least share of one; the least share of a word that is said to mean itself, since
 #: sources let names and unknown words stand with some share.
 MOST, LEAST, LEAST_ITSELF = 4, 0.05, 0.2
+#: The least share, beside the best, of a meaning that the company of other words may bring to the front: what is only on
+#: the same subject is in good company too.
+COMPANY = 0.4
 #: How sure a meaning is that was found for a part of an unknown word, beside one of the word itself; and how much of
 #: the word the part must be, for the rest to be an ending.
 PART, MOST_OF = 0.5, 0.7
@@ -116,15 +119,23 @@ def _sentence(
 
 
 def _in_company(words: list[Word], to: str) -> list[Word]:
-    """Meanings that suit what the other words may mean come first; the reader's own word is not argued with."""
-    open_ = [place for place, word in enumerate(words) if word.meanings and word.meanings[0].source != "glossary"]
+    """Meanings that suit what the other words may mean come first, of words that only the model in the box knows: the
+    reader's own word is not argued with, and a collection's models speak of its subject as it is."""
+    open_ = [place for place, word in enumerate(words) if word.meanings]
     if to != company.LANG or len(open_) < 2:
         return words
     swayed = company.open().sways([[(m.text, m.weight) for m in words[place].meanings] for place in open_])
     for place, sways in zip(open_, swayed, strict=True):
         meanings = words[place].meanings
+        if any(meaning.source != "default" for meaning in meanings):
+            continue
         mass = sum(meaning.weight for meaning in meanings)
-        shares = [meaning.weight * sway for meaning, sway in zip(meanings, sways, strict=True)]
+        near = COMPANY * meanings[0].weight
+        usual = min(sways)
+        shares = [
+            meaning.weight * (sway if meaning.weight >= near else usual)
+            for meaning, sway in zip(meanings, sways, strict=True)
+        ]
         ranked = sorted(zip(shares, meanings, strict=True), key=lambda one: -one[0])
         told = tuple(meaning._replace(weight=mass * share / sum(shares)) for share, meaning in ranked)
         words[place] = words[place]._replace(meanings=told, confidence=min(told[0].weight, words[place].confidence))
