@@ -31,8 +31,8 @@ ASKED, LIKELY = 2.0, 0.6
 #: How many meanings are shown, and the least share of one; the least share of a word that is said to mean itself, since
 #: sources let names and unknown words stand with some share.
 MOST, LEAST, LEAST_ITSELF = 4, 0.05, 0.2
-#: The least share, beside the best, of a meaning that the company of other words may bring to the front: what is only on
-#: the same subject is in good company too.
+#: The least share, beside the best, of a meaning that the company of other words may bring to the front: what is only
+#: on the same subject is in good company too.
 COMPANY = 0.4
 #: How sure a meaning is that was found for a part of an unknown word, beside one of the word itself; and how much of
 #: the word the part must be, for the rest to be an ending.
