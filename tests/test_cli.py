@@ -125,7 +125,7 @@ def test_info_and_delete(place):
     assert json.loads(paragloss_("info", "cr5", "--json", cwd=place).stdout)["dimensions"] == 40
     paragloss_("index", CORPUS, "--into", "other", cwd=place)
     assert "deleted 1 of 2" in paragloss_("delete", "volcano.fr", "nobody", "--from", "other", cwd=place).stdout
-    assert json.loads(paragloss_("info", "other", "--json", cwd=place).stdout)["documents"] == 419
+    assert json.loads(paragloss_("info", "other", "--json", cwd=place).stdout)["documents"] == 719
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_bad_row_stops_or_is_skipped_and_counted(place):
     assert "2" in done.stderr
     done = paragloss_("index", "bad.jsonl", "--into", "library", "--skip-bad", cwd=place)
     assert "skipped 1 unusable" in done.stderr
-    assert json.loads(paragloss_("info", "library", "--json", cwd=place).stdout)["documents"] == 421
+    assert json.loads(paragloss_("info", "library", "--json", cwd=place).stdout)["documents"] == 721
 
 
 def test_an_index_that_fails_at_once_leaves_no_collection(place):
@@ -233,6 +233,14 @@ def test_the_demonstration_runs_twice_and_keeps_to_its_folder(tmp_path):
     for _ in range(2):
         out = subprocess.run([command, "demo", "--into", "show"], cwd=tmp_path, capture_output=True, text=True).stdout
     assert "Try next" in out
+    assert "720 queries" in out
+    rows = out.split("nDCG@10\n")[-1].split("\n\n")[0].splitlines()
+    table = {lang: list(map(float, values)) for lang, *values in map(str.split, rows)}
+    assert len(table) == 13  # twelve languages, and all together
+    bm25, _, default, graded, e5, _ = table["all"]
+    assert bm25 < 0.4 < 0.75 < e5
+    assert default > 0.9
+    assert graded > 0.85
     (tmp_path / "mine").mkdir()
     paragloss_("demo", "--into", "mine", cwd=tmp_path, code=1)
 

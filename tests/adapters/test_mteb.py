@@ -18,7 +18,7 @@ from paragloss.ranking import top  # noqa: E402
 
 def described(**about):
     return TaskMetadata(
-        description="Sixty concepts in seven languages.",
+        description="Sixty concepts in twelve languages.",
         dataset={"path": "paragloss/demo", "revision": "1"},
         eval_splits=["test"],
         date=("2026-01-01", "2026-01-02"),
@@ -112,7 +112,7 @@ def test_pairs_on_one_concept_are_alike_to_mteb(model):
 
 
 def test_texts_are_read_in_the_languages_of_the_task(model):
-    """One word says little of its language among the seven the model knows; among two it is enough."""
+    """One word says little of its language among the twelve the model knows; among two it is enough."""
     encoder = ParaglossEncoder(model)
     batch = [{"text": ["vulcano", "lava"]}]
     told = encoder.encode(batch, task_metadata=Likeness.metadata, hf_subset="default", hf_split="test")

@@ -15,7 +15,7 @@ def test_a_collection_on_a_server_answers_like_one_in_a_folder(server, tmp_path,
         with Engine.open_or_create(location, models=[str(tmp_path / "cr5")]) as engine:
             engine.index(demo.documents())
     with Engine.open(here) as folder, Engine.open(there) as remote:
-        assert remote.count() == folder.count() == 420
+        assert remote.count() == folder.count() == 720
         assert remote.info()["models"].keys() == {"cr5"}
         asked = [q for q in demo.queries()[0] if q.lang == "en"][:20]
         for pipeline in ("bm25", "cr5"):

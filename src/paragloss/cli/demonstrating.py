@@ -15,7 +15,7 @@ from paragloss.cli.output import show
 def demo(
     into: Annotated[str, typer.Option("--into", help="Where the demonstration goes.")] = ".demo",
 ) -> None:
-    """Build a small collection in seven languages and search across them."""
+    """Build a small collection in twelve languages and search across them."""
     from paragloss.demo import run
 
     run(Path(into), show=show, say=print)

@@ -108,7 +108,7 @@ class Written(BaseModel):
     deleted: int = 0
     failed: int = Field(0, description="How many lines were bad; `errors` lists the first hundred.")
     errors: list[LineError] = Field(default_factory=list)
-    documents: int = Field(examples=[420], description="How many the collection holds now.")
+    documents: int = Field(examples=[720], description="How many the collection holds now.")
 
 
 class Removed(BaseModel):
@@ -123,7 +123,7 @@ class Model(BaseModel):
 
 class Collection(BaseModel):
     name: str = Field(examples=["library"])
-    documents: int = Field(examples=[420])
+    documents: int = Field(examples=[720])
     languages: dict[str, int] = Field(examples=[{"en": 60, "fr": 60}])
     models: dict[str, Model]
     pipelines: list[str] = Field(examples=[["bm25", "cr5"]])
@@ -146,7 +146,7 @@ class Health(BaseModel):
 
 class Ready(BaseModel):
     ready: bool
-    collections: dict[str, int] = Field(examples=[{"library": 420}], description="Documents in each.")
+    collections: dict[str, int] = Field(examples=[{"library": 720}], description="Documents in each.")
 
 
 class GlossText(Strict):
@@ -240,5 +240,5 @@ class Map(BaseModel):
     """Documents as points: near each other where they say similar things."""
 
     by: str = Field(examples=["cr5"], description="The vectors that were projected.")
-    documents: int = Field(examples=[420], description="How many there are; at most some thousands are shown.")
+    documents: int = Field(examples=[720], description="How many there are; at most some thousands are shown.")
     points: list[Point]

@@ -1,0 +1,84 @@
+"""The demonstration's texts are whole and in the languages they claim; what is shown beside them fits them."""
+
+from collections import Counter
+
+import numpy as np
+
+from paragloss import demo
+from paragloss.demo import encoded
+from paragloss.languages import identify, script_of
+from paragloss.types import Document, Query
+
+LANGS = {"ar", "da", "de", "en", "es", "fr", "hi", "it", "ru", "sw", "vi", "zh"}
+SCRIPTS = {"ar": "Arab", "hi": "Deva", "ru": "Cyrl", "zh": "Hani"}
+
+
+def test_every_concept_is_there_and_asked_for_once_in_every_language():
+    concepts = demo.concepts()
+    assert len(concepts) == 60
+    assert all(concept.texts.keys() == concept.titles.keys() == LANGS for concept in concepts)
+    asked, judged = demo.queries()
+    assert Counter(query.lang for query in asked) == dict.fromkeys(LANGS, 60)
+    assert {query.id for query in asked} == {f"{c.id}-{lang}" for c in concepts for lang in LANGS} == judged.keys()
+
+
+def test_no_text_stands_twice_and_none_is_much_longer_than_others():
+    documents, (asked, _) = demo.documents(), demo.queries()
+    assert len({document.text for document in documents}) == 720
+    assert len({(document.lang, document.title) for document in documents}) == 720
+    assert len({(query.lang, query.text) for query in asked}) == 720
+    for document in documents:
+        least, most = (120, 180) if document.lang == "zh" else (290, 620)
+        assert least <= len(document.text) <= most, document.id
+        sentences = sum(document.text.count(end) for end in (". ", "。", "।", ": ")) + 1
+        assert 3 <= sentences <= 9, document.id
+
+
+def test_texts_are_in_the_language_and_script_they_claim():
+    documents, (asked, _) = demo.documents(), demo.queries()
+    assert identify([document.text for document in documents]) == [document.lang for document in documents]
+    for text, lang in [(d.text, d.lang) for d in documents] + [(q.text, q.lang) for q in asked]:
+        assert script_of(text) == SCRIPTS.get(lang, "Latn"), text
+
+
+def test_judgments_are_graded_and_leave_out_the_language_of_the_query():
+    _, judged = demo.queries()
+    assert Counter(judged["tide-en"].values()) == {demo.ITSELF: 11, demo.RELATED: 11}
+    assert judged["tide-en"]["tide.sw"] == 2
+    assert judged["tide-en"]["moon.sw"] == 1
+    assert "tide.en" not in judged["tide-en"]
+    assert Counter(judged["football-de"].values()) == {2: 11}
+
+
+def test_related_concepts_are_said_for_every_concept_and_exist():
+    related = demo.related()
+    assert list(related) == [concept.id for concept in demo.concepts()]
+    for concept, others in related.items():
+        assert set(others) <= related.keys() - {concept}
+
+
+def test_the_vectors_are_of_these_texts():
+    read = encoded.texts(demo.documents(), demo.queries()[0])
+    kept = encoded.load()
+    changed = [text for (text, _), one, other in zip(read, encoded.keys(read), kept.keys, strict=True) if one != other]
+    assert not changed, "run recipes/demo_vectors.py again"
+    assert (kept.rows.shape, kept.rows.dtype) == ((1440, 384), np.int8)
+
+
+def test_a_key_changes_with_the_text_and_with_who_reads_it():
+    assert len(set(encoded.keys([("a", True), ("a", False), ("b", True), ("a", True)]).tolist())) == 3
+
+
+def test_eight_bits_keep_the_direction_of_a_vector():
+    rows = np.random.default_rng(0).normal(size=(20, 384)).astype(np.float32)
+    kept = encoded.quantised(rows).astype(np.float32)
+    cosines = (rows * kept).sum(axis=1) / np.linalg.norm(rows, axis=1) / np.linalg.norm(kept, axis=1)
+    assert cosines.min() > 0.9999
+
+
+def test_the_nearest_vectors_of_other_languages_are_found(monkeypatch):
+    rows = np.array([[127, 0], [120, 50], [0, 127], [127, 1]], np.int8)  # three documents, a query
+    monkeypatch.setattr(encoded, "load", lambda: encoded.Vectors(np.zeros(4, np.uint64), rows))
+    documents = [Document("a.en", "", "en"), Document("a.fr", "", "fr"), Document("b.fr", "", "fr")]
+    (found,) = encoded.rank(documents, [Query("a-en", "a", "en")], k=3)
+    assert [hit.id for hit in found] == ["a.fr", "b.fr"]
