@@ -14,7 +14,7 @@ import typer
 
 from paragloss.cli.app import AsJson, In, app
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
-from paragloss.cli.placing import OnDisk, Replicas, Shards, placed
+from paragloss.cli.placing import OnDisk, Replicas, ShardBy, Shards, placed
 from paragloss.cli.safely import plain_lines
 from paragloss.errors import InputError
 from paragloss.formats.conditions import conditions
@@ -56,6 +56,7 @@ def index(
     shards: Shards = 1,
     replicas: Replicas = 1,
     on_disk: OnDisk = False,
+    shard_by: ShardBy = "",
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced; files that
@@ -71,7 +72,7 @@ def index(
         "precision": vectors,
         "machine": machine,
         "translate_to": translate_to,
-        "placement": placed(shards, replicas, on_disk),
+        "placement": placed(shards, replicas, on_disk, shard_by),
     }
     if scheduler:
         _spread(files, into, settings, scheduler, lang)

@@ -8,7 +8,7 @@ import typer
 
 from paragloss.cli.app import app
 from paragloss.cli.output import Progress, writable
-from paragloss.cli.placing import OnDisk, Replicas, Shards, placed
+from paragloss.cli.placing import OnDisk, Replicas, ShardBy, Shards, placed
 
 Place = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="Where it is to be: a folder, or http://host:port/name.")]
@@ -24,6 +24,7 @@ def copy(
     shards: Shards = 1,
     replicas: Replicas = 1,
     on_disk: OnDisk = False,
+    shard_by: ShardBy = "",
     alias: Annotated[
         str, typer.Option(metavar="NAME", help="On a server: let this name mean the copy once it is whole.")
     ] = "",
@@ -35,7 +36,7 @@ def copy(
 
     if alias:
         check_alias(alias, new)
-    placement = placed(shards, replicas, on_disk)
+    placement = placed(shards, replicas, on_disk, shard_by)
     with Progress("copying") as bar:
         count = copied(collection, new, models=model or [], placement=placement, progress=bar)
     print(f"copied {count} documents into {new}: the same, every letter and every vector")
@@ -64,10 +65,11 @@ def restore(
     shards: Shards = 1,
     replicas: Replicas = 1,
     on_disk: OnDisk = False,
+    shard_by: ShardBy = "",
 ) -> None:
     """Make a collection of a backup, in a new place; every part of the file is checked first."""
     from paragloss.engine.archiving import restore as restored
 
     with Progress("restoring") as bar:
-        count = restored(file, new, placement=placed(shards, replicas, on_disk), progress=bar)
+        count = restored(file, new, placement=placed(shards, replicas, on_disk, shard_by), progress=bar)
     print(f"restored {count} documents into {new}")

@@ -11,10 +11,16 @@ if TYPE_CHECKING:
 
 Shards = Annotated[int, typer.Option(min=1, help="On a server: parts that a new collection is spread over.")]
 Replicas = Annotated[int, typer.Option(min=1, help="On a server: nodes that keep each part.")]
+ShardBy = Annotated[
+    str, typer.Option(metavar="lang", help="On a cluster: `lang` gives every language shards of its own.")
+]
 OnDisk = Annotated[bool, typer.Option("--on-disk", help="On a server: vectors and indexes stay on disk.")]
 
 
-def placed(shards: int, replicas: int, on_disk: bool) -> Placement:
+def placed(shards: int, replicas: int, on_disk: bool, shard_by: str) -> Placement:
+    from paragloss.errors import InputError
     from paragloss.stores import Placement
 
-    return Placement(shards, replicas, on_disk)
+    if shard_by not in ("", "lang"):
+        raise InputError(f"--shard-by takes lang, got {shard_by!r}")
+    return Placement(shards, replicas, on_disk, shard_by == "lang")

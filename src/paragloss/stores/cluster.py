@@ -20,6 +20,7 @@ from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs, Lease
 from paragloss.stores._names import Names
 from paragloss.stores._points import BATCH, Between, Match, Placement, Shape
+from paragloss.stores._shards import UNKNOWN, Languages, asked
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 _REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes requests of up to 32 MB
@@ -40,6 +41,7 @@ class ClusterStore(KeptVectors):
         self._names = Names(self._ids, key=lambda point: point.id)
         self._blobs = Blobs(client, f"{name}--blobs", self._ask)
         self._lease = Lease(self._blobs, where)
+        self._languages: Languages | None = None
 
     @classmethod
     def create(
@@ -67,6 +69,7 @@ class ClusterStore(KeptVectors):
             "replication_factor": placement.replicas,
             "write_consistency_factor": placement.replicas // 2 + 1,  # what is acknowledged survives a node's loss
         }
+        own = {"sharding_method": models.ShardingMethod.CUSTOM} if placement.by_language else {}
         store._ask(
             store._client.create_collection,
             name,
@@ -79,7 +82,11 @@ class ClusterStore(KeptVectors):
             },
             on_disk_payload=True,
             **options,
+            **own,
         )
+        if placement.by_language:
+            store._languages = Languages(store._client, name, store._ask)
+            store._begin_languages()
         for key in ("lang", "flags"):
             store._index(key, models.PayloadSchemaType.KEYWORD)
         if not store._blobs.exist():
@@ -135,21 +142,56 @@ class ClusterStore(KeptVectors):
         if meta["format"] != _points.FORMAT:
             raise StoreError(f"{store._where} has format {meta['format']}, this version reads {_points.FORMAT}")
         store._shape = Shape.from_json(meta)
+        if store._ask(client.get_collection, store._name).config.params.sharding_method == "custom":
+            store._languages = Languages(client, store._name, store._ask)
         return store
 
     def add(self, records: Sequence[Record]) -> None:
         for batch in _batches(_points.checked(records, self._shape)):
-            self._ask(self._client.upsert, self._name, [self._point(record) for record in batch], wait=True)
+            if self._languages is None:
+                self._ask(self._client.upsert, self._name, [self._point(record) for record in batch], wait=True)
+            else:
+                self._add_by_language(batch, self._languages)
+
+    def _begin_languages(self) -> None:
+        """The first shard, or nothing at all: a server by itself has none."""
+        assert self._languages is not None
+        try:
+            self._languages.make(UNKNOWN)
+        except StoreError as error:
+            with suppress(Exception):
+                self._client.delete_collection(self._name)
+            raise StoreError(f"{self._where}: languages as shards need a server in cluster mode ({error})") from error
+
+    def _add_by_language(self, batch: Sequence[Record], languages: Languages) -> None:
+        """Each document into its language's shard; one that was in another's is taken from there first."""
+        parted: dict[str, list[Any]] = {}
+        for record in batch:
+            parted.setdefault(record.document.lang or UNKNOWN, []).append(self._point(record))
+        wanted = {point.id: lang for lang, points in parted.items() for point in points}
+        moved = [id for id, lang in languages.of(list(wanted)).items() if lang != wanted[id]]
+        self._remove(moved)
+        for lang, points in parted.items():
+            languages.make(lang)
+            self._ask(self._client.upsert, self._name, points, wait=True, shard_key_selector=lang)
 
     def delete(self, ids: Sequence[str]) -> int:
-        from qdrant_client import models
-
         points = list(dict.fromkeys(map(_points.point_id, ids)))
         found = self._ask(self._client.retrieve, self._name, points, with_payload=False, with_vectors=False)
         if found:
-            selector = models.PointIdsList(points=[point.id for point in found])
-            self._ask(self._client.delete, self._name, selector, wait=True)
+            self._remove([point.id.replace("-", "") for point in found])
         return len(found)
+
+    def _remove(self, points: Sequence[str]) -> None:
+        from qdrant_client import models
+
+        parted: dict[str | None, list[Any]] = {}
+        langs = self._languages.of(points) if self._languages and points else {}
+        for point in points:
+            parted.setdefault(langs.get(point), []).append(point)
+        for lang, some in parted.items():
+            selector = models.PointIdsList(points=some)
+            self._ask(self._client.delete, self._name, selector, wait=True, shard_key_selector=lang)
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
@@ -292,7 +334,13 @@ class ClusterStore(KeptVectors):
         from qdrant_client import models
 
         points = [models.PointVectors(id=id, vector=named) for id, named in vectors]
-        self._ask(self._client.update_vectors, self._name, points, wait=True)
+        if self._languages is None:
+            self._ask(self._client.update_vectors, self._name, points, wait=True)
+            return
+        langs = self._languages.of([id for id, _ in vectors])
+        for lang in sorted(set(langs.values())):
+            some = [point for point in points if langs.get(str(point.id).replace("-", "")) == lang]
+            self._ask(self._client.update_vectors, self._name, some, wait=True, shard_key_selector=lang)
 
     @staticmethod
     def _sparse(vector: SparseVector) -> Any:
@@ -320,7 +368,8 @@ class ClusterStore(KeptVectors):
         from qdrant_client import models
 
         matching = self._filter(where)
-        if matching is None:
+        shards: Any = self._languages.known(asked(_points.conditions(where) or [])) if self._languages else None
+        if matching is None or shards == []:
             return [[] for _ in queries]
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
         again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""))
@@ -330,7 +379,13 @@ class ClusterStore(KeptVectors):
         def fetch(which: list[int], limit: int) -> list[Ranking]:
             requests = [
                 models.QueryRequest(
-                    query=queries[i], using=name, limit=limit, filter=matching, params=params, with_payload=False
+                    query=queries[i],
+                    using=name,
+                    limit=limit,
+                    filter=matching,
+                    params=params,
+                    with_payload=False,
+                    shard_key=shards,
                 )
                 for i in which
             ]
