@@ -6,7 +6,7 @@ from paragloss.errors import InputError, LanguageError
 from paragloss.formats.dictionaries import Entry
 from paragloss.translation.combined import Combined, known, translate_many
 from paragloss.translation.dictionary import Dictionary
-from paragloss.types import Query, Translator
+from paragloss.types import Alternative, Query, Translation, Translator
 
 GENERAL = Dictionary.build(
     [Entry("server", "Diener"), Entry("server", "Server"), Entry("red", "rot"), Entry("web", "Netz")], "en", "de"
@@ -82,3 +82,12 @@ def test_a_translator_that_counts_nothing_says_nothing():
     assert weights("web server", GENERAL, OWN, weights=[1, 0]) == weights("web server", GENERAL)
     with pytest.raises(InputError, match="weight above 0"):
         Combined([OWN], weights=[0.0])
+
+
+def test_each_translator_s_alternatives_share_its_weight_whatever_they_sum_to():
+    class Halves:
+        def translate(self, query, to):
+            return [Translation("server", (Alternative("Server", 0.3), Alternative("Ober", 0.1)))]
+
+    # 1/2 of (1/2, 1/2) and 1/2 of (3/4, 1/4)
+    assert weights("server", GENERAL, Halves()) == {"server": {"Server": 0.625, "Diener": 0.25, "Ober": 0.125}}

@@ -39,6 +39,14 @@ def test_it_overrules_a_translator_word_for_word():
         corrected.translate(Query("", "bank", "en"), "sv")
 
 
+def test_it_overrules_in_many_languages_at_once():
+    query = Query("", "river bank", "en")
+    assert said(Corrected(Fake(), GLOSSARY).translate_many(query, ["da"])["da"]) == {
+        "river": ["RIVER"],
+        "bank": ["bred"],
+    }
+
+
 def test_what_stands_in_it_is_all_it_knows():
     assert GLOSSARY.knows("en", "da")
     assert GLOSSARY.knows("da", "en")
