@@ -23,6 +23,30 @@ def models(tmp_path_factory) -> list[str]:
     return [str(folder / "cr5"), str(folder / "table")]
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    from browser import chromium
+
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def look(browser) -> Iterator:
+    """Opens a window on an address, as large as a laptop's unless something else is asked for; closed at the end."""
+    from browser import Watched
+
+    contexts = []
+
+    def open_(address, **options):
+        contexts.append(browser.new_context(**{"viewport": {"width": 1100, "height": 860}, **options}))
+        return Watched(contexts[-1], address)
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
 @pytest.fixture
 def collection(models, tmp_path) -> str:
     path = str(tmp_path / "library")

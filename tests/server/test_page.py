@@ -6,10 +6,10 @@ import json
 import shutil
 import subprocess
 import tarfile
+from functools import partial
 from pathlib import Path
 
 import pytest
-from browser import Watched, chromium
 from serving_process import Process
 
 from paragloss import demo
@@ -26,23 +26,9 @@ def address(models, tmp_path_factory):
     running.stop()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
-
-
 @pytest.fixture
-def watched(browser, address):
-    contexts = []
-
-    def open_(**options):
-        contexts.append(browser.new_context(**{"viewport": {"width": 1100, "height": 860}, **options}))
-        return Watched(contexts[-1], address)
-
-    yield open_
-    for context in contexts:
-        context.close()
+def watched(look, address):
+    return partial(look, address)
 
 
 def test_a_question_finds_documents_in_many_languages_and_says_what_they_mean(watched):

@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from browser import Watched, chromium
 from serving_process import Process
 
 from paragloss import demo
@@ -48,23 +47,9 @@ def running(tmp_path_factory):
         server.stop()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as one:
-        yield one
-
-
 @pytest.fixture
-def watched(browser, running):
-    contexts = []
-
-    def open_(name="many", **options):
-        contexts.append(browser.new_context(**{"viewport": {"width": 1100, "height": 860}, **options}))
-        return Watched(contexts[-1], running[name])
-
-    yield open_
-    for context in contexts:
-        context.close()
+def watched(look, running):
+    return lambda name="many", **options: look(running[name], **options)
 
 
 def test_of_forty_languages_ten_are_offered_and_the_rest_at_a_key(watched):

@@ -1,8 +1,8 @@
 """Moving house: everything a collection holds into another place, folder or server, checked when it is there.
 
-The statistics are written last: a place without them is an unfinished copy, which nobody can
-search and which the same command goes on with. Every document there is read again and held against what was read here.
-A place that holds all of it already, and nothing else, was copied before: it is checked, and left as it is.
+The statistics are written last: a place without them is an unfinished copy, which nobody can search and which the same
+command goes on with. Every document there is read again and held against what was read here. A place that holds all of
+it already, and nothing else, was copied before: it is checked, and left as it is.
 """
 
 from __future__ import annotations
