@@ -179,11 +179,11 @@ def measure(langs: Sequence[str]) -> None:
 
 def written(langs: Sequence[str]) -> None:
     held = os.environ["PARAGLOSS_HELD"]
-    heard = terms.stemmed
+    heard = terms.as_written
     for lang in langs:
         made, found = questions.claims(lang), []
         for both in (False, True):
-            terms.stemmed = heard if both else lambda _: False
+            terms.as_written = heard if both else lambda _: False
             with tempfile.TemporaryDirectory() as place, Engine.create(f"{place}/c", models=[held]) as engine:
                 engine.index(made.documents)
                 rankings = engine.rank(made.queries, k=50, to=[lang], pipeline=f"bm25+{Path(held).name}")

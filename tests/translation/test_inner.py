@@ -4,7 +4,7 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.translation import default, sounds
-from paragloss.translation.inner import MARK, heard, inside, pieced, stemmed
+from paragloss.translation.inner import MARK, as_written, heard, inside, pieced
 from paragloss.types import Alternative, Query, Translation
 
 
@@ -112,8 +112,8 @@ def test_a_name_is_heard_as_it_is_written_too():
     (span,) = analyzer("ar").spans("بطوطة")
     assert sounding([span.term], "ar") == []
     assert inside([span.term], "ar", ["بطوطة"]) == ["≈BTT"]
-    assert stemmed("ar")
-    assert not stemmed("de")  # where letters are Latin, names mostly stay as they are
+    assert as_written("ar")
+    assert not as_written("de")  # where letters are Latin, names mostly stay as they are
 
 
 def test_a_word_that_everybody_knows_is_no_name_however_it_is_written():

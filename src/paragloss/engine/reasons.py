@@ -12,7 +12,7 @@ from paragloss.analysis import analyzer
 from paragloss.gloss.snippets import REACH
 from paragloss.search.accounts import Account
 from paragloss.search.met import Share
-from paragloss.translation.inner import MARK, WITHIN, inside, stemmed
+from paragloss.translation.inner import MARK, WITHIN, as_written, inside
 from paragloss.types import Document, Query
 
 #: Pairs of words shown of a part; what the others carried is one line.
@@ -71,6 +71,6 @@ def _holding(written: dict[str, str], lang: str) -> dict[str, str]:
     """How words are written that hold others, or sound like a name, by what they hold."""
     found: dict[str, str] = {}
     for term, word in written.items():
-        for held in inside([term], lang, [word] if stemmed(lang) else ()):
+        for held in inside([term], lang, [word] if as_written(lang) else ()):
             found.setdefault(held if held[0] == MARK else WITHIN + held, word)
     return found

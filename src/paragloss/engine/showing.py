@@ -11,7 +11,7 @@ from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
 from paragloss.gloss.snippets import REACH
 from paragloss.serving.bag import BagEncoder
-from paragloss.translation.inner import heard, inside, stemmed
+from paragloss.translation.inner import as_written, heard, inside
 from paragloss.types import Document, Floats, Query, Translator
 
 
@@ -81,7 +81,7 @@ def result(
 
 def _written(text: str, lang: str) -> dict[str, list[str]]:
     """Terms, and how they are written where that is heard, too."""
-    if not stemmed(lang):
+    if not as_written(lang):
         return {term: [] for term in analyzer(lang).terms(text)}
     return {span.term: [text[span.start : span.end]] for span in analyzer(lang).spans(text)}
 

@@ -18,7 +18,7 @@ from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
 from paragloss.search.fields import INNER, language_of, text_of
 from paragloss.statistics import DRIFT, Statistics
-from paragloss.translation.inner import inside, stemmed
+from paragloss.translation.inner import as_written, inside
 from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
 
 #: The sparse vector of every document that holds its terms.
@@ -237,7 +237,7 @@ def _terms(layout: Layout, document: Document, analyze: Callable[[str], Analyzer
 
 def _inner(document: Document, terms: Mapping[str, Sequence[str]], analyze: Callable[[str], Analyzer]) -> list[str]:
     both = [*terms.get("title", ()), *terms.get("text", ())]
-    if not stemmed(document.lang):
+    if not as_written(document.lang):
         return inside(both, document.lang)
     cut = analyze(document.lang).spans
     written = [text[span.start : span.end] for text in (document.title, document.text) if text for span in cut(text)]

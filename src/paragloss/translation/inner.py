@@ -46,7 +46,7 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
 
 
 @cache
-def stemmed(lang: str) -> bool:
+def as_written(lang: str) -> bool:
     """Whether names should be heard as they are written, too: where they are written in another script than English."""
     return "Latn" not in scripts(lang)
 
