@@ -46,7 +46,7 @@ SWAPS: dict[type, type] = {
 BESIDE = {"clicks": ["tests/test_log_commands.py"]}
 LIMIT = 120
 #: Of folders whose tests take long together, those that stand for a module besides the tests of its own name, and those
-#: that ask the same of every module, each by its name.
+#: that ask the same of every module, each by its name: what is quick before its own tests, what is slow after them.
 STANDS = {
     "models": {},
     "search": {
@@ -64,7 +64,8 @@ STANDS = {
         "rows": "default", "unpacked": "default", "words": "default", "packing": "default",
     },
 }  # fmt: skip
-EVERY = {"models": ["tests/models/test_contract.py", "tests/models/test_settings_reach_the_method.py"]}
+QUICK = {"models": ["tests/models/test_settings_page.py"], "translation": ["tests/models/test_settings_page.py"]}
+EVERY = {"models": ["tests/models/test_settings_reach_the_method.py", "tests/models/test_contract.py"]}
 
 
 def faults(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
@@ -165,8 +166,8 @@ def tests_of(folder: str, path: Path) -> list[list[str]]:
         return whole
     wanted = {stem, *STANDS[folder].get(stem, "").split()}
     some = [str(test.relative_to(ROOT)) for test in found if any(name in test.stem for name in wanted)]
-    asked = [[*EVERY[folder], "-k", stem]] if folder in EVERY else []
-    return [some, *asked] if some else whole
+    quick, slow = ([[*part[folder], "-k", stem]] if folder in part else [] for part in (QUICK, EVERY))
+    return [*quick, some, *slow] if some else whole
 
 
 def noticed(folder: str, path: Path, source: str) -> bool:

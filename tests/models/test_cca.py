@@ -59,3 +59,23 @@ def test_training_documents_are_centred():
     tower = model.towers["en"]
     rows = weigh(tower.vocabulary.counts([text_of(c, "en") for c in concepts]), tower.vocabulary.idf, "tfidf")
     np.testing.assert_allclose((rows @ tower.table + tower.bias).mean(axis=0), 0, atol=1e-4)
+
+
+def test_no_more_directions_than_there_are_and_as_many_as_are_asked_for():
+    x, y = views()
+    whole = np.arange(60)
+    for dim, given in ((11, 11), (20, 11), (1, 1), (3, 3)):
+        agreement, (A, B) = cca.correlate([x, y], [whole, whole], dim=dim, ridge=0.1)
+        assert (len(agreement), A.shape, B.shape) == (given, (6, given), (5, given))
+
+
+def test_fit_correlates_what_each_language_deviates_from_its_own_mean():
+    """The eigenvectors of `correlate` make the covariances of all views, added up, the identity; the ridge aside."""
+    concepts = demo.concepts()
+    model = cca.fit(concepts, dim=6, reduced=8, ridge=1e-9)
+    total = np.zeros((6, 6))
+    for lang, tower in model.towers.items():
+        rows = weigh(tower.vocabulary.counts([text_of(c, lang) for c in concepts]), tower.vocabulary.idf, "tfidf")
+        variates = rows @ tower.table + tower.bias
+        total += variates.T @ variates
+    np.testing.assert_allclose(total, np.eye(6), atol=1e-3)

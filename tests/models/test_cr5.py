@@ -13,11 +13,13 @@ import scipy.sparse as sp
 from paragloss.errors import ModelError
 from paragloss.models import cr5
 from paragloss.ranking import nearest
+from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.solving import spectrum
 from paragloss.solving.arrays import Arrays
 from paragloss.solving.ridge import Block, Regression
 from paragloss.solving.spectrum import closed_form, leading
 from paragloss.types import Concept
+from paragloss.vocabulary import Vocabulary
 
 
 def problem(concepts=120, langs=3, terms=200, seed=0):
@@ -353,3 +355,28 @@ def test_csls_as_the_paper_takes_it():
     expected = np.argsort(-(2 * cosines - hubness), axis=1)[:, :3]
     found = nearest(queries.astype(np.float32), documents.astype(np.float32), 3, csls=10)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_add_language_learns_from_concepts_that_have_it_and_one_that_is_known():
+    concepts = corpus(60, ("da", "en", "it"))
+    encoder = cr5.fit([Concept(c.id, {k: c.texts[k] for k in ("en", "it")}) for c in concepts], dim=10)
+    pairs = [Concept(c.id, {k: c.texts[k] for k in ("da", "en")}) for c in concepts]
+    others = [Concept("a", {"da": "w1da w2da"}), Concept("b", {"en": "w1en", "it": "w1it"}), Concept("c", {})]
+    plain, among = (cr5.add_language(encoder, given, "da", device="numpy") for given in (pairs, others + pairs))
+    np.testing.assert_array_equal(plain.towers["da"].table, among.towers["da"].table)
+    assert plain.meta["added"] == {"da": {"documents": 60, "lambda_": 1.0}}
+    with pytest.raises(ModelError, match="no concept has a text in 'da'"):
+        cr5.add_language(encoder, others, "da")
+
+
+def test_a_new_language_aims_at_the_direction_between_those_that_are_known():
+    """English and Italian disagree: (1, 0) and (-0.8, 0.6) add up to (0.2, 0.6), which is made as long as 1."""
+    words = {"en": [[1, 0]], "it": [[-0.8, 0.6]]}
+    encoder = BagEncoder({
+        lang: Tower(Vocabulary(lang, [f"{lang}word"], [2], 2, stem=False), np.array(row, np.float32))
+        for lang, row in words.items()
+    })  # fmt: skip
+    concepts = [Concept(str(i), {"en": "enword", "it": "itword", "da": "daword"}) for i in range(2)]
+    # One word, two texts: the table is 2 t / (2 + lambda) with t the target.
+    (row,) = cr5.add_language(encoder, concepts, "da", lambda_=1.0, device="numpy").towers["da"].table
+    np.testing.assert_allclose(row, 2 / 3 * np.array([0.2, 0.6]) / np.hypot(0.2, 0.6), rtol=1e-3)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from paragloss import demo
 from paragloss.errors import ModelError
-from paragloss.models import subwords
+from paragloss.models import cr5, subwords
 from paragloss.ranking import nearest
 from paragloss.serving.bag import BagEncoder, Layer, Tower
 from paragloss.serving.subwords import SubwordEncoder
@@ -79,3 +80,42 @@ def test_a_model_with_layers_is_refused():
     deep = BagEncoder({"it": bag.towers["it"]._replace(layers=(layer,))})
     with pytest.raises(ModelError, match="only a linear model"):
         subwords.extend(deep)
+
+
+def test_parts_are_those_that_two_words_share_the_commonest_if_there_are_too_many():
+    """<ab>: parts of three to five characters, ends marked."""
+    vocabulary = Vocabulary("it", ["ab", "abc", "abd"], np.full(3, 3), 100, stem=False)
+    bag = BagEncoder({"it": Tower(vocabulary, np.eye(3, dtype=np.float32))})
+    assert set(subwords.extend(bag, device="numpy").grams["it"].places) == {"<ab"}  # in all three words
+    more = Vocabulary("it", ["abcd", "abce", "abx"], np.full(3, 3), 100, stem=False)
+    bag = BagEncoder({"it": Tower(more, np.eye(3, dtype=np.float32))})
+    assert set(subwords.extend(bag, device="numpy").grams["it"].places) == {"<ab", "abc", "<abc"}
+    assert set(subwords.extend(bag, max_grams=1, device="numpy").grams["it"].places) == {"<ab"}
+
+
+def test_a_part_costs_one_unless_another_lambda_is_given():
+    bag, _ = encoder()
+    usual, same, other = (
+        subwords.extend(bag, device="numpy", **given).grams["it"].table
+        for given in ({}, {"lambda_": 1.0}, {"lambda_": 2.0})
+    )
+    np.testing.assert_array_equal(usual, same)
+    assert not np.allclose(usual, other)
+
+
+def test_fit_is_cr5_and_its_parts():
+    aligned = [c._replace(texts={lang: c.texts[lang] for lang in ("en", "it")}) for c in demo.concepts()[:30]]
+    known, wider = cr5.fit(aligned, dim=12), subwords.fit(aligned, dim=12)
+    assert wider.meta["method"] == "subwords"
+    assert wider.meta["concepts"] == known.meta["concepts"]
+    parts = subwords.extend(known).grams
+    for lang in known.langs:
+        np.testing.assert_array_equal(wider.grams[lang].table, parts[lang].table)
+    assert max(len(grams.places) for grams in subwords.fit(aligned, dim=2, max_grams=9).grams.values()) == 9
+
+
+@pytest.mark.parametrize("bent", [{"bias": np.zeros(16, np.float32)}, {"activation": "tanh"}])
+def test_a_model_that_is_not_linear_is_refused(bent):
+    bag, _ = encoder()
+    with pytest.raises(ModelError, match="only a linear model"):
+        subwords.extend(BagEncoder({"it": bag.towers["it"]._replace(**bent)}))

@@ -62,7 +62,7 @@ def fit(
     in the same concepts (`seed_dictionary`), except for advrefine, which uses no pairs. `rounds` of refinement
     follow procrustes and advrefine; `keep` is the share of directions that svd and cca leave (two languages only).
     """
-    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=(1, 10**9))
+    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     hub = min(counted, key=lambda lang: (-len(counted[lang].concepts), lang))
     making = {"dim": dim, "seed": seed, "window": window, "trainer": trainer}
     vocabularies, spaces = _spaces(aligned, counted, vectors, making)

@@ -69,7 +69,7 @@ def fit(
     time grows with texts x terms: `max_terms` bounds it. `epochs=0` keeps what the Boltzmann machines found,
     `pretraining_epochs=0` starts from random numbers. The paper's own network is `layers=3, pretraining_layers=3`.
     """
-    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=(1, 10**9))
+    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     from paragloss.descent import autoencoder as network
 
     texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]

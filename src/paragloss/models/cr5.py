@@ -89,7 +89,7 @@ def _pose(
     aligned: Aligned,
     *,
     dim: Dim = 300,
-    seed: Seed = 0,
+    seed: Seed,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 2,

@@ -256,7 +256,7 @@ def _learn(
     documents: sp.csr_matrix,
     triples: Callable[[int, np.random.Generator], npt.NDArray[np.int64]],
     *,
-    seed: Seed = 0,
+    seed: Seed,
     off: Annotated[
         Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", least=0, most=10)
     ] = (),

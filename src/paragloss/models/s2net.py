@@ -32,8 +32,8 @@ from paragloss.learning.settings import (
     Stem,
     checked,
 )
+from paragloss.models import opca
 from paragloss.serving.bag import BagEncoder
-from paragloss.solving.oriented import oriented
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import Vocabulary, weigh
 
@@ -78,7 +78,7 @@ def fit(
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
     cutting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
     if start == "opca":
-        start = _oriented(aligned, dim, seed, cutting)
+        start = opca.fit(aligned, dim=dim, seed=seed, **cutting)
     rng = np.random.default_rng(seed)
     counted, table = _begun(aligned, start, dim, rng, cutting)
 
@@ -117,17 +117,9 @@ def _begun(
         counted = _counted(aligned, start)
         table = np.concatenate([start.towers[lang].table for lang in counted])
     else:
-        counted, _ = count(aligned, lengths=(1, 10**9), **cutting)
+        counted, _ = count(aligned, **cutting)
         table = rng.standard_normal((sum(len(part.vocabulary) for part in counted.values()), dim), np.float32)
     return counted, np.asarray(table * (SPREAD / table.std()), np.float32)
-
-
-def _oriented(aligned: Aligned, dim: int, seed: int, settings: Mapping[str, Any]) -> BagEncoder:
-    """OPCA with its own defaults: where the papers start from."""
-    counted, _ = count(aligned, lengths=(50, 1000), **settings)
-    rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()]
-    _, table = oriented(rows, [part.concepts for part in counted.values()], dim=dim, gamma=0.3, seed=seed)
-    return BagEncoder.stacked(_vocabularies(counted), table)
 
 
 def _counted(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:

@@ -13,15 +13,13 @@ from typing import Annotated
 import numpy as np
 
 from paragloss.errors import ModelError
-from paragloss.learning.counting import count
 from paragloss.learning.settings import Dim, Seed, Setting, checked
-from paragloss.serving.bag import BagEncoder, Tower
+from paragloss.models import cr5
+from paragloss.serving.bag import BagEncoder
 from paragloss.serving.subwords import Grams, SubwordEncoder, bags, grams_of
 from paragloss.solving.arrays import Arrays
 from paragloss.solving.ridge import Block, Regression
-from paragloss.solving.spectrum import reduced_rank
 from paragloss.types import Aligned, Floats
-from paragloss.vocabulary import weigh
 
 
 @checked
@@ -33,12 +31,9 @@ def fit(
     max_grams: Annotated[int, Setting("The most word parts a language may have.", least=1)] = 200_000,
 ) -> SubwordEncoder:
     """Cr5 with its defaults, and vectors for the words it has not seen."""
-    counted, concepts = count(aligned, stem=True, max_terms=200_000, min_df=2, lengths=None)
-    blocks = [Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts) for part in counted.values()]
-    solved = reduced_rank(blocks, concepts, rank=min(dim, concepts - 1), lambda_=1.0, solver="auto", seed=seed)
-    towers = {lang: Tower(part.vocabulary, t) for (lang, part), t in zip(counted.items(), solved.tables, strict=True)}
-    about = {"method": "subwords", "concepts": concepts, **solved.report}
-    return extend(BagEncoder(towers, meta=about), max_grams=max_grams)
+    learned = cr5.fit(aligned, dim=dim, seed=seed)
+    about = {**learned.meta, "method": "subwords"}
+    return extend(BagEncoder(learned.towers, meta=about), max_grams=max_grams)
 
 
 def extend(
