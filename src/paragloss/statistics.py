@@ -49,10 +49,12 @@ class Statistics:
         """How many documents of a language have any term in a field."""
         return self._documents[field, lang]
 
-    def coverage(self, field: str, lang: str) -> float:
-        """The share of a language's documents that have a field, against the field that most have."""
-        most = max((self._documents[other, lang] for other in self.layout.fields), default=0)
-        return self._documents[field, lang] / most if most else 0.0
+    def held(self, langs: Sequence[str]) -> tuple[Doubles, Doubles]:
+        """(fields, langs) how many documents of each language have each field, and which share that is of the field
+        that most have."""
+        known = self._documents
+        numbers = np.array([[known[field, lang] for lang in langs] for field in self.layout.fields], np.float64)
+        return numbers, numbers / np.maximum(numbers.max(axis=0, initial=0), 1)
 
     def average(self, field: str, lang: str) -> float:
         """The average length now, in terms; as a float32, since vectors carry it."""
@@ -94,8 +96,7 @@ class Statistics:
         fields = np.array([self.layout.field(field) for field in weights], np.int64)
         ids = self.layout.ids(fields[:, None], hashes)  # (fields, terms)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
-        documents = np.array([[self.documents(field, lang) for lang in langs] for field in weights], np.float64)
-        share = np.array([[self.coverage(field, lang) for lang in langs] for field in weights])
+        documents, share = (each[fields] for each in self.held(langs))
         values = np.array(list(weights.values()))[:, None] * wanted * rarity(documents[:, of], df)  # (fields, terms)
         most = np.bincount(of, (values * share[:, of]).sum(axis=0), len(said))
         keys, row = np.unique((np.tile(of, len(fields)) << 32) + ids.ravel().astype(np.int64), return_inverse=True)

@@ -241,3 +241,19 @@ def test_searching_while_writing(folder):
             reader.join()
         assert not wrong
         assert store.count() == 301
+
+
+def test_what_is_read_ahead_is_not_read_again(folder, monkeypatch):
+    """Searches and vectors are answered as before, from memory; what is written afterwards is seen."""
+    with EmbeddedStore.open(folder) as store:
+        store.add([one(f"d{i}", float(i + 1)) for i in range(120)])
+        asked = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
+        assert list(store.read_ahead("terms")) == [50, 100, 120]
+        monkeypatch.setattr(store, "_payloads", None)
+        monkeypatch.setattr(store, "_packed", None)
+        assert [hit.id for hit in store.search_sparse("terms", asked, 3)[0]] == ["d119", "d118", "d117"]
+        assert store.read_sparse("terms", ["d5", "d119"])[1].values.tolist() == [6.0, 120.0]
+        monkeypatch.undo()
+        store.add([one("d5", 500.0)])
+        assert store.search_sparse("terms", asked, 1)[0][0].id == "d5"
+        assert store.read_sparse("terms", ["d5"])[1].values.tolist() == [500.0]

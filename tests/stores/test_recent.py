@@ -49,14 +49,35 @@ def test_what_is_written_is_forgotten():
     assert shelf.asked == [[2, 3], [2]]
 
 
-def test_the_oldest_go_when_there_are_too_many_entries():
+def test_when_there_is_no_more_room_a_new_round_begins():
     shelf, recent = Shelf(), Recent(most=6)
     recent.rows("terms", [2, 3], shelf)
-    recent.rows("terms", [4], shelf)  # 9 entries: 2 and then 3 go
-    recent.rows("terms", [4], shelf)
-    recent.rows("terms", [3], shelf)  # 7 entries: 4 goes
-    recent.forget([3])
+    langs, rows = recent.rows("terms", [4, 3], shelf)  # 9 entries: all go, and 3, which is wanted, is read again
+    assert (langs, rows.indices.tolist()) == (["en", "en"], [0, 1, 2, 3, 0, 1, 2])
+    recent.rows("terms", [3, 4], shelf)
+    assert shelf.asked == [[2, 3], [4], [3]]
     recent.rows("terms", [2], shelf)
-    recent.rows("terms", [4, 2], shelf)  # 6 entries: with 3 forgotten there is room for both
-    recent.rows("terms", [2, 4], shelf)
-    assert shelf.asked == [[2, 3], [4], [3], [2], [4]]
+    assert shelf.asked[3:] == [[2]]
+
+
+def test_more_than_there_is_room_for_is_read_all_the_same():
+    assert Recent(most=2).rows("terms", [3, 4], Shelf())[1].sizes.tolist() == [3, 4]
+
+
+def test_many_documents():
+    shelf, recent = Shelf(), Recent()
+    recent.rows("terms", list(range(1, 40)) * 60, shelf)
+    for point in range(1, 3000, 7):
+        recent.rows("terms", [point], lambda points: [(point, packed(point)) for point in points])
+    langs, rows = recent.rows("terms", [2997, 5], shelf)
+    assert (langs, rows.indices.tolist()) == (["en", "en"], [2997, 0, 1, 2, 3, 4])
+    assert len(shelf.asked) == 1
+
+
+def test_what_is_read_ahead_never_drives_out_what_was_asked_for():
+    shelf, recent = Shelf(), Recent(most=6)
+    recent.rows("terms", [3], shelf)
+    assert recent.remember("terms", [(2, packed(7, 8)), (3, packed(9))])
+    assert not recent.remember("terms", [(4, packed(1, 2, 3, 4))])
+    assert recent.rows("terms", [2, 3], shelf)[1].indices.tolist() == [7, 8, 0, 1, 2]
+    assert shelf.asked == [[3]]

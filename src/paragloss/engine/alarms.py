@@ -63,17 +63,19 @@ def _translations(translator: Translator, query: Query, others: Sequence[str]) -
 def _standing(words: Sequence[str], statistics: Statistics, targets: Sequence[str]) -> set[str]:
     """Words that some document has as they are written; numbers and single signs need no translation."""
     found = {word for word in words if not any(map(str.isalpha, word))}
-    fields = np.arange(len(statistics.layout.fields))[:, None]
+    hashes, sizes, asked = list[int](), list[int](), list[str]()  # of every word in every language its terms
     for lang in targets:
-        cut, hashes = analyzer(lang).terms, statistics.layout.hashes(lang)
-        terms = {word: some for word in words if word not in found and (some := cut(word))}
-        asked = [hashes[term] for some in terms.values() for term in some]
-        if asked:
-            ids = statistics.layout.ids(fields, asked)  # (fields, terms)
-            there = statistics.df_of(ids.ravel()).reshape(ids.shape) > 0
-            first = np.cumsum([0, *map(len, terms.values())])[:-1]
-            whole = np.asarray(np.logical_and.reduceat(there, first, axis=1)).any(axis=0)
-            found.update(word for word, stands in zip(terms, np.asarray(whole), strict=True) if stands)
+        cut, known = analyzer(lang).terms, statistics.layout.hashes(lang)
+        for word in words:
+            if word not in found and (terms := cut(word)):
+                hashes += [known[term] for term in terms]
+                sizes.append(len(terms))
+                asked.append(word)
+    if asked:
+        ids = statistics.layout.ids(np.arange(len(statistics.layout.fields))[:, None], hashes)  # (fields, terms)
+        there = statistics.df_of(ids.ravel()).reshape(ids.shape) > 0
+        whole = np.logical_and.reduceat(there, np.cumsum([0, *sizes[:-1]]), axis=1).any(axis=0)
+        found.update(word for word, stands in zip(asked, np.asarray(whole), strict=True) if stands)
     return found
 
 

@@ -18,6 +18,7 @@ from paragloss.engine.loading import about, load
 from paragloss.engine.understanding import Guess
 from paragloss.engine.writing import Done, Encoding, Progress
 from paragloss.formats.text import OnError
+from paragloss.search import terms
 from paragloss.stores import Placement, exists
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
@@ -120,6 +121,11 @@ class Engine:
 
     def count(self, where: Where | None = None) -> int:
         return self.held.store.count(where)
+
+    def read_ahead(self) -> Iterator[int]:
+        """What searches would read bit by bit, into memory, as far as there is room for it: step by step, with how many
+        documents were read so far. A server's collection is read by the server itself."""
+        return self.held.store.read_ahead(terms.NAME)
 
     # Writing
 

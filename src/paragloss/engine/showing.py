@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -11,8 +11,8 @@ from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
 from paragloss.gloss.snippets import REACH
 from paragloss.serving.bag import BagEncoder
-from paragloss.translation.inner import as_written, heard, inside
-from paragloss.types import Document, Floats, Query, Translator
+from paragloss.translation.inner import as_written, heard, inside_each
+from paragloss.types import Document, Floats, Query, Span, Translator
 
 
 class Result(NamedTuple):
@@ -73,29 +73,25 @@ def result(
 ) -> Result:
     """A document as it is shown for a query; `passage` is where it was found to speak of it."""
     fit = min(1.0, max(0.0, fit))
+    cut = analyzer(document.lang)
+    spans = cut.spans(document.text[:REACH])
+    weights = matching(said, document, spans)
     start, end = passage or (0, len(document.text))
     text = document.text[start:end] or document.title
-    shown = snippet(text, analyzer(document.lang), matching(said, document))
+    shown = snippet(text, cut, weights, spans=None if passage or not document.text else spans)
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
 
 
-def _written(text: str, lang: str) -> dict[str, list[str]]:
-    """Terms, and how they are written where that is heard, too."""
-    if not as_written(lang):
-        return {term: [] for term in analyzer(lang).terms(text)}
-    return {span.term: [text[span.start : span.end]] for span in analyzer(lang).spans(text)}
-
-
-def matching(said: Said, document: Document) -> dict[str, float]:
+def matching(said: Said, document: Document, spans: Sequence[Span]) -> dict[str, float]:
     """The terms of a document that speak for the query, with how much: the query's own words, their translations, words
-    that hold those or sound like its names, and the words a model finds close to it."""
+    that hold those or sound like its names, and the words a model finds close to it. `spans` are its text's terms."""
     cut, weights = analyzer(document.lang).terms, dict(said.words(document.lang))
     if document.lang != said.query.lang:
-        for term, written in _written(document.text[:REACH], document.lang).items():
-            if term not in weights:
-                held = [weights[one] for one in inside([term], document.lang, written) if one in weights]
-                if held:
-                    weights[term] = max(held)
+        text, heard_so = document.text, as_written(document.lang)
+        written = {span.term: [text[span.start : span.end]] if heard_so else [] for span in spans}
+        for term, held in inside_each(written, document.lang).items():
+            if term not in weights and (met := [weights[one] for one in held if one in weights]):
+                weights[term] = max(met)
     for model, vector in said.vectors(document.lang).values():
         shares = contributions(model, vector, document.text, document.lang)
         best = max(shares.values(), default=0.0)

@@ -22,13 +22,20 @@ class Snippet(NamedTuple):
     marks: tuple[tuple[int, int], ...] = ()
 
 
-def snippet(text: str, analyzer: Analyzer, weights: Mapping[str, float], *, width: int = 240) -> Snippet:
+def snippet(
+    text: str,
+    analyzer: Analyzer,
+    weights: Mapping[str, float],
+    *,
+    width: int = 240,
+    spans: Sequence[Span] | None = None,
+) -> Snippet:
     """The passage of about `width` characters that holds the greatest weight of different terms.
 
-    Without any of the terms it is the beginning of the text.
+    Without any of the terms it is the beginning of the text. `spans` are its terms, for those who have them already.
     """
     text = text[:REACH]
-    spans = [span for span in analyzer.spans(text) if weights.get(span.term, 0.0) > 0]
+    spans = [span for span in spans or analyzer.spans(text) if weights.get(span.term, 0.0) > 0]
     start, end = _best_window(spans, weights, width)
     start, end = _widen(text, start, end, width, analyzer.lang)
     passage = " ".join(text[start:end].split())

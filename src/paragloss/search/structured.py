@@ -277,8 +277,7 @@ class _OneTerm(_Structured):
         langs = tuple(query.lang for query in queries)
         fields = np.flatnonzero(self._factors)
         ids = layout.ids(fields[:, None], hashes)  # (fields, terms)
-        held = [[statistics.documents(layout.fields[f], code) for code in langs] for f in fields]
-        documents = np.array(held, float)[:, lang]  # (fields, clauses)
+        documents, usual = (each[fields][:, lang] for each in statistics.held(langs))  # (fields, clauses)
         df = self._df(statistics.df_of(ids.ravel()).reshape(ids.shape).astype(float), share, first, documents)
         of = np.repeat(np.arange(len(owner)), sizes)  # (terms,) which clause
         inner = self._inner(hashes, share * within)
@@ -287,7 +286,6 @@ class _OneTerm(_Structured):
             more = np.bincount(of, statistics.df_of(inner.ids) * inner.shares, len(owner))
             df[home] = np.minimum(df[home] + more, documents[home])
         idf = self._factors[fields, None] * np.array(importance) * rarity(documents, df)  # (fields, clauses)
-        usual = np.array([[statistics.coverage(layout.fields[f], code) for code in langs] for f in fields])[:, lang]
         most = np.bincount(lang, (idf * usual).sum(axis=0), len(langs)).astype(float)  # of words nobody has, too
         most = np.where(most > 0, most, 1.0)
         gain = np.zeros((len(langs), len(layout.fields), clause.max() + 1))

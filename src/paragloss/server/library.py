@@ -7,6 +7,7 @@ steps. Knows nothing of HTTP.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,6 +19,8 @@ from paragloss.errors import InputError, ParaglossError
 from paragloss.server.limits import DEFAULT, Limits
 
 T = TypeVar("T")
+#: How long reading ahead pauses after each step while somebody searches, in seconds.
+_BREATH = 0.05
 
 
 class UnknownError(ParaglossError):
@@ -41,6 +44,7 @@ class Library:
         self.waiting = 0
         self._searching = ThreadPoolExecutor(limits.threads, "search")
         self._writing = ThreadPoolExecutor(1, "write")
+        self._closing = threading.Event()
 
     @classmethod
     def open(cls, locations: Sequence[str], limits: Limits = DEFAULT) -> Library:
@@ -61,9 +65,18 @@ class Library:
         return cls(engines, limits)
 
     def warm(self) -> None:
-        """Read, in the background, what the first search would have to wait for."""
+        """Read, in the background, what the first searches would have to wait for."""
         for engine in self.engines.values():
             self._searching.submit(_first, engine)
+        threading.Thread(target=self._read_ahead, daemon=True).start()
+
+    def _read_ahead(self) -> None:
+        """Step by step; whoever searches meanwhile goes first."""
+        for engine in self.engines.values():
+            with suppress(ParaglossError):
+                for _ in engine.read_ahead():
+                    if self._closing.wait(_BREATH if self.waiting else 0.0):
+                        return
 
     def __getitem__(self, name: str | None) -> Engine:
         """The engine of a collection; the first when none is named."""
@@ -95,6 +108,7 @@ class Library:
 
     def close(self) -> None:
         """Finish what is being done and let go of the collections."""
+        self._closing.set()
         self._searching.shutdown(cancel_futures=True)
         self._writing.shutdown()
         for engine in self.engines.values():

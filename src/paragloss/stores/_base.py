@@ -31,6 +31,10 @@ class KeptVectors:
         """Everything said of the vectors this collection keeps."""
         return self._shape.as_json()
 
+    def read_ahead(self, name: str) -> Iterator[int]:
+        """Nothing, where somebody else does: the process that has the folder, or the server."""
+        yield from ()
+
     def add_dense(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
         """Make room for the vectors of one more model; documents get them by `update_dense`."""
         shape = self._shape.with_dense(name, dim, several=several, precision=precision)

@@ -32,3 +32,8 @@ class Names:
                 known = self._known = {id: known[id] for answer in scored for id, _ in answer if id in known}
             known.update(self._read(list(new)))
         return [[Hit(known[id], score) for id, score in answer if id in known] for answer in scored]
+
+    def know(self, named: Iterable[tuple[Any, str]]) -> None:
+        """What was read ahead, as long as there is room."""
+        if len(self._known) < MOST:
+            self._known.update(named)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paragloss.types import SparseRows, SparseVector
 
-#: So many entries are remembered, in all vectors together: about 50 MB.
-MOST = 4_000_000
+#: So many entries of one vector's name are remembered: about 200 MB where all are; what is not used takes no memory.
+MOST = 25_000_000
 
 
 class Packed(NamedTuple):
@@ -22,44 +23,94 @@ class Packed(NamedTuple):
 
 
 class Recent:
-    """By the name of the vector and the point it belongs to; the oldest go when there are too many entries. Who writes
-    points has to `forget` them; nobody may write between reading and remembering."""
+    """By the name of the vector and the point it belongs to. Who writes points has to `forget` them; nobody may write
+    between reading and remembering."""
 
     def __init__(self, most: int = MOST) -> None:
-        self._most, self._entries = most, 0
-        self._known: dict[tuple[str, int], Packed] = {}
+        self._most = most
+        self._tables: dict[str, _Table] = {}
 
     def rows(
         self, name: str, points: Sequence[int], read: Callable[[list[int]], Iterable[tuple[int, Packed]]]
     ) -> tuple[list[str], SparseRows]:
         """Languages and vectors in the order asked for; `read` brings those that are not known. A point that is not
         there has no language and an empty vector."""
-        known = self._known
-        here = {point: known[name, point] for point in points if (name, point) in known}
-        lacking = list(dict.fromkeys(point for point in points if point not in here))
+        table = self._table(name)
+        lacking = list(dict.fromkeys(point for point in points if point not in table.place))
         if lacking:
-            new = dict(read(lacking))
-            here |= new
-            self._remember(name, new)
-        nothing = Packed("", SparseVector(np.zeros(0, np.uint32), np.zeros(0, np.float32)))
-        found = [here.get(point, nothing) for point in points]
-        parts = [one.vector for one in found]
-        return [one.lang for one in found], SparseRows(
-            np.array([len(part.indices) for part in parts], np.int64),
-            np.concatenate([part.indices for part in parts]) if parts else np.zeros(0, np.uint32),
-            np.concatenate([part.values for part in parts]) if parts else np.zeros(0, np.float32),
-        )
+            new = list(read(lacking))
+            if not table.room_for(new):  # all go, also those that are wanted now
+                table.clear()
+                others = [point for point in dict.fromkeys(points) if point not in set(lacking)]
+                new += read(others) if others else []
+            table.remember(new)
+        return table.rows(points)
+
+    def remember(self, name: str, new: Sequence[tuple[int, Packed]]) -> bool:
+        """Vectors that were read ahead; nothing is done, and False said, when others would have to go for them."""
+        table = self._table(name)
+        if not table.room_for(new):
+            return False
+        table.remember([(point, one) for point, one in new if point not in table.place])
+        return True
 
     def forget(self, points: Iterable[int]) -> None:
-        names = {name for name, _ in self._known}
-        for point in points:
-            for name in names:
-                if (gone := self._known.pop((name, point), None)) is not None:
-                    self._entries -= len(gone.vector.indices)
+        gone = list(points)
+        for table in self._tables.values():
+            for point in gone:
+                table.place.pop(point, None)
 
-    def _remember(self, name: str, new: dict[int, Packed]) -> None:
-        self._known.update({(name, point): one for point, one in new.items()})
-        self._entries += sum(len(one.vector.indices) for one in new.values())
-        while self._entries > self._most and self._known:
-            oldest = next(iter(self._known))
-            self._entries -= len(self._known.pop(oldest).vector.indices)
+    def _table(self, name: str) -> _Table:
+        if name not in self._tables:
+            self._tables[name] = _Table(self._most)
+        return self._tables[name]
+
+
+class _Table:
+    """Vectors one after the other; who finds no more room clears it, and a new round begins."""
+
+    def __init__(self, most: int) -> None:
+        self.place: dict[int, int] = {}  # of a point
+        self._langs: dict[str, int] = {}
+        self._starts, self._sizes, self._spoken = (np.zeros(1024, np.int64) for _ in range(3))
+        self._indices, self._values = np.empty(most, np.uint32), np.empty(most, np.float32)
+        self._next = self._used = 0
+
+    def room_for(self, new: Sequence[tuple[int, Packed]]) -> bool:
+        return self._used + _entries(new) <= len(self._indices)
+
+    def clear(self) -> None:
+        self.place.clear()
+        self._next = self._used = 0
+
+    def remember(self, new: Sequence[tuple[int, Packed]]) -> None:
+        if not self.room_for(new):  # asked for at once: more than is meant to be kept
+            self._indices, self._values = np.empty(_entries(new), np.uint32), np.empty(_entries(new), np.float32)
+        for point, one in new:
+            if self._next == len(self._starts):
+                self._starts, self._sizes, self._spoken = map(_doubled, (self._starts, self._sizes, self._spoken))
+            row, start, size = self._next, self._used, len(one.vector.indices)
+            self._starts[row], self._sizes[row] = start, size
+            self._spoken[row] = self._langs.setdefault(one.lang, len(self._langs))
+            self._indices[start : start + size] = one.vector.indices
+            self._values[start : start + size] = one.vector.values
+            self.place[point] = row
+            self._next, self._used = row + 1, start + size
+
+    def rows(self, points: Sequence[int]) -> tuple[list[str], SparseRows]:
+        place = np.array([self.place.get(point, -1) for point in points], np.int64)
+        here = place >= 0
+        sizes = np.where(here, self._sizes[place], 0)
+        first = np.cumsum(sizes) - sizes
+        entries = np.repeat(self._starts[place] - first, sizes) + np.arange(int(sizes.sum()))
+        names = [*self._langs, ""]
+        langs = [names[code] for code in np.where(here, self._spoken[place], len(self._langs)).tolist()]
+        return langs, SparseRows(sizes, self._indices[entries], self._values[entries])
+
+
+def _doubled(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.concatenate([array, np.zeros_like(array)])
+
+
+def _entries(new: Sequence[tuple[int, Packed]]) -> int:
+    return sum(len(one.vector.indices) for _, one in new)

@@ -196,10 +196,26 @@ class EmbeddedStore(KeptVectors):
 
     def _packed(self, name: str, points: Sequence[int]) -> Iterator[tuple[int, Packed]]:
         asked = [f"{point:032x}" for point in points]
-        found = {p.id.int: (p.payload["lang"], p.vector) for p in self._ask("retrieve", asked, ["lang"], [name])}
-        for point, (lang, vectors) in found.items():
-            vector = vectors.get(name)
-            yield point, Packed(lang, _points.sparse(*((vector.indices, vector.values) if vector else ((), ()))))
+        return (_vector_of(point, name) for point in self._ask("retrieve", asked, ["lang"], [name]))
+
+    def read_ahead(self, name: str, batch: int = 50) -> Iterator[int]:
+        """What searches would read bit by bit: how documents are called, and one sparse vector of each; as many as are
+        remembered. Gives back how many were read after each step, so that searches have their turn between."""
+        self._shape.known(name)
+        offset, read = None, 0
+        while True:
+            request = edge.ScrollRequest(
+                offset=offset, limit=batch, with_payload=["id", "lang"], with_vector=[name], filter=edge.Filter()
+            )
+            with self._turn:
+                points, offset = self._ask("scroll", request)
+                self._names.know((point.id.int, point.payload["id"]) for point in points)
+                if not self._recent.remember(name, [_vector_of(point, name) for point in points]):
+                    return
+            read += len(points)
+            yield read
+            if offset is None:
+                return
 
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
         matching = self._filter(where, lacking)
@@ -414,6 +430,12 @@ class EmbeddedStore(KeptVectors):
         without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
         must: list[Any] = [edge.Filter(should=[_condition(match) for match in group]) for group in groups]
         return edge.Filter(must=must, must_not=without)
+
+
+def _vector_of(point: Any, name: str) -> tuple[int, Packed]:
+    vector = point.vector.get(name)
+    entries = (vector.indices, vector.values) if vector else ((), ())
+    return point.id.int, Packed(point.payload["lang"], _points.sparse(*entries))
 
 
 def _unchanged(path: Path, anyway: bool) -> None:

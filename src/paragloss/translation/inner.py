@@ -9,7 +9,7 @@ words sees nothing of this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
 from paragloss.analysis.sound import sound
@@ -43,6 +43,17 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
     found = [held for term in terms for held in known[term]]
     found += [said for pair in zip(terms, written, strict=False) for said in known.spoken(*pair)]
     return found + pieced(terms, lang) if sounds.letters(lang) else found
+
+
+def inside_each(terms: Mapping[str, Sequence[str]], lang: str) -> dict[str, Sequence[str]]:
+    """What each of some terms holds by itself, given how each is written."""
+    if lang not in default.open().langs:
+        return {}
+    known = _held(lang)
+    return {
+        term: (*known[term], *(s for word in written for s in known.spoken(term, word))) if written else known[term]
+        for term, written in terms.items()
+    }
 
 
 @cache
