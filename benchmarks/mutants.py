@@ -158,9 +158,10 @@ class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def tests_of(folder: str, path: Path) -> list[list[str]]:
-    """The tests of the folder, those of the module's own name first; of a folder in STANDS only these and its own."""
+    """The tests of the folder, those of the module's own name first, pieces (which are quick) before the whole; of a
+    folder in STANDS only these and its own."""
     stem = path.stem.strip("_")
-    found = sorted((ROOT / "tests" / folder).glob("test_*.py"), key=lambda test: stem not in test.stem)
+    found = sorted((ROOT / "tests" / folder).glob("test_*.py"), key=lambda test: _order(stem, test.stem))
     whole = [[str(test.relative_to(ROOT)) for test in found] + BESIDE.get(folder, [])]
     if folder not in STANDS:
         return whole
@@ -168,6 +169,10 @@ def tests_of(folder: str, path: Path) -> list[list[str]]:
     some = [str(test.relative_to(ROOT)) for test in found if any(name in test.stem for name in wanted)]
     quick, slow = ([[*part[folder], "-k", stem]] if folder in part else [] for part in (QUICK, EVERY))
     return [*quick, some, *slow] if some else whole
+
+
+def _order(stem: str, test: str) -> tuple[bool, bool, str]:
+    return stem not in test, test == f"test_{stem}", test
 
 
 def noticed(folder: str, path: Path, source: str) -> bool:
