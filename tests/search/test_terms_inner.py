@@ -1,4 +1,4 @@
-"""What a document holds inside its words as it is indexed: names by sound, in other scripts also as they are written."""
+"""What a document holds inside its words, as it is indexed: names by sound, in other scripts as they are written."""
 
 from paragloss.analysis import analyzer
 from paragloss.search import terms
