@@ -4,11 +4,12 @@
     python benchmarks/mutants.py FOLDER --again SURVIVORS
 
 FOLDER is one of models, translation, search, evaluation, clicks. A fault is another comparison, sign, constant, truth,
-`and` for `or`, a condition turned round, a statement left out; messages, annotations and docstrings are left alone.
-Each is tried in a process forked from one that has imported the libraries but none of our code: the module is loaded
-with the fault in it, and the tests named below run until one fails. mutmut and cosmic-ray start a process of pytest for
-each, which takes longer to import than the tests to run. Survivors are printed with their line, to be looked at;
---again tries those of such a list once more, each where its module now has the same text, nearest to the line it had.
+`and` for `or`, a condition turned round, a statement left out; messages, annotations, docstrings and assertions (also
+zip's strictness) are left alone. Each is tried in a process forked from one that has imported the libraries but none of
+our code: the module is loaded with the fault in it, and the tests named below run until one fails. mutmut and
+cosmic-ray start a process of pytest for each, which takes longer to import than the tests to run. Survivors are printed
+with their line, to be looked at; --again tries those of such a list once more, each where its module now has the same
+text, nearest to the line it had.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ def _quiet(node: ast.AST) -> Iterator[ast.AST]:
     inside: list[Any] = []
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr):
         inside = [node]
+    elif isinstance(node, ast.keyword) and node.arg == "strict":  # zip's: an assertion
+        inside = [node.value]
     elif isinstance(node, ast.AnnAssign | ast.arg):
         inside = [node.annotation] if node.annotation else []
     elif isinstance(node, ast.FunctionDef):
