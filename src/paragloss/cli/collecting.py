@@ -61,7 +61,7 @@ def index(
 ) -> None:
     """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced; files that
     have not changed since they were read are passed over."""
-    from paragloss.engine.preparing import processors
+    from paragloss.engine.processes import processors
 
     if listed:
         writable(listed, "--skipped")

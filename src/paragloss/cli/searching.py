@@ -12,7 +12,7 @@ from paragloss.cli.app import AsJson, In, app
 from paragloss.cli.output import Progress, print_json, print_table, show, writable
 from paragloss.errors import InputError
 from paragloss.formats.conditions import conditions
-from paragloss.types import Query
+from paragloss.types import Query, Ranking
 
 
 @app.command()
@@ -34,6 +34,9 @@ def search(
     ] = False,
     queries: Annotated[str, typer.Option(help='A file of queries, rows {"id","lang","text"}.')] = "",
     run: Annotated[str, typer.Option(help="Where the TREC run goes, with --queries.")] = "",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that search, with --queries; as many as processors.")
+    ] = None,
     explain_pipeline: Annotated[
         bool, typer.Option("--explain-pipeline", help="Print the nested searchers, and how the query is understood.")
     ] = False,
@@ -54,7 +57,19 @@ def search(
             return
         wanted = conditions(where or [])
         if queries:
-            make_run(engine, queries, run, lang=lang, to=targets, k=k or 100, pipeline=pipeline or None, where=wanted)
+            from paragloss.engine.processes import processors
+
+            make_run(
+                engine,
+                queries,
+                run,
+                lang=lang,
+                to=targets,
+                k=k or 100,
+                pipeline=pipeline or None,
+                where=wanted,
+                workers=workers or processors(),
+            )
             return
         how: dict[str, Any] = {"to": targets, "k": k or 10, "pipeline": pipeline or None, "where": wanted}
         answer = engine.search(query, lang=lang or None, **how)
@@ -105,7 +120,16 @@ def translate(
 
 
 def make_run(
-    engine: Any, queries: str, run: str, *, lang: str, to: list[str] | None, k: int, pipeline: str | None, where: Any
+    engine: Any,
+    queries: str,
+    run: str,
+    *,
+    lang: str,
+    to: list[str] | None,
+    k: int,
+    pipeline: str | None,
+    where: Any,
+    workers: int,
 ) -> None:
     from paragloss.formats.queries import read_queries
     from paragloss.formats.trec import write_run
@@ -120,14 +144,13 @@ def make_run(
         raise InputError(
             f"{queries} has {len(twice)} ids more than once, the first {twice[0]!r}: give each query its own"
         )
-    results = {}
+    results: dict[str, Ranking] = {}
     started = time.perf_counter()
     with Progress("searching") as bar:
-        for start in range(0, len(asked), 64):
-            batch = asked[start : start + 64]
-            rankings = engine.rank(batch, k=k, to=to, pipeline=pipeline, where=where)
-            results.update({q.id: ranking for q, ranking in zip(batch, rankings, strict=True)})
-            bar(start + len(batch), len(asked))
+        for some in engine.rankings(asked, k=k, to=to, pipeline=pipeline, where=where, workers=workers):
+            batch = asked[len(results) : len(results) + len(some)]
+            results.update({q.id: ranking for q, ranking in zip(batch, some, strict=True)})
+            bar(len(results), len(asked))
     write_run(run, results, tag=pipeline or "paragloss")
     seconds = time.perf_counter() - started
     print(f"{len(asked)} queries in {seconds:.1f} s ({1000 * seconds / len(asked):.1f} ms each): {run}")

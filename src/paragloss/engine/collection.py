@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paragloss import artefacts
-from paragloss.engine import answering, describing, opening, writing
+from paragloss.engine import answering, asking, describing, opening, writing
 from paragloss.engine.answering import Answer
 from paragloss.engine.files import documents_of
 from paragloss.engine.holding import Held, leave_out_default
@@ -248,6 +248,19 @@ class Engine:
     ) -> list[Ranking]:
         """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
         return answering.rank(self.held, queries, k=k, to=to, pipeline=pipeline, where=where)
+
+    def rankings(
+        self,
+        queries: Sequence[Query],
+        *,
+        k: int,
+        to: Sequence[str] | None = None,
+        pipeline: str | None = None,
+        where: Where | None = None,
+        workers: int = 1,
+    ) -> Iterator[list[Ranking]]:
+        """What `rank` gives for many queries, batch by batch; with more `workers` in as many processes."""
+        return asking.rankings(self.held, queries, k=k, to=to, pipeline=pipeline, where=where, workers=workers)
 
     def spread(
         self, text: str, *, lang: str | None = None, k: int = 50, where: Where | None = None

@@ -3,17 +3,11 @@ this process, or in several side by side that feed the one that writes; the same
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from itertools import chain, islice
-from multiprocessing import connection, get_context
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -22,6 +16,7 @@ import numpy as np
 from paragloss.bm25 import Bags, Layout
 from paragloss.engine.encoding import encoded, storing
 from paragloss.engine.loading import load
+from paragloss.engine.processes import pool
 from paragloss.engine.understanding import with_languages
 from paragloss.errors import ParaglossError, StoreError
 from paragloss.search.terms import counted
@@ -29,7 +24,6 @@ from paragloss.types import Document, Floats
 
 #: Batches prepared in this process before others are started, which takes them a second or two.
 _ALONE = 4
-_THREADS = "OMP_NUM_THREADS"
 #: A document as it travels between processes: language, title, text, fields.
 _Text: TypeAlias = tuple[str, str, str, dict[str, str]]
 
@@ -51,11 +45,6 @@ class Settings(NamedTuple):
     b: float
     models: tuple[tuple[str, str], ...]  # name, folder
     lang: str | None
-
-
-def processors() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def prepared(
@@ -85,10 +74,10 @@ def side_by_side(
     kept = tuple((name, str(folder)) for name, folder in folders.items())
     settings = Settings(layout.fields, layout.k1, layout.b, kept, lang)
     waiting: deque[tuple[list[Document], Future[_Packed]]] = deque()
-    with _pool(settings, workers) as pool:
+    with pool(workers, _open, settings) as working:
         try:
             for batch in chain([first], batches):
-                waiting.append((batch, pool.submit(_prepare, _texts(batch))))
+                waiting.append((batch, working.submit(_prepare, _texts(batch))))
                 if len(waiting) > 2 * workers:
                     yield _unpacked(*waiting.popleft())
         except (ParaglossError, KeyboardInterrupt):
@@ -134,37 +123,13 @@ def _rows(models: Mapping[str, Any], documents: Sequence[Document]) -> dict[str,
 # In the processes
 
 
-@contextmanager
-def _pool(settings: Settings, workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that die with this one, leave interrupts to it, and use one processor each."""
-    before = os.environ.get(_THREADS)
-    os.environ[_THREADS] = "1"  # the children's libraries read it when they are loaded
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _open, (settings,))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        os.environ.pop(_THREADS)
-        if before is not None:
-            os.environ[_THREADS] = before
-
-
 _opened: tuple[Layout, dict[str, Any], str | None] | None = None
 
 
 def _open(settings: Settings) -> None:
     global _opened
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
     models = {name: load(folder) for name, folder in settings.models}
     _opened = Layout(settings.fields, k1=settings.k1, b=settings.b), models, settings.lang
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
 
 
 def _prepare(texts: Sequence[_Text]) -> _Packed:

@@ -49,12 +49,13 @@ class Lexical:
         self._analyze = analyze
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        return self._found([self.vector(query, where) for query in queries], k, where)
+        each = self._vectors(queries, where)
+        return self._found([_one(list(vectors.values())) for vectors in each], k, where)
 
     def by_language(
         self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
     ) -> list[list[Ranking]]:
-        each = [self._vectors(query, {**(where or {}), "lang": langs}) for query in queries]
+        each = self._vectors(queries, {**(where or {}), "lang": langs})
         nothing = sparse({})
         found = iter(self._found([vectors.get(lang, nothing) for vectors in each for lang in langs], k, where))
         return [[next(found) for _ in langs] for _ in queries]
@@ -84,19 +85,19 @@ class Lexical:
 
     def vector(self, query: Query, where: Where | None = None) -> SparseVector:
         """What the store is asked. Empty when no document can match."""
-        entries: Counter[int] = Counter()
-        for part in self._vectors(query, where).values():
-            entries.update(dict(zip(part.indices.tolist(), part.values.tolist(), strict=True)))
-        return sparse(entries)
+        (vectors,) = self._vectors([query], where)
+        return _one(list(vectors.values()))
 
-    def _vectors(self, query: Query, where: Where | None) -> dict[str, SparseVector]:
-        """The same, each language by itself."""
-        said = [(lang, self._terms(query, lang)) for lang in self._searched(query, where)]
-        parts = self._statistics.queries(said, self._weights)
-        return {
-            lang: part._replace(values=part.values / np.float32(most)) if self._proportional and most else part
-            for (lang, _), (part, most) in zip(said, parts, strict=True)
-        }
+    def _vectors(self, queries: Sequence[Query], where: Where | None) -> list[dict[str, SparseVector]]:
+        """The same for several queries, each language by itself."""
+        said = [[(lang, self._terms(query, lang)) for lang in self._searched(query, where)] for query in queries]
+        parts = iter(self._statistics.queries([one for some in said for one in some], self._weights))
+        return [{lang: self._scaled(*next(parts)) for lang, _ in some} for some in said]
+
+    def _scaled(self, vector: SparseVector, most: float) -> SparseVector:
+        if self._proportional and most:
+            return vector._replace(values=vector.values / np.float32(most))
+        return vector
 
     def met(self, query: Query, id: str) -> list[Met]:
         """What every word gives a document; all of them sum to its score, which is a dot product."""
@@ -131,3 +132,13 @@ class Lexical:
                 words = alternative.terms or terms(alternative.text)
                 for word in words:
                     yield clause.source, word, clause.weight * alternative.weight / len(words)
+
+
+def _one(parts: Sequence[SparseVector]) -> SparseVector:
+    """Several vectors added up."""
+    if len(parts) == 1:
+        return parts[0]
+    entries: Counter[int] = Counter()
+    for part in parts:
+        entries.update(dict(zip(part.indices.tolist(), part.values.tolist(), strict=True)))
+    return sparse(entries)

@@ -106,7 +106,7 @@ class _Structured:
 
 
 class _Asked(NamedTuple):
-    """A query said in some languages, as numbers. A key is a language's place and a term's id in one number, so that a
+    """Queries, each said in a language, as numbers. A key is a query's place and a term's id in one number, so that a
     document is only asked for words of its own language."""
 
     langs: tuple[str, ...]
@@ -116,16 +116,18 @@ class _Asked(NamedTuple):
     most: Doubles  # (langs,) what a document full of the query's words would get
     weights: Doubles  # (keys,) what each counts where the store is asked
 
-    def linear(self) -> SparseVector:
-        """What the store is asked: words of all languages at once."""
-        return _summed((self.keys & 0xFFFFFFFF).astype(np.uint32), self.weights)
+    def linear(self, places: Sequence[int]) -> SparseVector:
+        """What the store is asked: the words of some languages at once, which stand one after the other."""
+        first, last = np.searchsorted(self.keys, np.array([min(places), max(places) + 1]) << 32) if places else (0, 0)
+        ids, weights = (self.keys[first:last] & 0xFFFFFFFF).astype(np.uint32), self.weights[first:last]
+        if len(places) > 1:
+            return _summed(ids, weights)
+        return SparseVector(ids[weights != 0], weights[weights != 0].astype(np.float32))
 
-    def linears(self) -> list[SparseVector]:
-        """The same, of each language by itself."""
-        edges = np.searchsorted(self.keys, np.arange(len(self.langs) + 1) << 32)
-        ids = (self.keys & 0xFFFFFFFF).astype(np.uint32)
-        kept = [np.arange(start, end)[self.weights[start:end] != 0] for start, end in pairwise(edges.tolist())]
-        return [SparseVector(ids[here], self.weights[here].astype(np.float32)) for here in kept]
+    def places(self, langs: Sequence[str]) -> Integers:
+        """Of documents' languages, where each is said once."""
+        known = {code: place for place, code in enumerate(self.langs)}
+        return np.array([known.get(code, -1) for code in langs], np.int64)
 
 
 class _Felt(NamedTuple):
@@ -174,9 +176,11 @@ class _OneTerm(_Structured):
         said = [[query for query in queries if wanted is None or query.lang in wanted] for queries in questions]
         every: list[Ranking] = []
         for start in range(0, len(said), _AT_ONCE):
-            asked = [self._asked(queries) for queries in said[start : start + _AT_ONCE]]
-            found = self._looked_at([(one, [one.linear()] if one else []) for one in asked], max(number, k), rest)
-            every += [rank((hit for _, hit in hits[0]) if hits else (), k) for hits in found]
+            some = said[start : start + _AT_ONCE]
+            ends = np.cumsum([len(queries) for queries in some]).tolist()
+            places = [range(end - len(queries), end) for queries, end in zip(some, ends, strict=True)]
+            found = self._looked_at([query for queries in some for query in queries], places, max(number, k), rest)
+            every += [rank(hits, k) for hits in found]
         return every
 
     def apart(
@@ -188,11 +192,11 @@ class _OneTerm(_Structured):
         every, some = [], max(1, _AT_ONCE // max(len(langs), 1))
         for start in range(0, len(questions), some):
             said = [[query for query in queries if query.lang in langs] for queries in questions[start : start + some]]
-            asked = [self._asked(queries) for queries in said]
-            vectors = [(one, one.linears() if one else []) for one in asked]
-            for one, found in zip(asked, self._looked_at(vectors, max(self._few(k), k), rest), strict=True):
-                mine = dict(zip(one.langs if one else (), found, strict=True))
-                every.append([rank((hit for code, hit in mine.get(lang, ()) if code == lang), k) for lang in langs])
+            flat = [query for queries in said for query in queries]
+            found = iter(self._looked_at(flat, [[i] for i in range(len(flat))], max(self._few(k), k), rest))
+            for queries in said:
+                mine = {query.lang: next(found) for query in queries}
+                every.append([rank(mine.get(lang, ()), k) for lang in langs])
         return every
 
     def _few(self, k: int) -> int:
@@ -200,43 +204,31 @@ class _OneTerm(_Structured):
         return min(self._number, max(2 * k, _LEAST))
 
     def _looked_at(
-        self, asked: Sequence[tuple[_Asked | None, Sequence[SparseVector]]], number: int, where: Where
-    ) -> list[list[list[tuple[str, Hit]]]]:
-        """For each question, and each vector it was put as, the documents found: their language and their score."""
-        vectors = [vector for _, some in asked for vector in some]
+        self, said: Sequence[Query], questions: Sequence[Sequence[int]], number: int, where: Where
+    ) -> list[Ranking]:
+        """For each question, which is some of what is said, put as one, the documents found with their scores. All are
+        scored at once."""
+        asked = self._asked(said)
+        if asked is None:
+            return [[] for _ in questions]
+        vectors = [asked.linear(places) for places in questions]
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
-        answers: list[Ranking] = [[] for _ in vectors]
-        searched = self._store.search_sparse(self._name, [vectors[i] for i in told], number, where or None)
-        for i, ranking in zip(told, searched if told else [], strict=True):
-            answers[i] = ranking
-        place = {id: i for i, id in enumerate(dict.fromkeys(hit.id for ranking in answers for hit in ranking))}
-        langs, rows = self._store.read_sparse(self._name, list(place))
-        left = iter(answers)
-        return [self._scored(one, [next(left) for _ in some], place, langs, rows) for one, some in asked]
-
-    def _scored(
-        self,
-        asked: _Asked | None,
-        found: Sequence[Ranking],
-        place: Mapping[str, int],
-        langs: list[str],
-        rows: SparseRows,
-    ) -> list[list[tuple[str, Hit]]]:
-        """What was found for one question, of documents that lie among others."""
-        which = list(dict.fromkeys(place[hit.id] for ranking in found for hit in ranking))
-        if asked is None or not which:
-            return [[] for _ in found]
-        if len(which) < len(place):
-            langs, rows = [langs[i] for i in which], taken(rows, np.array(which))
-        else:  # all of them, in the order they were read
-            which = sorted(which)
-        scores = dict(zip(which, self._scores(asked, langs, rows).tolist(), strict=True))
-        lang = dict(zip(which, langs, strict=True))
-        at = [[place[hit.id] for hit in ranking] for ranking in found]
-        return [
-            [(lang[i], Hit(hit.id, scores[i])) for hit, i in zip(ranking, here, strict=True) if scores[i] > 0]
-            for ranking, here in zip(found, at, strict=True)
-        ]
+        answers = self._store.search_sparse(self._name, [vectors[i] for i in told], number, where or None)
+        row = {id: i for i, id in enumerate(dict.fromkeys(hit.id for ranking in answers for hit in ranking))}
+        langs, rows = self._store.read_sparse(self._name, list(row))
+        pairs: list[tuple[int, int, str]] = []  # row, place, id
+        edges = [0]
+        for i, ranking in zip(told, answers, strict=True):
+            spoken = {asked.langs[place]: place for place in questions[i]}
+            every = [(at, spoken.get(langs[at], -1), hit.id) for hit in ranking for at in (row[hit.id],)]
+            pairs += [pair for pair in every if pair[1] >= 0]
+            edges.append(len(pairs))
+        which, places = np.array([pair[:2] for pair in pairs], np.int64).reshape(-1, 2).T
+        scores = self._scores(asked, places, taken(rows, which)).tolist()
+        found: list[Ranking] = [[] for _ in questions]
+        for i, (start, end) in zip(told, pairwise(edges), strict=True):
+            found[i] = [Hit(pairs[n][2], scores[n]) for n in range(start, end) if scores[n] > 0]
+        return found
 
     def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         """Of documents of the query's language, whether or not they would be found."""
@@ -248,7 +240,7 @@ class _OneTerm(_Structured):
         if asked is None:
             return {}
         langs, rows = self._store.read_sparse(self._name, ids)
-        scores = self._scores(asked, langs, rows).tolist()
+        scores = self._scores(asked, asked.places(langs), rows).tolist()
         return {id: score for id, lang, score in zip(ids, langs, scores, strict=True) if lang in asked.langs}
 
     def _asked(self, queries: Sequence[Query]) -> _Asked | None:
@@ -316,7 +308,7 @@ class _OneTerm(_Structured):
         langs, rows = self._store.read_sparse(self._name, [id])
         if asked is None or langs != [query.lang]:
             return []
-        felt = self._felt(asked, langs, rows)
+        felt = self._felt(asked, asked.places(langs), rows)
         gained = asked.gain[0, felt.bags.field] / (felt.tf + felt.norms[:, None])  # (parts, clauses) for a tf of one
         given = gained[felt.part] * felt.each / (asked.most[0] if self._proportional else 1.0)
         fields = np.flatnonzero(self._factors)
@@ -332,19 +324,21 @@ class _OneTerm(_Structured):
                     totals[source, held] = totals.get((source, held), 0.0) + float(given[here, number].sum())
         return [Met(source, word, score) for (source, word), score in totals.items() if score]
 
-    def _scores(self, asked: _Asked, langs: Sequence[str], rows: SparseRows) -> Doubles:
-        bags, lang, norms, _, _, _, tf = self._felt(asked, langs, rows)
-        parts = (asked.gain[lang, bags.field] * tf / (tf + norms[:, None])).sum(axis=1)
+    def _scores(self, asked: _Asked, places: Integers, rows: SparseRows) -> Doubles:
+        bags, lang, norms, _, _, _, tf = self._felt(asked, places, rows)
+        given = asked.gain[lang, bags.field] * tf / (tf + norms[:, None])
+        parts = np.ascontiguousarray(given.T).sum(axis=0)  # one after the other: the same however many are asked
         if self._proportional:
             parts /= asked.most[lang]
         return np.asarray(np.bincount(bags.row, np.where(lang >= 0, parts, 0.0), bags.rows), np.float64)
 
-    def _felt(self, asked: _Asked, langs: Sequence[str], rows: SparseRows) -> _Felt:
+    def _felt(self, asked: _Asked, places: Integers, rows: SparseRows) -> _Felt:
+        """Of some documents, each in one of the query's languages (-1: none)."""
         statistics, layout = self._statistics, self._statistics.layout
         bags = layout.unpack_rows(rows)
-        places = {code: place for place, code in enumerate(asked.langs)}
-        lang = np.array([places.get(code, -1) for code in langs])[bags.row]
-        averages = np.array([[statistics.average(field, code) for field in layout.fields] for code in asked.langs])
+        lang = places[bags.row]
+        usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
+        averages = np.array([usual[code] for code in asked.langs])
         average = np.where(lang >= 0, averages[lang, bags.field], bags.average)
         norms = layout.norms(bags._replace(average=average))
         part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)

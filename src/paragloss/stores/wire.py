@@ -71,6 +71,9 @@ def _plain(value: Any, buffers: list[bytes]) -> Any:
         return {"$bytes": _behind(value, buffers)}
     if type(value).__name__ in _KINDS and isinstance(value, tuple):
         return {"$record": [type(value).__name__, [_plain(part, buffers) for part in value]]}
+    if isinstance(value, list) and value and isinstance(value[0], Hit):
+        scores = np.array([hit.score for hit in value], np.float64)
+        return {"$hits": [[hit.id for hit in value], _plain(scores, buffers)]}
     if isinstance(value, list | tuple):
         return [_plain(part, buffers) for part in value]
     if hasattr(value, "items"):
@@ -92,6 +95,8 @@ def _rich(value: Any, data: memoryview) -> Any:
     ((kind, told),) = value.items()
     if kind == "$map":
         return {key: _rich(part, data) for key, part in told}
+    if kind == "$hits":
+        return list(map(Hit, told[0], _rich(told[1], data).tolist()))
     if kind == "$record":
         return _KINDS[told[0]](*(_rich(part, data) for part in told[1]))
     if kind == "$bytes":

@@ -1,0 +1,67 @@
+"""Many queries at once: in this process, and in several side by side where that is quicker. The same rankings, in the
+same order."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from paragloss.engine import answering, opening
+from paragloss.engine.holding import Held
+from paragloss.engine.processes import pool
+from paragloss.errors import StoreError
+from paragloss.types import Query, Ranking
+
+#: Queries put to the store at once.
+BATCH = 64
+#: Other processes take a second or two to begin: they are started where more work than this is left, in seconds.
+_WORTH = 5.0
+
+
+def rankings(held: Held, queries: Sequence[Query], *, workers: int, **options: Any) -> Iterator[list[Ranking]]:
+    """Rankings of one batch of queries after another; `options` are those of `answering.rank`."""
+    batches, done = deque(queries[start : start + BATCH] for start in range(0, len(queries), BATCH)), 0
+    started = time.perf_counter()
+    while batches:
+        left = len(batches) * (time.perf_counter() - started) / done if done else 0.0
+        if workers > 1 and left > _WORTH:
+            break
+        yield answering.rank(held, batches.popleft(), **options)
+        done += 1
+    if batches:
+        yield from _side_by_side(held, batches, workers, options)
+
+
+def _side_by_side(
+    held: Held, batches: deque[Sequence[Query]], workers: int, options: dict[str, Any]
+) -> Iterator[list[Ranking]]:
+    waiting: deque[Future[list[Ranking]]] = deque()
+    with pool(workers, _open, held.location, held.default is not None) as working:
+        while batches or waiting:
+            while batches and len(waiting) <= 2 * workers:
+                waiting.append(working.submit(_rank, batches.popleft(), options))
+            try:
+                yield waiting.popleft().result()
+            except BrokenProcessPool:
+                raise StoreError(
+                    "a process that searched died: is there memory for all? --workers 1 needs least"
+                ) from None
+
+
+# In the processes
+
+_held: Held | None = None
+
+
+def _open(location: str, default: bool) -> None:
+    global _held
+    _held = opening.open(location, default=default)
+
+
+def _rank(queries: Sequence[Query], options: dict[str, Any]) -> list[Ranking]:
+    assert _held is not None
+    return answering.rank(_held, queries, **options)

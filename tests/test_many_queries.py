@@ -1,0 +1,68 @@
+"""Many queries at once: several processes give the rankings that one gives, in the order of the queries."""
+
+from __future__ import annotations
+
+import pytest
+
+from paragloss import demo
+from paragloss.engine import Engine, asking
+from paragloss.errors import StoreError
+from paragloss.types import Query
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    with Engine.create(str(tmp_path_factory.mktemp("many") / "library")) as engine:
+        engine.index(demo.documents())
+        yield engine
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Batches so small, and work so dear, that other processes are called for a few queries."""
+    monkeypatch.setattr(asking, "BATCH", 20)
+    monkeypatch.setattr(asking, "_WORTH", 0.0)
+
+
+@pytest.fixture(scope="module")
+def queries():
+    return demo.queries()[0][:150]
+
+
+def test_two_processes_give_what_one_gives(engine, queries, small):
+    options = {"k": 7, "to": ["de", "hi", "en"], "where": None, "pipeline": None}
+    alone = engine.rank(queries, **options)
+    assert sum(map(bool, alone)) > 140
+    beside = list(engine.rankings(queries, workers=2, **options))
+    assert [len(some) for some in beside] == [20] * 7 + [10]
+    assert [ranking for some in beside for ranking in some] == alone
+
+
+def test_little_work_is_done_alone(engine, queries, monkeypatch):
+    monkeypatch.setattr(asking, "_side_by_side", None)
+    assert sum(map(len, engine.rankings(queries[:100], k=3, workers=2))) == 100
+    assert list(engine.rankings([], k=3, workers=2)) == []
+
+
+def test_one_worker_needs_no_other(engine, queries, small, monkeypatch):
+    monkeypatch.setattr(asking, "_side_by_side", None)
+    assert sum(map(len, engine.rankings(queries[:100], k=3, workers=1))) == 100
+
+
+def test_what_was_added_and_not_yet_written_down_is_found_by_all(engine, queries, small):
+    engine.index([next(iter(demo.documents()))._replace(id="new", text="zyxwv lantern", lang="en")])
+    asked = [*queries[:60], Query("last", "zyxwv", "en")]
+    *_, last = engine.rankings(asked, k=3, to=["en"], workers=2)
+    assert [hit.id for hit in last[-1]] == ["new"]
+
+
+def test_a_process_that_dies_is_told_of(engine, queries, small, monkeypatch):
+    monkeypatch.setattr(asking, "_open", _die)
+    with pytest.raises(StoreError, match="--workers 1"):
+        list(engine.rankings(queries, k=3, workers=2))
+
+
+def _die(*_):
+    import os
+
+    os._exit(1)
