@@ -19,16 +19,14 @@ from paragloss.engine import Engine, train
 from paragloss.errors import LanguageError
 from paragloss.evaluation import evaluate
 from paragloss.formats.dictionaries import read_pairs
-from paragloss.formats.trec import write_qrels, write_run
 from paragloss.models import bae, cca, cr5, knrm, lsi, opca, ordinal, s2net, xcnn
-from paragloss.recipes import computed
-from paragloss.recipes.leaderboard import slug
+from paragloss.recipes import computed, leaderboard
 from paragloss.recipes.running import Measured
 from paragloss.recipes.sets import folder
 from paragloss.recipes.tasks import GROUPS, Task, learned_from, tasks
 from paragloss.translation import default, table
 from paragloss.translation.dictionary import Dictionary
-from paragloss.types import Concept, Encoder, Hit, Ranking
+from paragloss.types import Concept, Encoder, Ranking
 
 MINUTES = 240
 DATA = (
@@ -83,7 +81,7 @@ def tables(learned: Sequence[Concept], asked: Sequence[Task], seed: int, place: 
         "cost | K-NRM behind the table": _made(lambda: knrm.fit(learned, seed=seed), place / "knrm"),
     }
     systems = {"BM25 with a table": "table", "K-NRM behind the table": "table>knrm"}
-    measured = _asked(asked, [str(place / "table"), str(place / "knrm")], systems, place)
+    measured = _asked(asked, [str(place / "table"), str(place / "knrm")], systems, place, seed)
     return {**measured, **{name: {**cost, **measured.get(name, {})} for name, cost in costs.items()}}
 
 
@@ -93,7 +91,7 @@ def own(learned: Sequence[Concept], asked: Sequence[Task], seed: int, place: Pat
     _made(lambda: train(cr5.fit, learned, seed=seed), place / "cr5")
     name = "fast with own table and Cr5"
     models = [held(), str(place / "table"), str(place / "cr5")]
-    measured = _asked(asked, models, {name: "bm25+model+table+cr5"}, place)
+    measured = _asked(asked, models, {name: "bm25+model+table+cr5"}, place, seed)
     return {**measured, f"cost | {name}": {**cost, **measured[f"cost | {name}"]}}
 
 
@@ -105,7 +103,7 @@ def spaces(learned: Sequence[Concept], asked: Sequence[Task], seed: int, place: 
         settings: dict[str, Any] = dict(quick.get(name, {}))
         path = place / name.lower().replace("-", "")
         cost = _made(lambda fit=fit, settings=settings: fit(learned, seed=seed, **settings), path)  # type: ignore[misc]
-        measured = _asked(asked, [str(path)], {name: path.name}, place)
+        measured = _asked(asked, [str(path)], {name: path.name}, place, seed)
         cost |= measured.pop(f"cost | {name}")
         made |= {**measured, f"cost | {name}": cost}
     return made
@@ -129,7 +127,9 @@ def _made(make: Callable[[], Any], path: Path) -> dict[str, float | list[float]]
     return {"seconds": round(time.process_time() - started, 2), "MB": round(size / 1e6, 2)}
 
 
-def _asked(asked: Sequence[Task], models: Sequence[str], systems: Mapping[str, str], place: Path) -> Measured:
+def _asked(
+    asked: Sequence[Task], models: Sequence[str], systems: Mapping[str, str], place: Path, seed: int = 0
+) -> Measured:
     """Each system's measure query by query, task by task; and what indexing and asking cost, over all tasks."""
     made: Measured = {}
     index = documents = queries = 0.0
@@ -150,7 +150,8 @@ def _asked(asked: Sequence[Task], models: Sequence[str], systems: Mapping[str, s
                     continue  # a dictionary or a table that goes the other way
                 spent[name] += time.process_time() - started
                 made[f"{task.name} | {name}"] = {"measure": _scores(task, found)}
-                _keep_run(task, name, found)
+                if runs := os.environ.get("PARAGLOSS_RUNS"):
+                    leaderboard.keep(Path(runs), task, name, seed, found)
     for name in systems:
         made[f"cost | {name}"] = {
             "documents/s": round(documents / max(index, 1e-9), 1),
@@ -159,27 +160,7 @@ def _asked(asked: Sequence[Task], models: Sequence[str], systems: Mapping[str, s
     return made
 
 
-def _keep_run(task: Task, system: str, found: Sequence[Ranking]) -> None:
-    """TREC runs and judgments for others, where PARAGLOSS_RUNS names a folder."""
-    if runs := os.environ.get("PARAGLOSS_RUNS"):
-        place = Path(runs, slug(task.name))
-        place.mkdir(parents=True, exist_ok=True)
-        run = {
-            _id(query.id): [Hit(_id(hit.id), hit.score) for hit in hits]
-            for query, hits in zip(task.queries, found, strict=True)
-        }
-        write_run(place / f"{slug(system)}.run", run, tag=slug(system))
-        write_qrels(
-            place / "qrels", {_id(query): {_id(d): g for d, g in told.items()} for query, told in task.qrels.items()}
-        )
-
-
 def _scores(task: Task, found: Sequence[Ranking]) -> list[float]:
     run = {query.id: ranking for query, ranking in zip(task.queries, found, strict=True)}
     scores = evaluate(run, task.qrels, [task.measure])[task.measure]
     return [round(scores[query.id], 4) for query in task.queries]
-
-
-def _id(name: str) -> str:
-    """Without blanks, which TREC's columns can't have."""
-    return "_".join(name.split())
