@@ -1,7 +1,8 @@
 """Every part of a search alone and all of them fused, on every real set; and one list over eight languages.
 
     PARAGLOSS_DATA=... python recipes/fusion.py measure --into DIR [SET:LANG ...]    goes on where it was stopped
-    PARAGLOSS_DATA=... python recipes/fusion.py table DIR                            tables and tests for docs/fusion.md
+    PARAGLOSS_DATA=... python recipes/fusion.py table DIR                            tables and tests
+    python recipes/fusion.py keep DIR; paragloss recipes --docs docs                 puts them into README and docs
     PARAGLOSS_DATA=... python recipes/fusion.py mixed [--part valid]                 lists over eight languages
     PARAGLOSS_DATA=... python recipes/fusion.py trust [LANG ...]                     what a dictionary counts
 
@@ -34,6 +35,7 @@ from paragloss.evaluation import compare, evaluate, fairness
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.models import cr5
 from paragloss.ranking import rank
+from paragloss.recipes import collecting
 from paragloss.search import calibrated
 from paragloss.translation import default, table
 from paragloss.translation.dictionary import Dictionary
@@ -54,7 +56,21 @@ LANGS: Mapping[str, str] = {
     "mdn-titles": "fr ja zh ru es ko",
     "mdn-first": "fr ja zh ru es ko",
 }
+NAMES = {
+    "asked": "written questions, passages of news",
+    "claims": "five words of a sentence, passages of news",
+    "phrases": "phrases of a sentence, passages of news",
+    "flores": "FLORES sentences",
+    "tatoeba": "Tatoeba sentences",
+    "lohelp-titles": "LibreOffice help, titles",
+    "lohelp-first": "LibreOffice help, first sentences",
+    "ddtp-titles": "Debian descriptions, titles",
+    "ddtp-first": "Debian descriptions, first sentences",
+    "mdn-titles": "MDN web docs, titles",
+    "mdn-first": "MDN web docs, first sentences",
+}
 MIXED = ("es", "de", "ru", "ar", "vi", "hi", "el", "zh")
+SYSTEMS = ("words", "default", "muse", "own", "cr5", "e5", "fast", "fused")
 HELD = os.environ.get("PARAGLOSS_HELD", str(Path(default.__file__).parent / "data" / "model"))
 
 
@@ -146,33 +162,54 @@ def measure(place: Path, pairs: Sequence[str]) -> None:
             print(pair, " ".join(f"{s} {np.mean(list(v.values())):.3f}" for s, v in scores.items()), flush=True)
 
 
-def tabled(place: Path) -> None:
-    """For each set the mean over its languages, and what the fusion gains over each part; then pair by pair."""
-    found = {path.name[:-5]: json.loads(path.read_text()) for path in sorted(place.glob("*.json"))}
-    systems = ("words", "default", "muse", "own", "cr5", "e5", "fast", "fused")
-    lines, tests, worse = [], [], []
+def read(place: Path) -> dict[str, dict[str, dict[str, float]]]:
+    return {path.name[:-5]: json.loads(path.read_text()) for path in sorted(place.glob("*.json"))}
+
+
+def overview(place: Path) -> dict[str, dict]:
+    """For each set the mean over its languages, and what the fusion gains over each part with its corrected p."""
+    found, kept, tests = read(place), {}, []
     for name in LANGS:
         here = {pair: scores for pair, scores in found.items() if pair.startswith(f"{name}:")}
-        if not here:
-            continue
-        pooled = {s: _pooled(here, s) for s in systems}
-        cells = [f"{_mean(pooled[s]):.3f}" if pooled[s] else "-" for s in systems]
-        lines.append(f"| {name} | {len(here)} | {len(pooled['fused'])} | " + " | ".join(cells) + " |")
-        for part in systems[:-2]:
-            if pooled[part]:
-                tests.append((name, part, compare(pooled[part], {k: pooled["fused"][k] for k in pooled[part]})))
-        for pair, scores in here.items():
-            best = max((s for s in systems[:-2] if s in scores), key=lambda s: _mean(scores[s]))
-            worse.append((pair, best, compare(scores[best], scores["fused"])))
-    print("| RR | languages | queries | " + " | ".join(systems) + " |\n" + "|---" * (len(systems) + 3) + "|")
-    print("\n".join(lines))
+        if here:
+            pooled = {s: values for s in SYSTEMS if (values := _pooled(here, s))}
+            means = {s: round(_mean(values), 6) for s, values in pooled.items()}
+            kept[name] = {"name": NAMES[name], "languages": len(here), "queries": len(pooled["fused"]), "RR": means}
+            kept[name] |= {"gain": {}, "p": {}}
+            for part in [part for part in SYSTEMS[:-2] if part in pooled]:
+                fused = {query: pooled["fused"][query] for query in pooled[part]}
+                tests.append((kept[name], part, compare(pooled[part], fused)))
+    for (told, part, test), p in zip(tests, _holm([t.p_randomisation for *_, t in tests]), strict=True):
+        told["gain"][part], told["p"][part] = round(test.difference, 4), round(p, 5)
+    return kept
+
+
+def tabled(place: Path) -> None:
+    """Set by set, then pair by pair."""
+    print("| RR | languages | queries | " + " | ".join(SYSTEMS) + " |\n" + "|---" * (len(SYSTEMS) + 3) + "|")
+    kept = overview(place)
+    for told in kept.values():
+        cells = [f"{told['RR'][s]:.3f}" if s in told["RR"] else "-" for s in SYSTEMS]
+        print(f"| {told['name']} | {told['languages']} | {told['queries']} | " + " | ".join(cells) + " |")
     print("\nfused against each part, all languages together (p by Holm):")
-    for (name, part, test), p in zip(tests, _holm([t.p_randomisation for *_, t in tests]), strict=True):
-        print(f"  {name:14} {part:8} {test.difference:+.3f} p {p:.4f}")
+    for name, told in kept.items():
+        for part, gain in told["gain"].items():
+            print(f"  {name:14} {part:8} {gain:+.3f} p {told['p'][part]:.4f}")
+    worse = []
+    for pair, scores in read(place).items():
+        best = max((s for s in SYSTEMS[:-2] if s in scores), key=lambda s: _mean(scores[s]))
+        worse.append((pair, best, compare(scores[best], scores["fused"])))
     print("\nfused against the best part of each pair (p by Holm); those below it, or significantly above:")
     for (pair, best, test), p in zip(worse, _holm([t.p_randomisation for *_, t in worse]), strict=True):
         if test.difference < 0 or p < 0.05:
             print(f"  {pair:18} {best:8} {test.difference:+.3f} p {test.p_randomisation:.4f}, by Holm {p:.4f}")
+
+
+def keep(place: Path) -> None:
+    """Into the package's results.json, which README and docs/fusion.md are written from."""
+    known = json.loads(collecting.SHIPPED.read_text(encoding="utf-8"))
+    text = json.dumps({**known, "fusion": overview(place)}, ensure_ascii=False, indent=1)
+    collecting.SHIPPED.write_text(text + "\n", encoding="utf-8")
 
 
 def _pooled(pairs: Mapping[str, Mapping[str, Mapping[str, float]]], system: str) -> dict[str, float]:
@@ -289,6 +326,7 @@ def main() -> None:
     one.add_argument("--into", type=Path, required=True)
     one.add_argument("pairs", nargs="*")
     what.add_parser("table").add_argument("place", type=Path)
+    what.add_parser("keep").add_argument("place", type=Path)
     what.add_parser("mixed").add_argument("--part", default="test")
     what.add_parser("trust").add_argument("langs", nargs="*")
     args = parser.parse_args()
@@ -298,6 +336,8 @@ def main() -> None:
         measure(args.into, args.pairs)
     elif args.what == "table":
         tabled(args.place)
+    elif args.what == "keep":
+        keep(args.place)
     elif args.what == "trust":
         trust(args.langs)
     else:

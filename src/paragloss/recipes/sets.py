@@ -44,12 +44,17 @@ def split(name: str, langs: Sequence[str], *, tenths: int = 2, lines: int | None
     """A collection in some languages; `tenths` of its concepts are held out, chosen by a hash of their family, so
     that the split never depends on the languages asked for. Debian's binary packages of one source name and MDN's
     pages stay together: near-duplicates never stand on both sides. `lines` reads the beginning of each file only."""
-    concepts = _read(folder() / name, tuple(langs), lines)
+    concepts = read(name, langs, lines=lines)
     held = [digest(family(name, concept.id)) % 10 < tenths for concept in concepts]
     return Split(
         [c for c, out in zip(concepts, held, strict=True) if not out],
         [c for c, out in zip(concepts, held, strict=True) if out],
     )
+
+
+def read(name: str, langs: Sequence[str], *, lines: int | None = None) -> list[Concept]:
+    """A collection whole, for what learns nothing from it."""
+    return _read(folder() / name, tuple(langs), lines)
 
 
 @lru_cache(maxsize=2)

@@ -46,7 +46,7 @@ def _judged(
 ) -> str:
     wrong = disagreements(paper, ours, told["tolerance"])
     pairs = len(paper) * (len(paper) - 1) // 2
-    beside = ", ".join(f"{row} {paper[row]:.3f} / {ours[row]:.3f}" for row in paper)
+    beside = ", ".join(f"{row} {_shown(paper[row])} / {_shown(ours[row])}" for row in paper)
     kept = f"{pairs - len(wrong)} of {pairs} pairs of rows as in the paper"
     because = f", because {told['because']}" if told.get("because") else ""
     said = "same order" if not wrong else f"not the same order ({kept}){because}"
@@ -56,6 +56,10 @@ def _judged(
         f"{name}**{said}**. {told['column']}, paper / ours: {beside}. "
         f"Tolerance {told['tolerance']}; {seeds}; {results['machine']}. The paper's data: {told['data']}."
     )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 2 else f"{value:,.0f}"
 
 
 def disagreements(paper: Mapping[str, float], ours: Mapping[str, float], tolerance: float) -> list[tuple[str, str]]:
