@@ -5,11 +5,13 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from paragloss.errors import InputError
 from paragloss.evaluation import compare
-from paragloss.recipes import advising, collecting, leaderboard, pages, running
+from paragloss.recipes import advising, claims, collecting, leaderboard, pages, running
+from paragloss.types import Hit
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_cli import CORPUS, paragloss_
@@ -90,13 +92,93 @@ def test_a_page_sets_some_systems_side_by_side(measured):
     assert pages.filled(told, found) == told
 
 
+def test_a_claim_holds_where_the_system_is_surely_above_every_rival():
+    queries = 40
+    asked = {
+        "questions, news, en-hi": {
+            "fast": {0: [0.9] * queries},
+            "Cr5": {0: [0.2] * queries, 1: [0.4] * queries},
+            "XCNN": {0: [0.9, 0.8] * (queries // 2)},
+            "best": {0: [0.7] * queries},
+            "e5": {0: [0.8] * queries},
+        },
+        "questions, news, en-fr": {"fast": {0: [1.0] * queries}, "Cr5": {0: [0.5] * queries}},
+        "words, muse, en-fr": {"fast": {0: [0.5, 0.5]}, "Cr5": {0: [0.4, 0.6]}},
+    }
+    found = claims.judged(asked)
+    cr5 = found["questions, news"]["fast"]["Cr5"]
+    assert (cr5["queries"], cr5["mean"], cr5["rival"]) == (80, 0.95, 0.4)  # seeds first: (.3 + .5) / 2
+    assert cr5["p"] < 0.001
+    assert found["questions, news"]["fast"]["XCNN"]["queries"] == 40, "French was not asked of it"
+    fast, best = claims.said(found)
+    assert "Surely above every single method of the papers on 1 of 2 sets (questions, news)" in fast
+    assert "No surer than chance against one or more on words, muse" in fast
+    assert "Below e5 on questions, news" in best
+    assert "| questions, news | best | 40 | .700 | e5 | .800 | under .0002 | 0 of 1 | 1 of 1 |" in claims.lines(found)
+
+
 def test_the_leaderboard_has_a_file_for_every_system_and_task(measured, tmp_path):
     assert leaderboard.write(collecting.collect(measured[0]), tmp_path / "board") == 3
-    told = json.loads((tmp_path / "board" / "cr5" / "questions-news-en-hi.json").read_text())
-    (score,) = told["scores"]["test"]
+    path = tmp_path / "board" / "cr5" / "ParaglossQuestionsNews.json"
+    (score,) = json.loads(path.read_text())["scores"]["test"]
     assert score["main_score"] == pytest.approx(0.70835)
-    assert score["languages"] == ["en", "hi"]
+    assert (score["hf_subset"], score["languages"]) == ("en-hi", ["eng-Latn", "hin-Deva"])
     assert json.loads((tmp_path / "board" / "cr5" / "model_meta.json").read_text())["cost"]["ms/query"] == 2.0
+
+
+def test_mteb_reads_the_leaderboard(measured, tmp_path):
+    results = pytest.importorskip("mteb.results", reason="mteb does not install on this machine")
+    leaderboard.write(collecting.collect(measured[0]), tmp_path)
+    read = results.TaskResult.from_disk(tmp_path / "cr5" / "ParaglossQuestionsNews.json")
+    assert read.task_name == "ParaglossQuestionsNews"
+    assert read.get_score() == pytest.approx(0.70835)
+    assert set(read.languages) == {"eng", "hin"} or set(read.languages) == {"eng-Latn", "hin-Deva"}
+
+
+def test_a_run_says_its_order_in_its_scores_alone():
+    hits = [Hit("b", 1.0), Hit("a", 1.0), Hit("c d", 1.0 - 1e-12), Hit("e", 0.5)]
+    told = leaderboard.apart(hits)
+    assert [hit.id for hit in told] == ["b", "a", "c_d", "e"]
+    single = [np.float32(hit.score) for hit in told]
+    assert single[0] > single[1] > single[2] > single[3]
+    assert (told[0].score, told[3].score) == (1.0, 0.5)
+
+
+def test_another_reader_finds_the_same_figures_in_the_runs(tmp_path, monkeypatch):
+    ir_measures = pytest.importorskip("ir_measures", reason="ir-measures does not install on this machine")
+    from paragloss import demo
+    from paragloss.recipes.tables import results
+    from paragloss.recipes.tasks import Task
+
+    monkeypatch.setenv("PARAGLOSS_RUNS", str(tmp_path / "runs"))
+    queries, qrels = demo.queries()
+    asked = [query for query in queries if query.lang == "en"]
+    documents = [document for document in demo.documents() if document.lang in ("fr", "hi")]
+    here = {document.id for document in documents}
+    wanted = {query.id: {name: grade for name, grade in qrels[query.id].items() if name in here} for query in asked}
+    for number, measure in enumerate(("RR", "nDCG@10")):
+        task = Task(f"demo, {measure}, en-fr", asked, documents, wanted, measure)
+        systems = {"BM25": "bm25", "default model": "model"}
+        ours = results._asked([task], [results.held()], systems, tmp_path / str(number), seed=3)
+        place = tmp_path / "runs" / leaderboard.slug(task.name)
+        judged = list(ir_measures.read_trec_qrels(str(place / "qrels")))
+        for system in systems:
+            run = list(ir_measures.read_trec_run(str(place / f"{leaderboard.slug(system)}.3.run")))
+            theirs = {
+                m.query_id: m.value for m in ir_measures.iter_calc([ir_measures.parse_measure(measure)], judged, run)
+            }
+            expected = [round(theirs[query.id], 4) for query in asked]
+            assert ours[f"{task.name} | {system}"]["measure"] == pytest.approx(expected, abs=1e-4)
+            assert sum(expected) > 1, "something was found"
+
+
+def test_what_was_measured_takes_the_place_of_what_was_known(measured):
+    now = collecting.collect(measured[0])
+    known = {**now, "tables": {"cr5-table-1": {"seconds": 1.0}, "xcnn-table-1": {"seconds": 2.0}}, "seconds": 99}
+    found = collecting.joined(known, {**now, "tables": {"xcnn-table-1": {"seconds": 3.0}}})
+    assert {name: table["seconds"] for name, table in found["tables"].items()} == {"cr5-table-1": 1, "xcnn-table-1": 3}
+    assert found["seconds"] == now["seconds"]
+    assert collecting.joined(known, {"tables": {}, "tasks": {}})["seconds"] == 99, "tasks not measured stay"
 
 
 def test_nothing_measured_is_told(tmp_path):
@@ -107,13 +189,42 @@ def test_nothing_measured_is_told(tmp_path):
 SHIPPED = pytest.mark.skipif(not collecting.SHIPPED.is_file(), reason="no results are shipped yet")
 
 
+PAGES = pages.with_figures(ROOT / "docs")
+
+
 @SHIPPED
-def test_the_figures_in_the_documents_are_those_of_the_results():
-    results = collecting.shipped()
-    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == pages.markdown(results)
-    for page in sorted((ROOT / "docs" / "papers").glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        assert pages.filled(text, results) == text, f"{page.name}: run `paragloss recipes --docs docs`"
+def test_the_page_of_results_says_what_results_json_says():
+    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == pages.markdown(collecting.shipped())
+
+
+@SHIPPED
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_figures_in_the_documents_are_those_of_the_results(page):
+    text = page.read_text(encoding="utf-8")
+    assert pages.filled(text, collecting.shipped()) == text, f"{page.name}: run `paragloss recipes --docs docs`"
+
+
+@SHIPPED
+def test_another_figure_in_a_document_is_noticed():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    figure = re.search(r"<!-- fusion -->.*?\*\*(\.\d+)\*\*", text, re.DOTALL)
+    wrong = text[: figure.start(1)] + ".999" + text[figure.end(1) :]
+    assert pages.filled(wrong, collecting.shipped()) == text
+
+
+FIGURE = re.compile(r"(?<![\w./])0?\.\d{3}(?![\w.])")
+COMMAND = re.compile(r"`[^`]*(paragloss [a-z]+|(recipes|benchmarks)/\w+\.py|make [a-z]+)[^`]*`")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name not in ("log.md", "settings.md")], ids=lambda page: page.name
+)
+def test_every_figure_has_its_command_beside_it(page):
+    """Under the same heading. docs/log.md also tells of scripts that are gone; settings are no figures."""
+    sections = re.split(r"(?m)^(?=#{1,4} )", page.read_text(encoding="utf-8"))
+    told = [part for part in sections if FIGURE.search(part) and not part.startswith("## Settings")]
+    alone = [part.splitlines()[0] for part in told if not COMMAND.search(part)]
+    assert not alone, f"{page.name}: no command that makes the figures under {alone}"
 
 
 def laptop(*installed):

@@ -129,15 +129,16 @@ def _list(as_json: bool) -> None:
 
 
 def _write_docs(docs: Path, measured: str) -> None:
-    """From what was measured under a folder, if one is named, else from what the package knows."""
+    """From what the package knows, and what was measured under a folder, if one is named."""
     import json
 
     from paragloss.recipes import collecting, pages
 
     if not docs.is_dir():
         raise InputError(f"--docs {docs}: there is no such folder")
-    results = collecting.collect(Path(measured)) if measured else collecting.shipped()
+    results = collecting.shipped()
     if measured:
+        results = collecting.joined(results, collecting.collect(Path(measured)))
         text = json.dumps(results, ensure_ascii=False, indent=1)
         collecting.SHIPPED.write_text(text + "\n", encoding="utf-8")
     for path in pages.write(results, docs):

@@ -16,13 +16,14 @@ import numpy as np
 
 from paragloss.errors import InputError
 from paragloss.evaluation import compare, holm
-from paragloss.recipes import names, running
+from paragloss.recipes import claims, names, running
+from paragloss.recipes.claims import Queries
 from paragloss.recipes.verdicts import verdict
 
 SHIPPED = Path(__file__).with_name("results.json")
 #: What others are held against: words and the default model, what `paragloss search` does by itself.
 BASELINE = "fast"
-Queries = dict[str, dict[str, dict[int, list[float]]]]  # task -> system -> seed -> one value for each query
+KINDS = ("documents", "ad hoc", "sentences", "words", "questions")
 
 
 @cache
@@ -49,6 +50,13 @@ def collect(folder: Path) -> dict[str, Any]:
     return {"tables": tables, **overview(folder / "results")}
 
 
+def joined(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
+    """What was measured now in the place of what was known of it; tables of recipes not measured here stay."""
+    told = {**known.get("tables", {}), **measured["tables"]}
+    newer = {key: value for key, value in measured.items() if measured["tasks"]}
+    return {**known, **newer, "tables": {name: told[name] for name in names() if name in told}}
+
+
 def overview(folder: Path) -> dict[str, Any]:
     asked, costs, seconds, machines = read(folder)
     tasks = {
@@ -69,6 +77,7 @@ def overview(folder: Path) -> dict[str, Any]:
         "tasks": tasks,
         "costs": averaged,
         "comparisons": comparisons(asked),
+        "claims": claims.judged(asked),
         "machine": "; ".join(machines),
         "seconds": round(seconds),
     }
@@ -97,10 +106,8 @@ def comparisons(asked: Queries) -> dict[str, dict[str, dict[str, float]]]:
     """For each kind of task, every system that was asked the same against the baseline."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for kind in dict.fromkeys(task.split(",")[0] for task in asked):
-        of_kind = {
-            task: systems for task, systems in asked.items() if task.split(",")[0] == kind and BASELINE in systems
-        }
-        tests = {name: compare(*_paired(of_kind, name)) for name in _systems(of_kind) if name != BASELINE}
+        alike = {task: systems for task, systems in asked.items() if task.split(",")[0] == kind and BASELINE in systems}
+        tests = {name: compare(*claims.paired(alike, BASELINE, name)) for name in _systems(alike) if name != BASELINE}
         corrected = holm({name: test.p_randomisation for name, test in tests.items()})
         found[kind] = {
             name: {
@@ -119,13 +126,20 @@ def _systems(tasks: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:
     return dict.fromkeys(name for systems in tasks.values() for name in systems)
 
 
-def _paired(tasks: Queries, name: str) -> tuple[dict[str, float], dict[str, float]]:
-    """The baseline's and the system's values for the same queries, seeds averaged."""
-    first: dict[str, float] = {}
-    second: dict[str, float] = {}
-    for task, systems in tasks.items():
-        if name in systems:
-            before, after = (np.mean(list(systems[s].values()), axis=0) for s in (BASELINE, name))
-            for number, (one, other) in enumerate(zip(before.tolist(), after.tolist(), strict=True)):
-                first[f"{task} {number}"], second[f"{task} {number}"] = one, other
-    return first, second
+def of_kind(results: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    return {task: told for task, told in results["tasks"].items() if task.split(",")[0] == kind}
+
+
+def systems_of(tasks: Mapping[str, Any]) -> list[str]:
+    """By mean over the tasks, the best first."""
+    means = {name: np.mean(value) for name, value in averages(tasks).items()}
+    return sorted(means, key=lambda name: (-means[name], name))
+
+
+def averages(tasks: Mapping[str, Any]) -> dict[str, list[float]]:
+    """System -> its mean on each task it was asked."""
+    found: dict[str, list[float]] = {}
+    for told in tasks.values():
+        for name, values in told["systems"].items():
+            found.setdefault(name, []).append(float(np.mean(values)))
+    return found
