@@ -4,11 +4,12 @@
     python benchmarks/mutants.py FOLDER --again SURVIVORS
 
 FOLDER is one of models, translation, search, evaluation, clicks. A fault is another comparison, sign, constant, truth,
-`and` for `or`, a condition turned round, a statement left out; messages, annotations and docstrings are left alone.
-Each is tried in a process forked from one that has imported the libraries but none of our code: the module is loaded
-with the fault in it, and the tests named below run until one fails. mutmut and cosmic-ray start a process of pytest for
-each, which takes longer to import than the tests to run. Survivors are printed with their line, to be looked at;
---again tries those of such a list once more, each where its module now has the same text, nearest to the line it had.
+`and` for `or`, a condition turned round, a statement left out; messages, annotations, docstrings and assertions (also
+zip's strictness) are left alone. Each is tried in a process forked from one that has imported the libraries but none of
+our code: the module is loaded with the fault in it, and the tests named below run until one fails. mutmut and
+cosmic-ray start a process of pytest for each, which takes longer to import than the tests to run. Survivors are printed
+with their line, to be looked at; --again tries those of such a list once more, each where its module now has the same
+text, nearest to the line it had.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ def _quiet(node: ast.AST) -> Iterator[ast.AST]:
     inside: list[Any] = []
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr):
         inside = [node]
+    elif isinstance(node, ast.keyword) and node.arg == "strict":  # zip's: an assertion
+        inside = [node.value]
     elif isinstance(node, ast.AnnAssign | ast.arg):
         inside = [node.annotation] if node.annotation else []
     elif isinstance(node, ast.FunctionDef):
@@ -158,9 +161,10 @@ class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def tests_of(folder: str, path: Path) -> list[list[str]]:
-    """The tests of the folder, those of the module's own name first; of a folder in STANDS only these and its own."""
+    """The tests of the folder, those of the module's own name first, pieces (which are quick) before the whole; of a
+    folder in STANDS only these and its own."""
     stem = path.stem.strip("_")
-    found = sorted((ROOT / "tests" / folder).glob("test_*.py"), key=lambda test: stem not in test.stem)
+    found = sorted((ROOT / "tests" / folder).glob("test_*.py"), key=lambda test: _order(stem, test.stem))
     whole = [[str(test.relative_to(ROOT)) for test in found] + BESIDE.get(folder, [])]
     if folder not in STANDS:
         return whole
@@ -168,6 +172,10 @@ def tests_of(folder: str, path: Path) -> list[list[str]]:
     some = [str(test.relative_to(ROOT)) for test in found if any(name in test.stem for name in wanted)]
     quick, slow = ([[*part[folder], "-k", stem]] if folder in part else [] for part in (QUICK, EVERY))
     return [*quick, some, *slow] if some else whole
+
+
+def _order(stem: str, test: str) -> tuple[bool, bool, str]:
+    return stem not in test, test == f"test_{stem}", test
 
 
 def noticed(folder: str, path: Path, source: str) -> bool:

@@ -32,6 +32,7 @@ def test_a_gain_that_is_the_same_everywhere_is_left_to_the_randomisation_test():
     result = compare(values(0.0, 0.0, 0.0), values(1.0, 1.0, 1.0))
     assert (result.low, result.difference, result.high, result.p_t) == (1.0, 1.0, 1.0, 0.0)
     assert result.p_randomisation == 2 / 8
+    assert compare(values(0.0, 0.0), values(1.0, 1.0)).p_t == 0.0  # two are enough to be the same
     two = compare(values(0.0, 0.0), values(0.1, 0.3))
     # t = 0.2 / (0.1414 / sqrt(2)) = 2 with one degree of freedom: 1 - 2 arctan(2) / pi.
     assert two.p_t == pytest.approx(1 - 2 * np.arctan(2) / np.pi)

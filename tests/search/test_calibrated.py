@@ -47,6 +47,13 @@ def test_a_language_with_few_documents_leans_on_the_field_of_all():
     assert ways([[], []]) == [{}, {}]
 
 
+def test_ten_documents_count_as_much_as_the_field_of_all():
+    # One language has ten hits down to .8, the other goes down to .6: the field is halfway, .7. (.9 - .7) / .3.
+    ten = [Hit(str(i), 0.9 - 0.1 * i / 9) for i in range(10)]
+    found, _ = ways([ten, hits(low=0.6)])
+    assert found["0"] == pytest.approx(0.2 / 0.3)
+
+
 def test_where_everything_matches_perfectly_nothing_stands_out():
     assert ways([hits(a=1.0, b=1.0)]) == [{"a": 0.0, "b": 0.0}]
 

@@ -66,6 +66,13 @@ def test_words_as_they_stand(engine):
     assert found(engine, "bm25") == []
 
 
+def test_words_as_they_stand_are_the_same_share_of_the_question_however_alternatives_count(engine):
+    (plain,) = engine.search("Tokyo 1964", lang="en", to=["fr"], pipeline="bm25").results
+    for how in ("psq", "each", "synonyms"):
+        (result,) = engine.search("Tokyo 1964", lang="en", to=["fr"], pipeline=f"dict:{how}").results
+        assert result.score == pytest.approx(plain.score, rel=1e-3)
+
+
 def test_a_translator_finds_by_translated_words(engine):
     assert found(engine, "dict") == ["banque", "rive"]
     assert found(engine, "table", "river") == ["rivière"]
