@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +78,7 @@ class Judgment(NamedTuple):
 
 
 Ranking: TypeAlias = list[Hit]
+T = TypeVar("T")
 Run: TypeAlias = dict[str, Ranking]
 Qrels: TypeAlias = dict[str, dict[str, int]]
 
@@ -287,6 +288,10 @@ class Store(Protocol):
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]: ...
+
+    def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
+        """The answers to several questions, put side by side where that is quicker."""
+        ...
 
     def read_blob(self, name: str) -> bytes | None: ...
 

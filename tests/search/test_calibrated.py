@@ -189,3 +189,24 @@ def test_a_document_that_scores_higher_in_a_part_never_falls(words, table, id, m
 def test_in_one_language_a_single_part_keeps_its_order(words):
     ranking = fused([Fixed(de=hits(**words))], k=50)
     assert sorted(words.values(), reverse=True) == [hit.score for hit in ranking]
+
+
+def test_parts_are_asked_side_by_side_where_the_store_can():
+    """Both wait for each other: one after the other neither would ever answer."""
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Barrier
+
+    meeting = Barrier(2, timeout=20)
+
+    class Waiting:
+        def search(self, queries, k, where=None):
+            meeting.wait()
+            return [[Hit("d", 0.5)] for _ in queries]
+
+    def at_once(asks):
+        with ThreadPoolExecutor(len(asks)) as threads:
+            return list(threads.map(lambda ask: ask(), asks))
+
+    parts = [(Waiting(), 1.0), (Waiting(), 1.0)]
+    searcher = Calibrated(parts, [], langs=["fr"], at_once=at_once)
+    assert [hit.id for hit in searcher.search([Query("q", "rain", "en")], 3)[0]] == ["d"]

@@ -384,3 +384,12 @@ def test_names_of_blobs(store):
     store.write_blob("two", b"3")
     assert store.blobs()["two"] != before["two"]
     assert store.blobs()["one"] == before["one"]
+
+
+def test_several_questions_have_their_answers_in_order(store):
+    store.add([record("a", dense=(1, 0, 0)), record("b", dense=(0, 1, 0), lang="fr")])
+    asks = [lambda i=i: store.search_dense("meaning", np.eye(3, dtype=np.float32)[[i]], 1)[0][0].id for i in (1, 0, 1)]
+    assert store.at_once(asks) == ["b", "a", "b"]
+    assert store.at_once([]) == []
+    with pytest.raises(StoreError):
+        store.at_once([asks[0], lambda: store.search_dense("other", np.eye(3, dtype=np.float32), 1)])

@@ -8,11 +8,15 @@ how sure each is of its own documents. docs/fusion.md derives it. Knows nothing 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from paragloss.ranking import rank
 from paragloss.types import Hit, Polyglot, Query, Ranking, Scorer, Searcher, Where
 
+#: What a part says when it is asked: for each query a ranking of each language.
+Found: TypeAlias = Callable[[], list[list[Ranking]]]
 #: How fast a language's belief falls below its best document; chosen on held-out passages (docs/fusion.md).
 SHARPNESS = 80.0
 #: How many hits of each part are looked at in each language.
@@ -33,7 +37,7 @@ class Calibrated:
 
     A part that finds nothing in a language says nothing about it. Where both kinds are, a document that one part found
     is scored by every part that can (`Scorer`); of the others it has nothing. `langs` are searched one by one, unless
-    the filter names others.
+    the filter names others. `at_once` puts the parts' questions: one after the other, or side by side.
     """
 
     def __init__(
@@ -44,11 +48,13 @@ class Calibrated:
         langs: Sequence[str],
         depth: int = DEPTH,
         names: Sequence[str] = (),
+        at_once: Callable[[Sequence[Found]], list[list[list[Ranking]]]] | None = None,
     ) -> None:
         self._words = [searcher for searcher, _ in words]
         self._meanings = [searcher for searcher, _ in meanings]
         self._weights = [weight for _, weight in (*words, *meanings)]
         self._langs, self._depth = tuple(langs), depth
+        self._at_once = at_once or _in_turn
         #: What the parts are called, words first; nobody needs to know who only searches.
         self.names = tuple(names)
 
@@ -79,7 +85,7 @@ class Calibrated:
         """For each query what each part says of its documents, language by language."""
         langs = list(dict.fromkeys(str(lang) for lang in (where or {}).get("lang", self._langs)))
         parts = [*self._words, *self._meanings]
-        found = [by_language(searcher, queries, self.depth(k), langs, where) for searcher in parts]
+        found = self._at_once([partial(by_language, part, queries, self.depth(k), langs, where) for part in parts])
         return [self._calibrated(query, k, langs, [part[i] for part in found]) for i, query in enumerate(queries)]
 
     def weighed(
@@ -129,6 +135,10 @@ class Calibrated:
             return [{} for _ in langs]
         scores = searcher.scores(query, asked, [lang for lang, ids in zip(langs, lacking, strict=True) if ids])
         return [{id: scores[id] for id in ids if id in scores} for ids in lacking]
+
+
+def _in_turn(asks: Sequence[Found]) -> list[list[list[Ranking]]]:
+    return [ask() for ask in asks]
 
 
 def by_language(

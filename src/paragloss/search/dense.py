@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from paragloss.errors import LanguageError
 from paragloss.types import Encoder, Floats, Query, Ranking, Record, Where
+
+T = TypeVar("T")
 
 
 class DenseStore(Protocol):
@@ -17,6 +20,8 @@ class DenseStore(Protocol):
     def search_dense(
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
     ) -> list[Ranking]: ...
+
+    def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]: ...
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
@@ -44,7 +49,8 @@ class Dense:
     ) -> list[list[Ranking]]:
         """Queries are encoded once for all languages."""
         vectors = self.vectors(queries)
-        each = [self._found(vectors, k, {**(where or {}), "lang": [lang]}) for lang in langs]
+        asks = [partial(self._found, vectors, k, {**(where or {}), "lang": [lang]}) for lang in langs]
+        each = self.store.at_once(asks)
         return [[rankings[i] for rankings in each] for i in range(len(queries))]
 
     def _found(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:

@@ -131,7 +131,7 @@ def _fused(here: Place, node: Fused) -> Searcher:
     meanings = [term for term in node.terms if not _is_words(here, term.search)]
     made = [[(_search(here, term.search), _weight(here, node, term)) for term in kind] for kind in (words, meanings)]
     names = [written(term.search) for term in (*words, *meanings)]
-    return Calibrated(*made, langs=here.asked.targets, names=names)
+    return Calibrated(*made, langs=here.asked.targets, names=names, at_once=here.asked.parts.store.at_once)
 
 
 def _weight(here: Place, node: Node, term: Term) -> float:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from paragloss.stores import _points
 from paragloss.stores._points import BATCH, Shape
 from paragloss.types import Floats, Record, SparseVector, Where
+
+T = TypeVar("T")
 
 
 class KeptVectors:
@@ -34,6 +36,10 @@ class KeptVectors:
     def read_ahead(self, name: str) -> Iterator[int]:
         """Nothing, where somebody else does: the process that has the folder, or the server."""
         yield from ()
+
+    def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
+        """Several questions: one after the other, where there is nobody to wait for."""
+        return [ask() for ask in asks]
 
     def add_dense(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
         """Make room for the vectors of one more model; documents get them by `update_dense`."""

@@ -10,9 +10,10 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from paragloss.errors import MissingExtraError, StoreError
 from paragloss.stores import _points
@@ -22,6 +23,8 @@ from paragloss.stores._names import Names
 from paragloss.stores._points import BATCH, Between, Match, Placement, Shape
 from paragloss.stores._shards import UNKNOWN, Languages, asked
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
+
+T = TypeVar("T")
 
 _REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes requests of up to 32 MB
 
@@ -253,6 +256,13 @@ class ClusterStore(KeptVectors):
     ) -> list[Ranking]:
         self._shape.known(name)
         return self._search(name, [self._sparse(vector) for vector in vectors], k, where, False)
+
+    def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
+        """Several questions side by side: they take as long as the slowest."""
+        if len(asks) < 2:
+            return [ask() for ask in asks]
+        with ThreadPoolExecutor(len(asks)) as threads:
+            return list(threads.map(lambda ask: ask(), asks))
 
     def read_blob(self, name: str) -> bytes | None:
         return self._blobs.read(_points.named(name, "blob"))
