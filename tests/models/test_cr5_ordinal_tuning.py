@@ -62,6 +62,10 @@ def test_cr5_solves_few_documents_by_the_closed_form(monkeypatch):
     assert cr5.tune(FEW, lambdas=(3.0,), dim=5, stem=False, solver="closed-form").best == 3.0
 
 
+def test_cr5_tries_a_single_lambda_by_iteration():
+    assert cr5.tune(FEW, lambdas=(3.0,), dim=5, stem=False, solver="early", device="numpy").best == 3.0
+
+
 def test_precision_is_the_mean_over_directed_pairs_that_meet():
     """Words are their own directions; French says "deux" where English says "one". English and Italian share a
     concept, French and Italian none."""

@@ -50,6 +50,17 @@ def test_no_more_irrelevant_documents_are_held_out_than_there_are(given):
     assert {len(grades) for grades in given["validation"][0].qrels.values()} == {200}
 
 
+def test_where_all_concepts_are_linked_none_is_left_to_be_held_against(given, tmp_path):
+    links = tmp_path / "links.tsv"
+    links.write_text("".join(f"{a}\t{b}\n" for a in range(200) for b in range(a)), encoding="utf-8")
+    ordinal.fit(MANY, links=str(links))
+    assert given["validation"] == []
+    # One that nobody links is irrelevant to the rest, and all that they can be held against.
+    links.write_text("".join(f"{a}\t{b}\n" for a in range(199) for b in range(a)), encoding="utf-8")
+    ordinal.fit(MANY, links=str(links))
+    assert max(len(grades) for grades in given["validation"][0].qrels.values()) == 200
+
+
 def test_validation_that_is_given_is_kept_and_every_language_that_answers_learns(given):
     ordinal.fit(sentences(12, 0, ("en", "fr", "it")), validation=[JUDGED], batch=7)
     assert (given["validation"], given["batch"]) == ([JUDGED], 7)

@@ -35,6 +35,12 @@ def test_a_text_is_the_sum_of_the_tanh_of_its_terms():
     np.testing.assert_allclose(deep, [[0, 0.76159], [0.72783, 0.89812]], atol=1e-4)
 
 
+def test_each_layer_takes_its_own_weight_and_bias():
+    # One term of one dimension: tanh 0.5 = 0.46212; tanh(2 x 0.46212 - 0.5) = 0.40049; tanh(3 x 0.40049 + 1) = 0.97581.
+    parts = [torch.tensor(part) for part in ([[0.25]], [0.25], [[2.0]], [-0.5], [[3.0]], [1.0])]
+    np.testing.assert_allclose(xcnn.term_vectors(*parts), [[0.97581]], atol=1e-5)
+
+
 def test_the_losses_by_hand():
     # Left (1, 0), (0, 2); right (3, 4), (0, 1). cos: 0.6 with its own and 0 with the next; 1 and 0.8.
     left, right = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]])
