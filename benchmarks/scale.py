@@ -25,7 +25,7 @@ from store import LANGS, Invented
 
 from paragloss.analysis import analyzer
 from paragloss.engine import Engine
-from paragloss.engine.preparing import processors
+from paragloss.engine.processes import processors
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
