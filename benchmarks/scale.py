@@ -115,12 +115,15 @@ def measure(home: Path, invented: Invented, number: int, asked: int, workers: in
         updated = 500 / (time.perf_counter() - start)
         rng = np.random.default_rng(2)
         queries = [Query(str(i), invented.text(rng, 4), LANGS[i % 3]) for i in range(asked)]
+        start, ahead = time.perf_counter(), max(engine.read_ahead())
+        reading = time.perf_counter() - start
         timed = searches(engine, invented, queries)
         memory = resident() - before
     print(
         f"| {number:,} | {number / found:,.0f} | {number / exact:,.0f} | {size / number:,.0f} | {memory / number:,.0f} "
         f"| {opened:.2f} | {updated:,.0f} | {writer:.0f} + {others:.0f} |"
     )
+    print(f"|   names and terms of {ahead:,} read ahead, as a server does | {reading:.1f} s |")
     for name, said in timed.items():
         print(f"|   {name} | {said} |")
 
