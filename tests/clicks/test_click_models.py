@@ -195,6 +195,12 @@ def test_readers_are_shown_the_ranking_with_neighbours_exchanged():
     assert not any(one.clicks for one in log)
 
 
+def test_some_queries_have_more_readers_than_others():
+    rankings, nothing = {"common": "ab", "rare": "ab", "never": "ab"}, {"common": {}, "rare": {}, "never": {}}
+    log = simulate(rankings, nothing, nothing, sessions={"common": 5, "rare": 1, "never": 0})
+    assert [one.query for one in log] == ["common"] * 5 + ["rare"]
+
+
 def test_readers_stay_a_minute_where_they_are_pleased_and_ten_seconds_elsewhere():
     both = {"q": {"good": 1.0, "bad": 1.0}}
     log = simulate({"q": ["bad", "good"]}, both, {"q": {"good": 1.0}}, sessions=4000, depth=1.0, swaps=0)

@@ -16,13 +16,13 @@ def simulate(
     attraction: Mapping[str, Mapping[str, float]],
     satisfaction: Mapping[str, Mapping[str, float]],
     *,
-    sessions: int = 100,
+    sessions: int | Mapping[str, int] = 100,
     lang: str = "",
     depth: float = 0.8,
     swaps: int = 1,
     seed: int = 0,
 ) -> list[Session]:
-    """Readers of the given rankings, `sessions` for each query.
+    """Readers of the given rankings, `sessions` for each query (or as many as are given for it).
 
     Each reader is shown a query's ranking with `swaps` random neighbours exchanged, goes down it, and gives up at each
     place with chance 1 - `depth`. What attracts is opened: for about a minute if it satisfies, which ends the search,
@@ -31,7 +31,7 @@ def simulate(
     rng = np.random.default_rng(seed)
     log = []
     for query, ranking in rankings.items():
-        for _ in range(sessions):
+        for _ in range(sessions if isinstance(sessions, int) else sessions[query]):
             shown = list(ranking)
             for at in rng.integers(0, max(len(shown) - 1, 1), swaps if len(shown) > 1 else 0):
                 shown[at], shown[at + 1] = shown[at + 1], shown[at]

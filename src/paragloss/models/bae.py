@@ -67,7 +67,8 @@ def fit(
 
     A text is read as `words` words, however long it is. Every word of the vocabulary is scored for every text, so
     time grows with texts x terms: `max_terms` bounds it. `epochs=0` keeps what the Boltzmann machines found,
-    `pretraining_epochs=0` starts from random numbers. The paper's own network is `layers=3, pretraining_layers=3`.
+    `pretraining_epochs=0` starts from random numbers. The paper's own network is `layers=3, pretraining_layers=3`, with
+    `pretraining_epochs=30`: after few, a machine says much the same of all texts, and the next one learns nothing.
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     from paragloss.descent import autoencoder as network

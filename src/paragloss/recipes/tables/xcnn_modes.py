@@ -24,6 +24,7 @@ BAE: dict[str, dict[str, Any]] = {
     "BAE, one layer": {},
     "BAE, three layers, the bottom one a machine first": {"layers": 3},
     "BAE, three layers, all machines first": {"layers": 3, "pretraining_layers": 3},
+    "the same, 30 epochs of each machine": {"layers": 3, "pretraining_layers": 3, "pretraining_epochs": 30},
 }
 
 
