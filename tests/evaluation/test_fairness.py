@@ -42,7 +42,7 @@ def test_languages_without_relevant_documents_are_not_asked_about():
 
 
 def test_the_share_among_the_first():
-    qrels = {"q": {"de1": 1, "hi1": 1}, "p": {"hi2": 1}}
+    qrels = {"q": {"de1": 1, "hi1": 1, "de2": 0}, "p": {"hi2": 1}}  # de2 is not relevant: nobody misses it
     run = {"q": ranking("de1", "x", "hi1"), "p": ranking("hi2")}
     assert first(run, qrels, LANGS, at=2) == {"de": 1.0, "hi": 0.5}
 

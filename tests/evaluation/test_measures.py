@@ -91,6 +91,9 @@ def test_options_and_cut_offs(name, value):
     ("name", "message"),
     [
         ("P", "needs a cut-off"),
+        ("R", "needs a cut-off"),
+        ("Success", "needs a cut-off"),
+        ("Judged", "needs a cut-off"),
         ("P(colour=3)@5", "unknown option 'colour=3'"),
         ("P(dcg='log2')@5", "unknown option \"dcg='log2'\""),
     ],

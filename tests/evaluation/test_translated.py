@@ -69,6 +69,34 @@ def test_more_clauses_than_are_scored_at_once_score_alike():
     assert np.unique(found, axis=0).shape == (1, 2)
 
 
+class Same:
+    """Says every word as it is."""
+
+    def translate(self, query, to):
+        return [Translation(word, (Alternative(word, 1.0),)) for word in query.text.split()]
+
+
+def test_names_are_heard_where_that_is_wanted():
+    query = Query("q", "Gorbachev", "en")
+    (plain,) = scoring.translated(query, "de", Same())
+    (heard,) = scoring.translated(query, "de", Same(), inner=True)
+    assert set(plain) == {"gorbachev"}
+    assert set(plain) < set(heard)
+    assert any(term.startswith("\N{ALMOST EQUAL TO}") for term in heard)
+
+
+def test_every_tenth_concept_is_held_out_and_learned_from_by_nobody(tmp_path, monkeypatch):
+    seen = {}
+    plain = table.fit
+    texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
+    plain(texts[:2]).save(tmp_path / "general")
+    monkeypatch.setattr(table, "fit", lambda rest, **said: seen.update(rest=rest) or plain(rest, **said))
+    gains = scoring.gain(texts, start=str(tmp_path / "general"))
+    assert [concept.id for concept in texts if concept not in seen["rest"]] == ["0", "10", "20", "30"]
+    assert {found.texts for found in gains} == {4}
+    assert {found.texts for found in scoring.gain(texts, start=str(tmp_path / "general"), most=2)} == {2}
+
+
 def test_a_document_that_scores_nothing_is_not_found():
     found = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
     assert scoring.reciprocal_ranks(found, [0, 0, 1]).tolist() == [0.0, 0.5, pytest.approx(0.5)]

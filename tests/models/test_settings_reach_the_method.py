@@ -141,7 +141,7 @@ def test_a_machine_draws_its_hidden_units_before_it_writes():
 
 
 @pytest.mark.parametrize("rounds", [0, 4])
-def test_procrustes_is_refined_as_often_as_it_is_told(monkeypatch, rounds):
+def test_the_alignment_by_procrustes_is_refined_as_often_as_it_is_told(monkeypatch, rounds):
     asked = []
     plain = maps.refined
 
@@ -208,7 +208,7 @@ def test_the_learning_rate_decays_after_every_epoch():
     assert places == pytest.approx([1.0, 1.5, 1.75])
 
 
-def test_hard_negatives_are_asked_for_when_they_are_wanted(monkeypatch):
+def test_hard_negatives_are_asked_for_when_knrm_wants_them(monkeypatch):
     judged = judgments.from_aligned(sentences(40, 0), source="en", target="fr", query="text")
     given = []
     plain = sampling.source

@@ -21,7 +21,7 @@ from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.translation.combined import Combined
-from paragloss.types import Alternative, Document, Query, Record, Translation
+from paragloss.types import Alternative, Document, Hit, Query, Record, Translation
 
 A = Document("a", "pain rouge", "fr")
 ASKING = Asking(Query("q", "red bread", "en"), A, 5)
@@ -180,6 +180,11 @@ def test_words_of_a_translated_query_are_known_inside_a_fusion(french):
     assert found.score == pytest.approx(1 / 61)
     assert {share.source for share in found.flat()} == {"t"}
     assert sum(share.score for share in found.flat()) == pytest.approx(1 / 61)
+
+
+def test_lists_are_scaled_by_their_best_if_that_is_above_nothing():
+    lists = [[Hit("a", 0.8), Hit("b", 0.4)], [Hit("c", 0.2)], [Hit("d", 0.0), Hit("e", -1.0)], []]
+    assert by_scaled_score(lists, 9) == [Hit("a", 1.0), Hit("c", 1.0), Hit("b", 0.5)]
 
 
 def test_of_lists_that_were_merged_one_has_the_document():

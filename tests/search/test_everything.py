@@ -6,7 +6,7 @@ import pytest
 from paragloss.bm25 import Layout
 from paragloss.errors import InputError, LanguageError
 from paragloss.search import parts as made
-from paragloss.search.grammar import written
+from paragloss.search.grammar import Part, written
 from paragloss.search.parts import Asked, Parts
 from paragloss.search.pipeline import attainable, build, everything, sayable
 from paragloss.search.terms import TermIndex
@@ -63,6 +63,10 @@ def collection(encoders=None, translators=None, rerankers=None, fields=("title",
 )
 def test_everything_that_knows_the_language(parts, searched):
     assert written(everything(Asked(parts, "en", ["en", "fr"]))) == searched
+
+
+def test_words_alone_are_searched_without_a_fusion():
+    assert everything(Asked(collection(), "en", ["en", "fr"])) == Part("bm25")
 
 
 def test_what_does_not_know_the_query_s_language_is_left_out():

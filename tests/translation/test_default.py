@@ -301,3 +301,12 @@ def test_damage_that_shows_only_when_words_are_looked_up_gets_one_line(model, tm
     damaged = load(tmp_path / "m")
     with pytest.raises(ModelError, match="damaged"):
         damaged.translate(Query("q", "houses", "en"), "de")
+
+
+def test_phrases_are_the_longest_from_the_left_of_two_or_three_words(model, monkeypatch):
+    known = {"b c d": 1, "a b": 2, "d e": 3, "f g": 4}
+    monkeypatch.setattr(model, "_term", lambda lang, term: ([known[term]], [1.0]) if term in known else ([], []))
+    found = model._phrases(["a", "b", "c", "d", "e", "f", "g", "h"], "en")
+    # "a b" is met first and takes b from "b c d"; a word alone and what nobody knows are no phrase.
+    assert {place: ids for place, (ids, _) in found.items()} == {0: [2], 1: [2], 3: [3], 4: [3], 5: [4], 6: [4]}
+    assert set(model._phrases(["x", "b", "c", "d", "e"], "en")) == {1, 2, 3}

@@ -122,6 +122,7 @@ def test_a_memory_makes_its_folder_and_is_closed_behind_its_user(tmp_path):
 
 def test_sentences_that_are_too_long_are_cut_at_a_space_or_anywhere():
     assert segments("a" * 600) == ["a" * 600]
+    assert segments("a" * 300 + " " + "b" * 299) == ["a" * 300 + " " + "b" * 299]
     assert segments("a" * 700) == ["a" * 600, "a" * 100]
     assert segments("a " + "b" * 700) == ["a", "b" * 600, "b" * 100]
     assert segments("c" * 500 + " " + "d" * 200) == ["c" * 500, "d" * 200]
