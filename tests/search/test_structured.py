@@ -173,3 +173,16 @@ def test_nothing_asked_nothing_found(indexed, kind):
         [],
     ]
     assert searcher.search([Query("q", "w1", "en")], 5, {"lang": ["de"]}) == [[]]
+
+
+def test_words_that_were_added_count_by_their_clause_and_their_share(indexed):
+    """Of what was asked every alternative counts whole; an alternative of two words is shared between them."""
+    store, statistics, _ = indexed
+    asked = (Translation("s", (Alternative("w1", 0.25), Alternative("w2 w3", 0.75))),)
+    added = Translation("more", (Alternative("w4", 0.5), Alternative("w5 w6", 0.25)), weight=0.4, required=False)
+    needed, every = Nested(store, statistics, analyze=Words)._said(Query("q", "", "en", (*asked, added)))
+    assert [source for source, _ in needed] == ["s"]
+    assert every == [
+        ("s", "w1", 1.0), ("s", "w2", 0.5), ("s", "w3", 0.5),
+        ("more", "w4", pytest.approx(0.2)), ("more", "w5", pytest.approx(0.05)), ("more", "w6", pytest.approx(0.05)),
+    ]  # fmt: skip
