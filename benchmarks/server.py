@@ -147,6 +147,7 @@ def main() -> None:
     options.add_argument("--users", type=int, default=50)
     options.add_argument("--seconds", type=float, default=30)
     options.add_argument("--think", type=float, action="append", help="may be given again; 1 and 0 by default")
+    options.add_argument("--workers", type=int, default=0, help="processes that search beside the server")
     options.add_argument("--page", action="store_true", help="ask what the page asks besides")
     options.add_argument("--keep", help="a folder to keep the collection in, and to use it again from")
     given = options.parse_args()
@@ -158,7 +159,8 @@ def main() -> None:
         print(f"indexed {given.documents:,} documents in {time.perf_counter() - started:.0f} s")
     started = time.perf_counter()
     server = subprocess.Popen(
-        [sys.executable, "-m", "paragloss", "serve", str(folder), "--port", "8765"], stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "paragloss", "serve", str(folder), "--port", "8765", "--workers", str(given.workers)],
+        stderr=subprocess.DEVNULL,
     )
     try:
         while True:
@@ -168,6 +170,7 @@ def main() -> None:
             except httpx.HTTPError:
                 time.sleep(0.02)
         print(f"started in {time.perf_counter() - started:.2f} s")
+        time.sleep(20)  # while it reads ahead
         for think in given.think or [1.0, 0.0]:
             asyncio.run(load("http://127.0.0.1:8765", given.users, given.seconds, think, given.page))
     finally:

@@ -20,6 +20,9 @@ def serve(
     allow_origin: Annotated[
         list[str] | None, typer.Option(help="A site whose pages may ask, such as https://intranet; may be given again.")
     ] = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes that search; 0: the server itself, which adds documents, too.")
+    ] = 0,
     log_queries: Annotated[bool, typer.Option("--log-queries", help="Write down what people ask.")] = False,
 ) -> None:
     """Serve collections with their page until stopped."""
@@ -32,6 +35,7 @@ def serve(
         keys=keys or None,
         origins=allow_origin or [],
         log_queries=log_queries,
+        workers=workers,
         started=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
     )
 

@@ -122,6 +122,15 @@ class Engine:
     def count(self, where: Where | None = None) -> int:
         return self.held.store.count(where)
 
+    def state(self) -> tuple[str, str]:
+        """What another process must have read to search as this one does: the terms' counts, and everything else but
+        documents. Each changes when that does."""
+        return self.held.store.state(terms.STATISTICS)
+
+    def catch_up(self) -> None:
+        """Take in what another process has written since."""
+        self.held.index.catch_up(every=0.0)
+
     def read_ahead(self) -> Iterator[int]:
         """What searches would read bit by bit, into memory, as far as there is room for it: step by step, with how many
         documents were read so far. A server's collection is read by the server itself."""

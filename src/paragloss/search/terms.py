@@ -39,6 +39,7 @@ class TermIndex:
         self._analyze = analyze
         self._writing = threading.RLock()
         self._changes = 0
+        self._packed = -1, b""  # the statistics after so many changes
         self._version = store.version(STATISTICS)
         self._looked = time.monotonic()
         self._publish()
@@ -184,7 +185,9 @@ class TermIndex:
 
     def _now(self) -> bytes:
         with self._writing:
-            return self.statistics.to_bytes()
+            if self._packed[0] != self._changes:  # every reader asks for the same
+                self._packed = self._changes, self.statistics.to_bytes()
+            return self._packed[1]
 
     def _begin(self) -> None:
         """Become the one writer, knowing all that was written before."""

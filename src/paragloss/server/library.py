@@ -10,13 +10,15 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from paragloss.engine import Engine
 from paragloss.errors import InputError, ParaglossError
 from paragloss.server.limits import DEFAULT, Limits
+from paragloss.server.readers import Failed, Readers
 
 T = TypeVar("T")
 #: How long reading ahead pauses after each step while somebody searches, in seconds.
@@ -38,17 +40,19 @@ class SlowError(ParaglossError):
 class Library:
     """Made by `open`; `close` writes everything down."""
 
-    def __init__(self, engines: Mapping[str, Engine], limits: Limits = DEFAULT) -> None:
+    def __init__(self, engines: Mapping[str, Engine], limits: Limits = DEFAULT, *, workers: int = 0) -> None:
         self.engines = dict(engines)
         self.limits = limits
         self.waiting = 0
         self._searching = ThreadPoolExecutor(limits.threads, "search")
         self._writing = ThreadPoolExecutor(1, "write")
         self._closing = threading.Event()
+        locations = {name: engine.location for name, engine in self.engines.items()}
+        self._readers = Readers(locations, workers) if workers else None
 
     @classmethod
-    def open(cls, locations: Sequence[str], limits: Limits = DEFAULT) -> Library:
-        """Every collection goes by the last part of its location."""
+    def open(cls, locations: Sequence[str], limits: Limits = DEFAULT, *, workers: int = 0) -> Library:
+        """Every collection goes by the last part of its location; so many `workers` search beside this process."""
         names = [_name(location) for location in locations]
         if not names:
             raise InputError("no COLLECTION given: name at least one folder or address")
@@ -62,7 +66,7 @@ class Library:
             for engine in engines.values():
                 engine.close()
             raise
-        return cls(engines, limits)
+        return cls(engines, limits, workers=workers)
 
     def warm(self) -> None:
         """Read, in the background, what the first searches would have to wait for."""
@@ -91,10 +95,28 @@ class Library:
 
     async def read(self, work: Callable[[], T]) -> T:
         """Do something in a thread for searches. The answer is given up after a time; the thread ends by itself."""
+        return await self._awaited(lambda: asyncio.get_running_loop().run_in_executor(self._searching, work))
+
+    async def ask(self, name: str, work: Callable[..., T], *told: Any) -> T:
+        """`work(engine, *told)` of a collection: in a process beside this one where there are some."""
+        engine = self[name]
+        if self._readers is None or not self._readers.ready:
+            return await self.read(lambda: work(engine, *told))
+        try:
+            readers, state = self._readers, engine.state()
+            found = await self._awaited(lambda: asyncio.wrap_future(readers.ask(name, state, work, *told)))
+        except BrokenProcessPool:  # one was killed: this process does it all from now on
+            self._readers = None
+            return await self.read(lambda: work(engine, *told))
+        if isinstance(found, Failed):
+            raise found.error()
+        return cast(T, found)
+
+    async def _awaited(self, begin: Callable[[], asyncio.Future[T]]) -> T:
         if self.waiting >= self.limits.waiting:
             raise BusyError(f"{self.waiting} searches are waiting already: try again in a moment")
         self.waiting += 1
-        future = asyncio.get_running_loop().run_in_executor(self._searching, work)
+        future = begin()
         future.add_done_callback(self._done)
         try:
             return await asyncio.wait_for(asyncio.shield(future), self.limits.seconds)
@@ -109,6 +131,8 @@ class Library:
     def close(self) -> None:
         """Finish what is being done and let go of the collections."""
         self._closing.set()
+        if self._readers is not None:  # they would take the folders over if they were still there
+            self._readers.close()
         self._searching.shutdown(cancel_futures=True)
         self._writing.shutdown()
         for engine in self.engines.values():

@@ -17,11 +17,13 @@ def run(
     keys: str | None = None,
     origins: Sequence[str] = (),
     log_queries: bool = False,
+    workers: int = 0,
     started: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until SIGINT or SIGTERM; requests that are being answered then are finished first.
 
-    `keys` is a file of keys, needed where other machines can reach `host`. `started` is told the address.
+    So many `workers` search beside this process; with none it searches itself. `keys` is a file of keys, needed where
+    other machines can reach `host`. `started` is told the address.
     """
     allowed = Keys.read(keys) if keys else Keys()
     required(host, allowed)
@@ -34,7 +36,7 @@ def run(
     from paragloss.server import logs
     from paragloss.server.library import Library
 
-    library = Library.open(collections)
+    library = Library.open(collections, workers=workers)
     logs.to_stderr()
     app = build(library, keys=allowed, loopback=is_loopback(host), origins=origins, log_queries=log_queries)
     config = uvicorn.Config(

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import JSONResponse
 
-from paragloss.engine import Engine
 from paragloss.formats.conditions import conditions
-from paragloss.server import schemas
+from paragloss.server import answers, schemas
 from paragloss.server.asking import Here, problems, reader
-from paragloss.types import Query as Question
-from paragloss.types import Where
-
-#: How deep languages are counted: what a person might page through.
-DEPTH = 50
 
 routes = APIRouter(prefix="/api", dependencies=[Depends(reader)], tags=["search"])
 
@@ -44,16 +37,16 @@ async def search(
     _bounded("q", len(q), limits.query, "characters")
     _bounded("k", k, limits.k, "documents")
     options = {"k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
-    ask = _each_language if each_language else _plain
+    work = answers.each_language if each_language else answers.found
     # The answer is ours and JSON already: checking it again costs more than a small search.
-    return JSONResponse(await here.library.read(lambda: ask(here.engine, q, lang or None, _langs(to), options)))
+    return JSONResponse(await here.library.ask(here.name, work, q, lang or None, _langs(to), options))
 
 
 @routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))
 async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> JSONResponse:  # noqa: B006
     """How many of the best documents are in which language."""
     _bounded("q", len(q), here.library.limits.query, "characters")
-    return JSONResponse(await here.library.read(lambda: _counted(here.engine, q, lang, conditions(where) or None)))
+    return JSONResponse(await here.library.ask(here.name, answers.counted, q, lang, conditions(where) or None))
 
 
 @routes.get("/why", response_model=schemas.Why, responses=problems(503, 504))
@@ -71,7 +64,7 @@ async def why(
     _bounded("q", len(q), here.library.limits.query, "characters")
     _bounded("k", k, here.library.limits.k, "documents")
     how: dict[str, Any] = {"to": _langs(to), "k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
-    return JSONResponse(await here.library.read(lambda: here.engine.why(Question("", q, lang), id, **how)))
+    return JSONResponse(await here.library.ask(here.name, answers.why, q, lang, id, how))
 
 
 @routes.get("/gloss", response_model=schemas.Gloss, responses=problems(503, 504))
@@ -83,48 +76,17 @@ async def gloss(
 ) -> JSONResponse:
     """What the words of a text mean."""
     _bounded("text", len(text), here.library.limits.gloss, "characters")
-    return JSONResponse(await here.library.read(lambda: here.engine.gloss(text, lang=lang or None, to=to)))
+    (said,) = await here.library.ask(here.name, answers.glosses, [(text, lang)], {"to": to})
+    return JSONResponse(said)
 
 
 @routes.post("/gloss", response_model=schemas.Glosses, responses=problems(413, 503, 504))
 async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
     """What the words of several texts mean, such as the titles and snippets of an answer."""
     _bounded("texts", sum(len(item.text) for item in wanted.texts), here.library.limits.gloss, "characters")
-
-    def work() -> dict[str, Any]:
-        how: dict[str, Any] = {"to": wanted.to, "asked": wanted.asked}
-        return {"glosses": [here.engine.gloss(t.text, lang=t.lang or None, **how) for t in wanted.texts]}
-
-    return JSONResponse(await here.library.read(work))
-
-
-def _plain(
-    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any]
-) -> dict[str, Any]:
-    return engine.search(q, lang=lang, to=to, **options).as_json()
-
-
-def _each_language(
-    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any]
-) -> dict[str, Any]:
-    """The best documents, and after them the best of every language that has none among them."""
-    answer = engine.search(q, lang=lang, to=to, **options)
-    missing = [other for other in to or engine.langs if other not in {result.lang for result in answer.results}]
-    more = [
-        result
-        for other in missing
-        for result in engine.search(q, lang=answer.query.lang, to=[other], **{**options, "k": 1}).results
-    ]
-    return answer._replace(results=[*answer.results, *sorted(more, key=lambda result: -result.score)]).as_json()
-
-
-def _counted(engine: Engine, q: str, lang: str, where: Where | None) -> dict[str, Any]:
-    query, found = engine.spread(q, lang=lang or None, k=DEPTH, where=where)
-    return {
-        "query": {"text": query.text, "lang": query.lang},
-        "of": found.total(),
-        "languages": dict(found.most_common()),
-    }
+    texts = [(text.text, text.lang) for text in wanted.texts]
+    how = {"to": wanted.to, "asked": wanted.asked}
+    return JSONResponse({"glosses": await here.library.ask(here.name, answers.glosses, texts, how)})
 
 
 def _bounded(name: str, value: int, most: int, unit: str) -> None:

@@ -37,6 +37,11 @@ class KeptVectors:
         """Nothing, where somebody else does: the process that has the folder, or the server."""
         yield from ()
 
+    def state(self, blob: str) -> tuple[str, str]:
+        """What this process has made of a blob, and of all others: both change when they do. Empty where others
+        write, too."""
+        return "", ""
+
     def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
         """Several questions: one after the other, where there is nobody to wait for."""
         return [ask() for ask in asks]

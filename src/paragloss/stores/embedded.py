@@ -294,6 +294,10 @@ class EmbeddedStore(KeptVectors):
         """For other processes: a blob, or what is published in its place."""
         return self._live[name][1]() if name in self._live else self.read_blob(name)
 
+    def state(self, blob: str) -> tuple[str, str]:
+        others = sorted((name, count) for name, count in list(self._changes.items()) if name != blob)
+        return self.published_version(blob), json.dumps(others)
+
     def optimize(self) -> None:
         """Build the graphs that dense searches walk. Searches wait meanwhile.
 

@@ -1,0 +1,51 @@
+"""What is asked of a collection, answered: each takes an engine first and gives what JSON can hold, so that another
+process can do it. Knows nothing of HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paragloss.engine import Engine
+from paragloss.types import Query, Where
+
+#: How deep languages are counted: what a person might page through.
+DEPTH = 50
+
+
+def found(
+    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    return engine.search(q, lang=lang, to=to, **options).as_json()
+
+
+def each_language(
+    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """The best documents, and after them the best of every language that has none among them."""
+    answer = engine.search(q, lang=lang, to=to, **options)
+    missing = [other for other in to or engine.langs if other not in {result.lang for result in answer.results}]
+    more = [
+        result
+        for other in missing
+        for result in engine.search(q, lang=answer.query.lang, to=[other], **{**options, "k": 1}).results
+    ]
+    return answer._replace(results=[*answer.results, *sorted(more, key=lambda result: -result.score)]).as_json()
+
+
+def counted(engine: Engine, q: str, lang: str, where: Where | None) -> dict[str, Any]:
+    query, spread = engine.spread(q, lang=lang or None, k=DEPTH, where=where)
+    return {
+        "query": {"text": query.text, "lang": query.lang},
+        "of": spread.total(),
+        "languages": dict(spread.most_common()),
+    }
+
+
+def why(engine: Engine, q: str, lang: str, id: str, how: dict[str, Any]) -> dict[str, Any]:
+    return engine.why(Query("", q, lang), id, **how)
+
+
+def glosses(engine: Engine, texts: Sequence[tuple[str, str]], how: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of several texts, each with its language."""
+    return [engine.gloss(text, lang=lang or None, **how) for text, lang in texts]

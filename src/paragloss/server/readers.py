@@ -1,0 +1,83 @@
+"""Processes that search beside the one that has the collections: one process does one thing at a time, however many
+processors there are. They ask it for documents, keep everything else themselves, and read again what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+from paragloss import errors
+from paragloss.engine import Engine
+from paragloss.engine.processes import pool
+
+
+class Failed(NamedTuple):
+    """An error as it travels: its kind and what it says."""
+
+    kind: str
+    message: str
+
+    def error(self) -> errors.ParaglossError:
+        kind = getattr(errors, self.kind, errors.ParaglossError)
+        error = kind.__new__(kind, self.message)
+        assert isinstance(error, errors.ParaglossError)
+        return error
+
+
+class Readers:
+    """So many processes for all collections, by name and location; `ready` once each has them open."""
+
+    def __init__(self, locations: Mapping[str, str], number: int) -> None:
+        self._open = ExitStack()
+        self._pool = self._open.enter_context(pool(number, _begin, dict(locations)))
+        self._warm = [self._pool.submit(_first) for _ in range(number)]
+
+    @property
+    def ready(self) -> bool:
+        return all(warm.done() and not warm.exception() for warm in self._warm)
+
+    def ask(self, name: str, state: tuple[str, str], work: Callable[..., Any], *told: Any) -> Future[Any]:
+        """`work(engine, *told)` with an engine that has read all that `state` says is there; gives it, or a Failed."""
+        return self._pool.submit(_answer, name, state, work, told)
+
+    def close(self) -> None:
+        self._open.close()
+
+
+# In the processes
+
+_locations: Mapping[str, str] = {}
+_engines: dict[str, tuple[Engine, tuple[str, str]]] = {}
+
+
+def _begin(locations: Mapping[str, str]) -> None:
+    global _locations
+    _locations = locations
+
+
+def _first() -> None:
+    for name in _locations:
+        engine = _engine(name, ("", ""))
+        engine.search("a first search", k=1)
+
+
+def _answer(name: str, state: tuple[str, str], work: Callable[..., Any], told: Sequence[Any]) -> Any:
+    try:
+        return work(_engine(name, state), *told)
+    except errors.ParaglossError as error:
+        return Failed(type(error).__name__, str(error))
+
+
+def _engine(name: str, state: tuple[str, str]) -> Engine:
+    """Opened again when something else than documents was changed; terms are counted as they are now."""
+    engine, read = _engines.get(name, (None, ("", "")))
+    if engine is None or read[1] != state[1]:
+        if engine is not None:
+            engine.close()
+        engine = Engine.open(_locations[name])
+    elif read[0] != state[0]:
+        engine.catch_up()
+    _engines[name] = engine, state
+    return engine

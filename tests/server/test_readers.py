@@ -1,0 +1,90 @@
+"""Processes that search beside the server: the same answers, with what was added or changed a moment ago."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+
+import pytest
+
+from paragloss import demo
+from paragloss.engine import Engine
+from paragloss.errors import LanguageError
+from paragloss.server import answers
+from paragloss.server.library import Library
+from paragloss.translation.glossary import Pair
+from paragloss.types import Document
+
+HOW = {"k": 5, "pipeline": None, "where": None}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("readers") / "shelf"
+    with Engine.create(str(folder)) as engine:
+        engine.index(demo.documents())
+    opened = Library.open([str(folder)], workers=2)
+    until = time.monotonic() + 120
+    while not opened._readers.ready and time.monotonic() < until:
+        time.sleep(0.05)
+    assert opened._readers.ready
+    yield opened
+    opened.close()
+
+
+def ask(library, work, *told):
+    async def once():
+        return await library.ask("shelf", work, *told)
+
+    return asyncio.run(once())
+
+
+def who(engine):
+    return os.getpid()
+
+
+def test_another_process_answers_as_this_one_does(library):
+    assert ask(library, who) != os.getpid()
+    for q in ("how do bees make honey", "what makes a volcano erupt"):
+        assert ask(library, answers.found, q, "en", None, HOW) == answers.found(library[None], q, "en", None, HOW)
+    assert ask(library, answers.counted, "honey", "en", None) == answers.counted(library[None], "honey", "en", None)
+    texts, how = [("Die Biene lebt im Bienenstock.", "de")], {"to": "en"}
+    assert ask(library, answers.glosses, texts, how) == answers.glosses(library[None], texts, how)
+
+
+def test_what_was_added_a_moment_ago_is_found(library):
+    for number in range(5):
+        word = f"zyxwv{number}"
+        library[None].add([Document(word, f"the {word} lantern", "en")])
+        for _ in range(3):
+            found = ask(library, answers.found, word, "en", ["en"], HOW)
+            assert [result["id"] for result in found["results"]] == [word]
+    library[None].delete(["zyxwv0"])
+    assert "zyxwv0" not in str(ask(library, answers.found, "zyxwv0", "en", ["en"], HOW)["results"])
+
+
+def test_a_glossary_that_was_changed_holds_at_once(library):
+    before = ask(library, answers.found, "quorble", "en", ["de"], HOW)
+    library[None].write_glossary([Pair("en", "quorble", "de", "Biene")])
+    after = ask(library, answers.found, "quorble", "en", ["de"], HOW)
+    assert before["results"] == []
+    assert "bee" in after["results"][0]["id"]
+
+
+def test_errors_arrive_as_they_are(library):
+    def message(run):
+        with pytest.raises(LanguageError) as told:
+            run()
+        return str(told.value)
+
+    there = message(lambda: ask(library, answers.found, "honey", "xx", None, HOW))
+    assert there == message(lambda: answers.found(library[None], "honey", "xx", None, HOW))
+
+
+def test_when_a_reader_is_killed_the_server_answers_itself(library):
+    os.kill(ask(library, who), signal.SIGKILL)
+    time.sleep(0.5)
+    assert ask(library, who) == os.getpid()
+    assert ask(library, answers.found, "honey", "en", None, HOW)["results"]
