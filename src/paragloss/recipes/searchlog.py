@@ -127,15 +127,34 @@ def _search(documents: Mapping[str, Document], queries: Mapping[str, Query]) -> 
 
 
 def _read(shown: Mapping[str, Sequence[str]], documents: Mapping[str, Document], lang: str) -> list[Session]:
+    return readers(shown, wanted(shown, documents, lang), lang, 30)
+
+
+class Wanted(NamedTuple):
+    """How likely readers of a query are to open each document, and to be content with it."""
+
+    attraction: clicks.Scores
+    satisfaction: clicks.Scores
+
+
+def wanted(shown: Mapping[str, Sequence[str]], documents: Mapping[str, Document], lang: str) -> Wanted:
     """Readers want the package they ask for, and are half content with what is described in the same words."""
     order = {id: i for i, id in enumerate(documents)}
     vocabulary, counts = Vocabulary.build([d.text for d in documents.values()], lang, min_df=1)
     rows = weigh(counts, vocabulary.idf, "tfidf")
-    attraction, satisfaction = {}, {}
-    for query, found in shown.items():
-        if found:
-            like = np.asarray((rows[[order[d] for d in found]] @ rows[order[query]].T).todense()).ravel().tolist()
-            attraction[query] = {d: 0.9 if d == query else 0.05 + 0.6 * c for d, c in zip(found, like, strict=True)}
-            satisfaction[query] = {d: 0.8 if d == query else 0.1 + 0.5 * c for d, c in zip(found, like, strict=True)}
-    some = {query: found for query, found in shown.items() if found}
-    return clicks.simulate(some, attraction, satisfaction, sessions=30, lang=lang, depth=0.95, swaps=8, seed=1)
+    found = Wanted({}, {})
+    for query, names in shown.items():
+        if names:
+            like = np.asarray((rows[[order[d] for d in names]] @ rows[order[query]].T).todense()).ravel().tolist()
+            pairs = list(zip(names, like, strict=True))
+            found.attraction[query] = {d: 0.9 if d == query else 0.05 + 0.6 * c for d, c in pairs}
+            found.satisfaction[query] = {d: 0.8 if d == query else 0.1 + 0.5 * c for d, c in pairs}
+    return found
+
+
+def readers(
+    shown: Mapping[str, Sequence[str]], habits: Wanted, lang: str, times: int | Mapping[str, int]
+) -> list[Session]:
+    """What so many readers of each query do, or as many as are given for it."""
+    some = {query: names for query, names in shown.items() if names}
+    return clicks.simulate(some, *habits, sessions=times, lang=lang, depth=0.95, swaps=8, seed=1)
