@@ -27,7 +27,7 @@ from paragloss.types import Searcher, Translator
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "SEEDS", "measure", "parts"]
 
-MINUTES, SEEDS = 3, (0,)  # nothing is learned
+MINUTES, SEEDS = 4, (0,)  # nothing is learned
 DATA = (*fields.DATA, "muse/en-es.tsv.gz")
 
 

@@ -22,7 +22,7 @@ from paragloss.translation.querylog import translate_queries
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
 
-MINUTES, COLUMNS = 3, (*bilingual.MEASURES, "queries", "unknown words")
+MINUTES, COLUMNS = 4, (*bilingual.MEASURES, "queries", "unknown words")
 CATEGORIES = ("Good", "Imperfect", "Bad", "Not correct", "Untranslatable")
 FEWEST = 10
 

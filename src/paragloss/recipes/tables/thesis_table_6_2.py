@@ -23,7 +23,7 @@ from paragloss.translation.machine import Machine
 from paragloss.translation.querylog import translate_queries
 from paragloss.types import Hit, Query, Translator
 
-MINUTES, COLUMNS = 12, bilingual.MEASURES
+MINUTES, COLUMNS = 40, bilingual.MEASURES
 DATA = (*bilingual.DATA, "ddtp/es.jsonl.gz", "muse/en-de.tsv.gz", "muse/en-es.tsv.gz")
 #: Of two documents the better one's click-through rate is so much higher, in thousandths.
 DIFFERENCE = 100

@@ -9,7 +9,7 @@ from paragloss.recipes.searchlog import SMOKE, Size, log
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
 
-MINUTES, COLUMNS = 3, bilingual.MEASURES
+MINUTES, COLUMNS = 4, bilingual.MEASURES
 
 
 def parts(smoke: bool) -> list[str]:

@@ -21,7 +21,7 @@ from paragloss.types import Judged
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
 
-MINUTES = 3
+MINUTES = 4
 COLUMNS = ("weight", "pairs", "monolingual weight", "monolingual pairs", "translations", "DIFF @10 alone")
 
 

@@ -17,7 +17,7 @@ from paragloss.translation.querylog import CASES, capitalised, mark_capitals, tr
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
 
-MINUTES, COLUMNS = 4, (*bilingual.MEASURES, "English terms")
+MINUTES, COLUMNS = 5, (*bilingual.MEASURES, "English terms")
 NAMES = {"keep": "Bilingual baseline", "lower": "All to lower case", "lower-first": "First word to lower case"}
 
 

@@ -16,7 +16,7 @@ from paragloss.types import Judged, Query
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
 
-MINUTES, COLUMNS = 6, bilingual.MEASURES
+MINUTES, COLUMNS = 7, bilingual.MEASURES
 BOUNDS = {"low": 20, "middle": 50, "high": 100}
 
 
