@@ -467,7 +467,13 @@ def _params(shape: Shape, name: str, *, on_disk: bool = False) -> dict[str, Any]
         "int8": models.ScalarQuantization(
             scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
         ),
-        "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
+        "binary": models.BinaryQuantization(
+            binary=models.BinaryQuantizationConfig(
+                always_ram=True,
+                encoding=models.BinaryQuantizationEncoding.TWO_BITS,
+                query_encoding=models.BinaryQuantizationQueryEncoding.SCALAR8BITS,
+            )
+        ),
     }.get(shape.precision.get(name, ""))
     best = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
     half = models.Datatype.FLOAT16 if shape.precision.get(name) == "float16" else None

@@ -461,7 +461,11 @@ def _params(shape: Shape, name: str) -> Any:
     """How the engine keeps a dense vector. Coarse copies stay in memory, what they stand for on disk."""
     kinds: dict[str, Any] = {
         "int8": edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True),
-        "binary": edge.BinaryQuantizationConfig(always_ram=True),
+        "binary": edge.BinaryQuantizationConfig(
+            always_ram=True,
+            encoding=edge.BinaryQuantizationEncoding.TwoBits,
+            query_encoding=edge.BinaryQuantizationQueryEncoding.Scalar8Bits,
+        ),
     }
     coarse = kinds.get(shape.precision.get(name, ""))
     return edge.EdgeVectorParams(
