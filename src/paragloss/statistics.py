@@ -257,18 +257,18 @@ class Frequencies:
         self._ids = np.zeros(0, np.uint32) if ids is None else ids
         self._sorted = np.zeros(0, np.int64) if df is None else df
         self._changed: Counter[int] = Counter()
+        self._latest: tuple[Ids, Integers] | None = None  # what changed, sorted, until it changes again
 
     def of(self, ids: Ids) -> Integers:
-        found = np.zeros(len(ids), np.int64)
+        found = _looked_up(self._ids, self._sorted, ids)
         if self._changed:
-            changed = self._changed.get
-            found += np.array([changed(id, 0) for id in ids.tolist()], np.int64)
-        if len(self._ids):
-            place = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-            found = found + np.where(self._ids[place] == ids, self._sorted[place], 0)
+            if (latest := self._latest) is None:
+                latest = self._latest = _sorted(dict(self._changed))
+            found = found + _looked_up(*latest, ids)
         return found
 
     def add(self, ids: Ids, sign: int) -> None:
+        self._latest = None
         if sign > 0:
             self._changed.update(ids.tolist())
         else:
@@ -282,7 +282,7 @@ class Frequencies:
         joined = Frequencies(np.concatenate([self._ids, ids]), np.concatenate([self._sorted, sign * df]))
         joined._changed = self._changed
         self._ids, self._sorted = joined.arrays()
-        self._changed = Counter()
+        self._changed, self._latest = Counter(), None
 
     def arrays(self) -> tuple[Ids, Integers]:
         """All ids in order, and their frequencies; none is zero."""
@@ -291,3 +291,17 @@ class Frequencies:
         unique, inverse = np.unique(ids, return_inverse=True)
         total = np.bincount(inverse, df, len(unique)).astype(np.int64)
         return unique[total != 0], total[total != 0]
+
+
+def _looked_up(known: Ids, numbers: Integers, ids: Ids) -> Integers:
+    """The numbers of ids that are known, which are sorted; 0 for the others."""
+    if not len(known):
+        return np.zeros(len(ids), np.int64)
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return np.where(known[place] == ids, numbers[place], 0)
+
+
+def _sorted(counts: Mapping[int, int]) -> tuple[Ids, Integers]:
+    ids, numbers = np.fromiter(counts, np.uint32, len(counts)), np.fromiter(counts.values(), np.int64, len(counts))
+    order = np.argsort(ids)
+    return ids[order], numbers[order]

@@ -53,14 +53,15 @@ def _written(message: Any) -> list[bytes]:
     return [_HEAD.pack(len(text), sum(map(len, buffers))) + text, *buffers]
 
 
-def _exactly(link: socket.socket, size: int) -> bytes:
-    parts = bytearray()
-    while len(parts) < size:
-        part = link.recv(min(size - len(parts), 1 << 20))
-        if not part:
+def _exactly(link: socket.socket, size: int) -> bytearray:
+    whole = bytearray(size)
+    left = memoryview(whole)
+    while left:
+        read = link.recv_into(left)
+        if not read:
             raise EOFError("the other process has gone")
-        parts += part
-    return bytes(parts)
+        left = left[read:]
+    return whole
 
 
 def _plain(value: Any, buffers: list[bytes]) -> Any:
@@ -75,10 +76,15 @@ def _plain(value: Any, buffers: list[bytes]) -> Any:
         scores = np.array([hit.score for hit in value], np.float64)
         return {"$hits": [[hit.id for hit in value], _plain(scores, buffers)]}
     if isinstance(value, list | tuple):
-        return [_plain(part, buffers) for part in value]
+        return value if _is_plain(value) else [_plain(part, buffers) for part in value]
     if hasattr(value, "items"):
         return {"$map": [[key, _plain(part, buffers)] for key, part in value.items()]}
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether many values are what JSON has anyway: most of what is sent are names."""
+    return {str, int, float}.issuperset(map(type, values))
 
 
 def _behind(data: bytes, buffers: list[bytes]) -> list[int]:
@@ -89,7 +95,7 @@ def _behind(data: bytes, buffers: list[bytes]) -> list[int]:
 
 def _rich(value: Any, data: memoryview) -> Any:
     if isinstance(value, list):
-        return [_rich(part, data) for part in value]
+        return value if _is_plain(value) else [_rich(part, data) for part in value]
     if not isinstance(value, dict):
         return value
     ((kind, told),) = value.items()
