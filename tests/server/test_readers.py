@@ -88,3 +88,4 @@ def test_when_a_reader_is_killed_the_server_answers_itself(library):
     time.sleep(0.5)
     assert ask(library, who) == os.getpid()
     assert ask(library, answers.found, "honey", "en", None, HOW)["results"]
+    assert library.waiting == 0

@@ -47,8 +47,7 @@ class Library:
         self._searching = ThreadPoolExecutor(limits.threads, "search")
         self._writing = ThreadPoolExecutor(1, "write")
         self._closing = threading.Event()
-        locations = {name: engine.location for name, engine in self.engines.items()}
-        self._readers = Readers(locations, workers) if workers else None
+        self._readers = Readers(self.engines, workers) if workers else None
 
     @classmethod
     def open(cls, locations: Sequence[str], limits: Limits = DEFAULT, *, workers: int = 0) -> Library:
@@ -115,8 +114,8 @@ class Library:
     async def _awaited(self, begin: Callable[[], asyncio.Future[T]]) -> T:
         if self.waiting >= self.limits.waiting:
             raise BusyError(f"{self.waiting} searches are waiting already: try again in a moment")
+        future = begin()  # may refuse: then nobody waits
         self.waiting += 1
-        future = begin()
         future.add_done_callback(self._done)
         try:
             return await asyncio.wait_for(asyncio.shield(future), self.limits.seconds)

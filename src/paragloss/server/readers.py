@@ -27,12 +27,14 @@ class Failed(NamedTuple):
 
 
 class Readers:
-    """So many processes for all collections, by name and location; `ready` once each has them open."""
+    """So many processes for all collections, by name; `ready` once each has them open."""
 
-    def __init__(self, locations: Mapping[str, str], number: int) -> None:
+    def __init__(self, engines: Mapping[str, Engine], number: int) -> None:
         self._open = ExitStack()
-        self._pool = self._open.enter_context(pool(number, _begin, dict(locations)))
-        self._warm = [self._pool.submit(_first) for _ in range(number)]
+        locations = {name: engine.location for name, engine in engines.items()}
+        self._pool = self._open.enter_context(pool(number, _begin, locations))
+        states = {name: engine.state() for name, engine in engines.items()}
+        self._warm = [self._pool.submit(_first, states) for _ in range(number)]
 
     @property
     def ready(self) -> bool:
@@ -57,10 +59,9 @@ def _begin(locations: Mapping[str, str]) -> None:
     _locations = locations
 
 
-def _first() -> None:
-    for name in _locations:
-        engine = _engine(name, ("", ""))
-        engine.search("a first search", k=1)
+def _first(states: Mapping[str, tuple[str, str]]) -> None:
+    for name, state in states.items():
+        _engine(name, state).search("a first search", k=1)
 
 
 def _answer(name: str, state: tuple[str, str], work: Callable[..., Any], told: Sequence[Any]) -> Any:

@@ -32,7 +32,7 @@ MOST_TIES = 10_000
 BREADTH, BREADTH_FILTERED = 256, 512
 
 #: How finely dense vectors can be kept. int8 and binary search coarse copies and score what they find by the whole.
-#: Binary has two bits a number, and the query eight: of 48,519 passages' ten nearest .97 are found, with one bit .26.
+#: Binary has two bits a number, and the query eight: of 48,519 passages' ten nearest .97 are found, with one bit .27.
 PRECISIONS = ("float32", "float16", "int8", "binary")
 #: How many times as many candidates a search through coarse copies looks at again.
 OVERSAMPLING = {"int8": 2.0, "binary": 20.0}

@@ -54,6 +54,8 @@ shard.close()
 _UNFINISHED = ".creating"
 #: Documents written between two syncs of everything; a long one counts as several.
 FLUSH = 10_000
+#: Documents read ahead in one step, for which searches wait.
+_AHEAD = 50
 
 
 class EmbeddedStore(KeptVectors):
@@ -198,14 +200,14 @@ class EmbeddedStore(KeptVectors):
         asked = [f"{point:032x}" for point in points]
         return (_vector_of(point, name) for point in self._ask("retrieve", asked, ["lang"], [name]))
 
-    def read_ahead(self, name: str, batch: int = 50) -> Iterator[int]:
+    def read_ahead(self, name: str) -> Iterator[int]:
         """What searches would read bit by bit: how documents are called, and one sparse vector of each; as many as are
         remembered. Gives back how many were read after each step, so that searches have their turn between."""
         self._shape.known(name)
         offset, read = None, 0
         while True:
             request = edge.ScrollRequest(
-                offset=offset, limit=batch, with_payload=["id", "lang"], with_vector=[name], filter=edge.Filter()
+                offset=offset, limit=_AHEAD, with_payload=["id", "lang"], with_vector=[name], filter=edge.Filter()
             )
             with self._turn:
                 points, offset = self._ask("scroll", request)
