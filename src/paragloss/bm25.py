@@ -26,6 +26,8 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
+#: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids.
+_ALIKE = np.uint32(1 << 20)
 _MEMO = 500_000  # hashes remembered per language: about 60 MB
 
 
@@ -137,24 +139,32 @@ class Layout:
             )
         )
 
-    def unpack_rows(self, rows: SparseRows) -> Bags:
-        """`unpack`, for vectors that lie one after the other."""
-        indices, values = rows.indices, rows.values.astype(np.float64)
-        owner = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
-        field, place = np.divmod(indices.astype(np.int64), self._span)
+    def unpack_rows(self, rows: SparseRows, *, among: Ids | None = None) -> Bags:
+        """`unpack`, for vectors that lie one after the other. With `among`, entries of other terms are left out but
+        for some that look alike: nothing is computed of most."""
+        indices, values = rows.indices, rows.values
+        place = indices % np.uint32(self._span) if self._span < 1 << 32 else indices
         start = np.flatnonzero(place == _LENGTH)
+        if among is None:
+            here = np.flatnonzero(place >= _RESERVED)
+        else:
+            alike = np.zeros(_ALIKE, bool)
+            alike[among & (_ALIKE - 1)] = True
+            here = np.flatnonzero(alike.take(indices & (_ALIKE - 1)))
+            here = here[place[here] >= _RESERVED]
+        part = np.searchsorted(start, here, side="right") - 1
         bags = Bags(
             rows=len(rows.sizes),
-            row=owner[start],
-            field=field[start],
-            length=values[start],
-            average=values[start + 1],
-            size=np.diff(start, append=len(indices)) - _RESERVED,
-            ids=indices[place >= _RESERVED],
+            row=np.searchsorted(np.cumsum(rows.sizes), start, side="right"),
+            field=indices[start].astype(np.int64) // self._span,
+            length=values[start].astype(np.float64),
+            average=values[start + 1].astype(np.float64),
+            size=np.bincount(part, minlength=len(start)),
+            ids=indices[here],
             counts=np.zeros(0),
         )
-        weights = np.minimum(values[place >= _RESERVED], 1 - 2.0**-24)  # a very large count may be rounded to 1
-        return bags._replace(counts=np.rint(np.repeat(self.norms(bags), bags.size) * weights / (1 - weights)))
+        weights = np.minimum(values[here].astype(np.float64), 1 - 2.0**-24)  # a very large count may be rounded to 1
+        return bags._replace(counts=np.rint(self.norms(bags)[part] * weights / (1 - weights)))
 
 
 class _Hashes(dict[str, int]):

@@ -6,20 +6,34 @@ CSLS: Conneau et al., "Word translation without parallel data", ICLR 2018, eq. 7
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from paragloss.types import Floats, Hit, Ranking
 
+T = TypeVar("T", bound=tuple[Any, float])
+
+_id, _score = itemgetter(0), itemgetter(1)  # of a hit
+
 
 def rank(hits: Iterable[Hit], k: int) -> Ranking:
     """The best k hits, highest score first, equal scores by id."""
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:k]
+    return best(hits, k, called=_id)
 
 
-def top(scores: Floats, ids: Sequence[str], k: int) -> Ranking:
+def best(scored: Iterable[T], k: int, *, called: Callable[[T], str]) -> list[T]:
+    """The best k pairs of something and its score, highest score first, equal scores by what it is called."""
+    ranked = sorted(scored, key=_score, reverse=True)
+    if len(set(map(_score, ranked))) < len(ranked):  # sorting is stable, backwards too
+        ranked = sorted(sorted(ranked, key=called), key=_score, reverse=True)
+    return ranked[:k]
+
+
+def top(scores: npt.NDArray[np.floating[Any]], ids: Sequence[str], k: int) -> Ranking:
     """The best k of one row of scores. Ties at the edge are settled by id, so the order of `ids` never matters."""
     k = min(k, len(ids))
     if k <= 0:

@@ -99,13 +99,13 @@ class Statistics:
         documents, share = (each[fields] for each in self.held(langs))
         values = np.array(list(weights.values()))[:, None] * wanted * rarity(documents[:, of], df)  # (fields, terms)
         most = np.bincount(of, (values * share[:, of]).sum(axis=0), len(said))
-        keys, row = np.unique((np.tile(of, len(fields)) << 32) + ids.ravel().astype(np.int64), return_inverse=True)
-        total = np.bincount(row.ravel(), np.where(df > 0, values, 0).ravel(), len(keys))
-        edges = np.searchsorted(keys, np.arange(len(said) + 1) << 32).tolist()
-        here = [np.arange(start, end)[total[start:end] != 0] for start, end in pairwise(edges)]
+        here = df > 0
+        keys, total = summed(((of << 32) + ids)[here], values[here])
+        edges = keys.searchsorted(np.arange(len(said) + 1) << 32).tolist() if len(said) != 1 else [0, len(keys)]
+        indices, amounts = keys.astype(np.uint32), total.astype(np.float32)  # the key without its language is the id
         return [
-            (SparseVector((keys[some] & 0xFFFFFFFF).astype(np.uint32), total[some].astype(np.float32)), float(whole))
-            for some, whole in zip(here, most, strict=True)
+            (SparseVector(indices[start:end], amounts[start:end]), whole)
+            for (start, end), whole in zip(pairwise(edges), most.tolist(), strict=True)
         ]
 
     def weigh(self, langs: Sequence[str], bags: Bags) -> list[SparseVector]:
@@ -242,6 +242,18 @@ class Statistics:
             if abs(usual / average - 1) <= DRIFT:
                 return usual
         return float(np.float32(average))
+
+
+def summed(keys: Integers, values: Doubles) -> tuple[Integers, Doubles]:
+    """Entries in order of their keys; those with one key add up, those that are zero are left out."""
+    order = keys.argsort(kind="stable")
+    keys, values = keys[order], values[order]
+    new = keys[1:] != keys[:-1]
+    if not new.all():
+        first = np.flatnonzero(np.concatenate([[True], new]))
+        keys, values = keys[first], np.add.reduceat(values, first)
+    here = values != 0
+    return (keys, values) if here.all() else (keys[here], values[here])
 
 
 def rarity(documents: npt.ArrayLike, df: npt.ArrayLike) -> Doubles:

@@ -141,6 +141,16 @@ class SparseRows(NamedTuple):
     values: Floats
 
 
+class Looked(NamedTuple):
+    """What was found and read at once: every document once, with its language and one of its sparse vectors, and for
+    each question where its documents stand among them."""
+
+    ids: list[str]
+    langs: list[str]
+    rows: SparseRows
+    found: list[npt.NDArray[np.int64]]
+
+
 class Record(NamedTuple):
     """A document as a store keeps it: with one dense vector per model, one sparse vector per field.
 
@@ -288,6 +298,10 @@ class Store(Protocol):
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]: ...
+
+    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
+        """What `search_sparse` finds, read as by `read_sparse`, in one go."""
+        ...
 
     def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
         """The answers to several questions, put side by side where that is quicker."""

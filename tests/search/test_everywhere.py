@@ -223,8 +223,8 @@ def test_what_words_hold_inside_counts_by_hand(tmp_path):
 
 def test_so_many_candidates_are_looked_at(indexed, monkeypatch):
     store, statistics = indexed
-    searcher, asked, found = Probabilistic(store, statistics, analyze=Words), [], store.search_sparse
-    monkeypatch.setattr(store, "search_sparse", lambda *a, **b: asked.append(a[2]) or found(*a, **b))
+    searcher, asked, found = Probabilistic(store, statistics, analyze=Words), [], store.look
+    monkeypatch.setattr(store, "look", lambda *a, **b: asked.append(a[2]) or found(*a, **b))
     for k, where in (
         (5, None),
         (300, None),

@@ -349,6 +349,21 @@ def test_packed_vectors_come_in_the_order_asked_for(store):
     assert (rows.indices.tolist(), rows.values.tolist()) == ([1, 3, 9], [0.5, 1.0, 2.0])
 
 
+def test_what_is_found_is_read_with_it_once(store):
+    store.add([record(f"d{i}", lang="de" if i % 2 else "en", terms={3: 1.0 + i, 9: 2.0}) for i in range(6)])
+    looked = store.look("terms", [sparse({3: 1.0}), sparse({9: 1.0}), sparse({4: 1.0})], 2, {"lang": ["en", "de"]})
+    assert [{looked.ids[i] for i in each} for each in looked.found] == [{"d5", "d4"}, {"d0", "d1"}, set()]
+    assert sorted(zip(looked.ids, looked.langs, strict=True)) == [
+        ("d0", "en"),
+        ("d1", "de"),
+        ("d4", "en"),
+        ("d5", "de"),
+    ]
+    ends = np.cumsum(looked.rows.sizes)
+    values = {id: looked.rows.values[end - 2 : end].tolist() for id, end in zip(looked.ids, ends, strict=True)}
+    assert values == {f"d{i}": [1.0 + i, 2.0] for i in (0, 1, 4, 5)}
+
+
 def test_a_document_in_another_language_is_read_in_that(store):
     """Languages of documents that were read are remembered: what is written must be forgotten."""
     store.add([record("a", terms={3: 1.0})])

@@ -102,14 +102,15 @@ class Calibrated:
         self, query: Query, k: int, langs: Sequence[str], found: Sequence[Sequence[Ranking]]
     ) -> list[list[dict[str, float]]]:
         """Where both kinds are, of documents that some part has among its best: every part that can scores them."""
-        words, both = len(self._words), bool(self._words and self._meanings)
-        best = max(k, _CLOSELY) if both else self.depth(k)
+        if not (self._words and self._meanings):
+            return [[shares(ranking) for ranking in each] if self._words else ways(each) for each in found]
+        words, best = len(self._words), max(k, _CLOSELY)
         union = [
             dict.fromkeys(hit.id for ranking in here for hit in ranking[:best]) for here in zip(*found, strict=True)
         ]
         said = []
         for number, (searcher, rankings) in enumerate(zip([*self._words, *self._meanings], found, strict=True)):
-            more = self._filled(searcher, query, langs, rankings, union, self.depth(k)) if both else [{} for _ in langs]
+            more = self._filled(searcher, query, langs, rankings, union, self.depth(k))
             each = _shares(rankings, more) if number < words else ways(rankings, more)
             said.append([{id: lang[id] for id in ids if id in lang} for ids, lang in zip(union, each, strict=True)])
         return said

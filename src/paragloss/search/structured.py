@@ -18,10 +18,10 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, dot, sparse
-from paragloss.ranking import rank
+from paragloss.ranking import rank, top
 from paragloss.search.fields import INNER
 from paragloss.search.met import Met
-from paragloss.statistics import Statistics, rarity
+from paragloss.statistics import Statistics, rarity, summed
 from paragloss.translation.inner import MARK, PART, WITHIN
 from paragloss.types import Analyzer, Hit, Query, Ranking, SparseRows, SparseVector, Store, Where
 
@@ -138,7 +138,7 @@ class _Felt(NamedTuple):
     norms: Doubles  # (parts,)
     part: Integers  # (entries,)
     place: Integers  # (entries,) which of the query's keys
-    each: Doubles  # (entries, clauses) what it adds to each clause's tf
+    times: Doubles  # (entries,) how often it stands there
     tf: Doubles  # (parts, clauses)
 
 
@@ -179,8 +179,8 @@ class _OneTerm(_Structured):
             some = said[start : start + _AT_ONCE]
             ends = np.cumsum([len(queries) for queries in some]).tolist()
             places = [range(end - len(queries), end) for queries, end in zip(some, ends, strict=True)]
-            found = self._looked_at([query for queries in some for query in queries], places, max(number, k), rest)
-            every += [rank(hits, k) for hits in found]
+            flat = [query for queries in some for query in queries]
+            every += self._looked_at(flat, places, max(number, k), k, rest)
         return every
 
     def apart(
@@ -193,10 +193,10 @@ class _OneTerm(_Structured):
         for start in range(0, len(questions), some):
             said = [[query for query in queries if query.lang in langs] for queries in questions[start : start + some]]
             flat = [query for queries in said for query in queries]
-            found = iter(self._looked_at(flat, [[i] for i in range(len(flat))], max(self._few(k), k), rest))
+            found = iter(self._looked_at(flat, [[i] for i in range(len(flat))], max(self._few(k), k), k, rest))
             for queries in said:
                 mine = {query.lang: next(found) for query in queries}
-                every.append([rank(mine.get(lang, ()), k) for lang in langs])
+                every.append([mine.get(lang, []) for lang in langs])
         return every
 
     def _few(self, k: int) -> int:
@@ -204,31 +204,33 @@ class _OneTerm(_Structured):
         return min(self._number, max(2 * k, _LEAST))
 
     def _looked_at(
-        self, said: Sequence[Query], questions: Sequence[Sequence[int]], number: int, where: Where
+        self, said: Sequence[Query], questions: Sequence[Sequence[int]], number: int, k: int, where: Where
     ) -> list[Ranking]:
-        """For each question, which is some of what is said, put as one, the documents found with their scores. All are
+        """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
         asked = self._asked(said)
         if asked is None:
             return [[] for _ in questions]
         vectors = [asked.linear(places) for places in questions]
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
-        answers = self._store.search_sparse(self._name, [vectors[i] for i in told], number, where or None)
-        row = {id: i for i, id in enumerate(dict.fromkeys(hit.id for ranking in answers for hit in ranking))}
-        langs, rows = self._store.read_sparse(self._name, list(row))
-        pairs: list[tuple[int, int, str]] = []  # row, place, id
-        edges = [0]
-        for i, ranking in zip(told, answers, strict=True):
-            spoken = {asked.langs[place]: place for place in questions[i]}
-            every = [(at, spoken.get(langs[at], -1), hit.id) for hit in ranking for at in (row[hit.id],)]
-            pairs += [pair for pair in every if pair[1] >= 0]
-            edges.append(len(pairs))
-        which, places = np.array([pair[:2] for pair in pairs], np.int64).reshape(-1, 2).T
-        scores = self._scores(asked, places, taken(rows, which)).tolist()
-        found: list[Ranking] = [[] for _ in questions]
-        for i, (start, end) in zip(told, pairwise(edges), strict=True):
-            found[i] = [Hit(pairs[n][2], scores[n]) for n in range(start, end) if scores[n] > 0]
-        return found
+        looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
+        codes = {code: i for i, code in enumerate(dict.fromkeys(looked.langs))}
+        lang = np.array([codes[code] for code in looked.langs], np.int64)
+        spoken = np.full((len(told), len(codes)), -1)  # what each question says in each language
+        for row, i in enumerate(told):
+            for place in questions[i]:
+                if asked.langs[place] in codes:
+                    spoken[row, codes[asked.langs[place]]] = place
+        which = np.concatenate([np.zeros(0, np.int64), *looked.found])
+        owner = np.repeat(np.arange(len(told)), [len(found) for found in looked.found])
+        places = spoken[owner, lang[which]]
+        which, owner, places = which[places >= 0], owner[places >= 0], places[places >= 0]
+        scores = self._scores(asked, places, taken(looked.rows, which))
+        rankings: list[Ranking] = [[] for _ in questions]
+        for i, (start, end) in zip(told, pairwise(np.searchsorted(owner, np.arange(len(told) + 1))), strict=True):
+            mine, these = scores[start:end], which[start:end]
+            rankings[i] = top(mine[mine > 0], [looked.ids[at] for at in these[mine > 0].tolist()], k)
+        return rankings
 
     def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         """Of documents of the query's language, whether or not they would be found."""
@@ -310,7 +312,8 @@ class _OneTerm(_Structured):
             return []
         felt = self._felt(asked, asked.places(langs), rows)
         gained = asked.gain[0, felt.bags.field] / (felt.tf + felt.norms[:, None])  # (parts, clauses) for a tf of one
-        given = gained[felt.part] * felt.each / (asked.most[0] if self._proportional else 1.0)
+        each = felt.times[:, None] * asked.shares[felt.place]  # (entries, clauses) what it adds to each clause's tf
+        given = gained[felt.part] * each / (asked.most[0] if self._proportional else 1.0)
         fields = np.flatnonzero(self._factors)
         totals: dict[tuple[str, str], float] = {}
         for number, (source, choices) in enumerate(self._sourced(query)):
@@ -335,7 +338,7 @@ class _OneTerm(_Structured):
     def _felt(self, asked: _Asked, places: Integers, rows: SparseRows) -> _Felt:
         """Of some documents, each in one of the query's languages (-1: none)."""
         statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack_rows(rows)
+        bags = layout.unpack_rows(rows, among=(asked.keys & 0xFFFFFFFF).astype(np.uint32))
         lang = places[bags.row]
         usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
         averages = np.array([usual[code] for code in asked.langs])
@@ -345,11 +348,14 @@ class _OneTerm(_Structured):
         keys = (lang[part] << 32) + bags.ids.astype(np.int64)
         place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
         here = np.flatnonzero(asked.keys[place] == keys)
-        each = bags.counts[here, None] * asked.shares[place[here]]
-        tf = np.zeros((len(bags.row), asked.gain.shape[2]))
-        part = self._home(bags)[part[here]]
-        np.add.at(tf, part, each)
-        return _Felt(bags, lang, norms, part, place[here], each, tf)
+        part, place, times = self._home(bags)[part[here]], place[here], bags.counts[here]
+        key, clause = np.nonzero(asked.shares)
+        many = np.bincount(key, minlength=len(asked.keys))  # most words stand for one word of the query
+        which = _ranges((np.cumsum(many) - many)[place], many[place])
+        entry, clauses = np.repeat(np.arange(len(place)), many[place]), asked.gain.shape[2]
+        added = times[entry] * asked.shares[key[which], clause[which]]
+        tf = np.bincount(part[entry] * clauses + clause[which], added, len(bags.row) * clauses)
+        return _Felt(bags, lang, norms, part, place, times, tf.astype(np.float64).reshape(-1, clauses))
 
     def _home(self, bags: Bags) -> Integers:
         """Where the entries of each part count: those of `inner` in the same document's text."""
@@ -476,13 +482,17 @@ class Nested(_Structured):
 def taken(rows: SparseRows, which: Integers) -> SparseRows:
     """Some of the rows, in another order."""
     start, sizes = np.cumsum(rows.sizes) - rows.sizes, rows.sizes[which]
+    entries = _ranges(start[which], sizes)
+    return SparseRows(sizes, rows.indices.take(entries), rows.values.take(entries))
+
+
+def _ranges(starts: Integers, sizes: Integers) -> Integers:
+    """The numbers of several ranges, one after the other."""
     first = np.cumsum(sizes) - sizes
-    entries = np.repeat(start[which] - first, sizes) + np.arange(int(sizes.sum()))
-    return SparseRows(sizes, rows.indices[entries], rows.values[entries])
+    return np.asarray(np.repeat(starts - first, sizes) + np.arange(int(sizes.sum())))
 
 
 def _summed(ids: Ids, weights: Doubles) -> SparseVector:
     """A vector from entries in any order; those with one id add up, those that are zero are left out."""
-    unique, place = np.unique(ids, return_inverse=True)
-    total = np.bincount(place, weights, len(unique))
-    return SparseVector(unique[total != 0], total[total != 0].astype(np.float32))
+    keys, total = summed(ids.astype(np.int64), weights)
+    return SparseVector(keys.astype(np.uint32), total.astype(np.float32))

@@ -4,12 +4,15 @@ how it is closed. An engine brings `_add_vector`, `_write_vectors`, `_write_meta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+import numpy as np
+
 from paragloss.stores import _points
 from paragloss.stores._points import BATCH, Shape
-from paragloss.types import Floats, Record, SparseVector, Where
+from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
 
@@ -37,6 +40,17 @@ class KeptVectors:
         """Nothing, where somebody else does: the process that has the folder, or the server."""
         yield from ()
 
+    @property
+    def size(self) -> int:
+        """Bytes that one of `copies` takes."""
+        return 0
+
+    @contextmanager
+    def copies(self, number: int) -> Iterator[list[str]]:
+        """So many collections that hold what this one does now, for other processes to search; gone afterwards. None
+        where all may ask this one, or where there is no room."""
+        yield []
+
     def state(self, blob: str) -> tuple[str, str]:
         """What this process has made of a blob, and of all others: both change when they do. Empty where others
         write, too."""
@@ -45,6 +59,13 @@ class KeptVectors:
     def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
         """Several questions: one after the other, where there is nobody to wait for."""
         return [ask() for ask in asks]
+
+    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
+        """The documents nearest to each vector, and what they hold of it."""
+        answers = self.search_sparse(name, vectors, k, where)
+        place = {id: i for i, id in enumerate(dict.fromkeys(hit.id for ranking in answers for hit in ranking))}
+        found = [np.array([place[hit.id] for hit in ranking], np.int64) for ranking in answers]
+        return Looked(list(place), *self.read_sparse(name, list(place)), found)
 
     def add_dense(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
         """Make room for the vectors of one more model; documents get them by `update_dense`."""
@@ -110,7 +131,7 @@ class KeptVectors:
         self.close()
 
     def _update_vectors(self, name: str, ids: Sequence[str], vectors: Sequence[Any]) -> None:
-        named = [(_points.point_id(id), {name: vector}) for id, vector in zip(ids, vectors, strict=True)]
+        named = [(self._point_id(id), {name: vector}) for id, vector in zip(ids, vectors, strict=True)]
         for start in range(0, len(named), BATCH):
             self._write_vectors(named[start : start + BATCH])
 
@@ -127,6 +148,18 @@ class KeptVectors:
         return vectors
 
     # What an engine brings
+
+    def search_sparse(
+        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
+    ) -> list[Ranking]:
+        raise NotImplementedError
+
+    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
+        raise NotImplementedError
+
+    def _point_id(self, document: str) -> Any:
+        """What the engine knows a document by."""
+        return _points.point_id(document)
 
     def page(
         self,
@@ -147,7 +180,7 @@ class KeptVectors:
         """Make room for a vector of the shape the collection is about to have."""
         raise NotImplementedError
 
-    def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    def _write_vectors(self, vectors: Sequence[tuple[Any, dict[str, Any]]]) -> None:
         """Replace vectors of documents, each given as the id of its point and what to put there."""
         raise NotImplementedError
 

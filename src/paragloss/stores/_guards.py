@@ -60,18 +60,3 @@ def _quiet() -> Iterator[None]:
         finally:
             os.dup2(kept, 2)
             os.close(kept)
-
-
-def copy_sparse(source: Path, target: Path) -> None:
-    """Copy a folder whose files are mostly holes, leaving the holes out."""
-    for folder, _, files in os.walk(source):
-        to = target / Path(folder).relative_to(source)
-        to.mkdir(parents=True)
-        for name in files:
-            with open(Path(folder, name), "rb") as old, open(to / name, "wb") as new:
-                while block := old.read(1 << 20):
-                    if block.strip(b"\0"):
-                        new.write(block)
-                    else:
-                        new.seek(len(block), 1)
-                new.truncate(old.tell())

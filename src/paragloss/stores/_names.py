@@ -3,11 +3,13 @@ true: searches need not read documents to say what they are called, which costs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from paragloss.types import Hit, Ranking
 
+_SCORE = attrgetter("score")
 #: So many are remembered: about 150 MB.
 MOST = 1_000_000
 
@@ -23,15 +25,27 @@ class Names:
 
     def rankings(self, answers: Sequence[Sequence[Any]]) -> list[Ranking]:
         """An engine's answers, best first; a document that went away meanwhile is left out."""
-        key = self._key
-        scored = [[(key(point), point.score) for point in answer] for answer in answers]
-        known = self._known
-        new = {id for answer in scored for id, _ in answer if id not in known}
+        keys = [list(map(self._key, answer)) for answer in answers]
+        try:
+            names = [list(map(self._known.__getitem__, some)) for some in keys]
+        except KeyError:
+            known = self.known({key for some in keys for key in some})
+            pairs = [zip(some, answer, strict=True) for some, answer in zip(keys, answers, strict=True)]
+            return [[Hit(known[key], point.score) for key, point in some if key in known] for some in pairs]
+        return [list(map(Hit, some, map(_SCORE, answer))) for some, answer in zip(names, answers, strict=True)]
+
+    def known(self, keys: set[Any]) -> Mapping[Any, str]:
+        """What documents are called, these among them; one that went away meanwhile is not."""
+        new = keys - self._known.keys()
         if new:
-            if len(known) + len(new) > MOST:
-                known = self._known = {id: known[id] for answer in scored for id, _ in answer if id in known}
-            known.update(self._read(list(new)))
-        return [[Hit(known[id], score) for id, score in answer if id in known] for answer in scored]
+            if len(self._known) + len(new) > MOST:
+                self._known = {key: self._known[key] for key in keys - new}
+            self._known.update(self._read(list(new)))
+        return self._known
+
+    def name(self, key: Any) -> str:
+        """What a document is called that was found before."""
+        return self._known[key]
 
     def know(self, named: Iterable[tuple[Any, str]]) -> None:
         """What was read ahead, as long as there is room."""

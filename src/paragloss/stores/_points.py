@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from paragloss.errors import StoreError
 from paragloss.formats.numbers import number
-from paragloss.ranking import rank
-from paragloss.types import Document, Floats, Range, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.ranking import best
+from paragloss.types import Document, Floats, Range, Record, SparseRows, SparseVector, Where
 
 FORMAT = 1
 #: Documents sent to the engine at a time.
@@ -38,6 +38,8 @@ PRECISIONS = ("float32", "float16", "int8", "binary")
 OVERSAMPLING = {"int8": 2.0, "binary": 20.0}
 #: What is read of a document when its text is not wanted.
 BARE = ("id", "lang")
+
+T = TypeVar("T", bound=tuple[Any, float])
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -133,6 +135,12 @@ def named(name: str, what: str) -> str:
 def point_id(document: str) -> str:
     """A document's id as a UUID without dashes. 128 hashed bits: two of 10^12 documents collide with odds of 10^-15."""
     return blake2b(document.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def point_number(document: str) -> int:
+    """The same in 64 bits, where whoever writes notices two documents with one number: among 10^7 the odds are 10^-6.
+    The embedded engine hands numbers out ten times as fast as UUIDs."""
+    return int.from_bytes(blake2b(document.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def payload(document: Document) -> dict[str, Any]:
@@ -327,23 +335,42 @@ def _path(field: str) -> str:
     return field if not dot or re.fullmatch(r"[A-Za-z0-9_]+", name) else f'{head}."{name}"'
 
 
-def settle(fetch: Callable[[list[int], int], list[Ranking]], queries: int, k: int) -> list[Ranking]:
-    """Rankings of length k with ties broken by id, though the engine breaks them as it likes.
+def settle(
+    fetch: Callable[[list[int], int], Sequence[list[T]]],
+    queries: int,
+    k: int,
+    *,
+    choose: Callable[[list[T], int], list[T]],
+) -> list[list[T]]:
+    """The k best hits, or pairs of something and its score, with ties broken by id, though the engine breaks them as it
+    likes.
 
     `fetch(which, limit)` answers some of the queries. A query whose equal scores run past what was fetched
     is asked again for more, up to MOST_TIES.
     """
-    rankings: list[Ranking] = [[] for _ in range(queries)]
+    rankings: list[list[T]] = [[] for _ in range(queries)]
     which, limit = list(range(queries)), k + 8
     while which and k > 0:
         found = fetch(which, limit)
         again = []
         for query, hits in zip(which, found, strict=True):
-            rankings[query] = rank(hits, k)
-            if len(hits) == limit and hits[-1].score == hits[k - 1].score and limit < k + MOST_TIES:
+            rankings[query] = choose(hits, k)
+            if len(hits) == limit and hits[-1][1] == hits[k - 1][1] and limit < k + MOST_TIES:
                 again.append(query)
         which, limit = again, min(limit * 8, k + MOST_TIES)
     return rankings
+
+
+def chosen(called: Callable[[T], str]) -> Callable[[list[T], int], list[T]]:
+    """The k best of pairs that come best first, in any order: what they are called is asked where equals stand on both
+    sides of the edge."""
+
+    def choose(scored: list[T], k: int) -> list[T]:
+        if len(scored) <= k or scored[k - 1][1] != scored[k][1]:
+            return scored[:k]
+        return best(scored, k, called=called)
+
+    return choose
 
 
 def sparse(indices: Sequence[int], values: Sequence[float]) -> SparseVector:

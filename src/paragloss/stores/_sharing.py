@@ -23,13 +23,13 @@ from paragloss.errors import ParaglossError, StoreError
 from paragloss.stores import wire
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._points import Shape
-from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 #: What a host answers, and by what of its store; everything else is refused.
 QUESTIONS = {
     **{
         name: name
-        for name in ("get", "read_sparse", "count", "page", "search_dense", "search_sparse", "shape", "blobs")
+        for name in ("get", "read_sparse", "count", "page", "search_dense", "search_sparse", "look", "shape", "blobs")
     },
     "read_blob": "published",
     "version": "published_version",
@@ -143,6 +143,9 @@ class SharedStore(KeptVectors):
     ) -> list[Ranking]:
         found: list[Ranking] = self._ask("search_sparse", name, list(vectors), k, where)
         return found
+
+    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
+        return Looked(*self._ask("look", name, list(vectors), k, where))
 
     def read_blob(self, name: str) -> bytes | None:
         found: bytes | None = self._ask("read_blob", name)

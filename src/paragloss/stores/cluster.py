@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from paragloss.errors import MissingExtraError, StoreError
+from paragloss.ranking import rank
 from paragloss.stores import _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs, Lease
@@ -402,7 +403,7 @@ class ClusterStore(KeptVectors):
             found = self._ask(self._client.query_batch_points, self._name, requests)
             return self._names.rankings([answer.points for answer in found])
 
-        return _points.settle(fetch, len(queries), k)
+        return _points.settle(fetch, len(queries), k, choose=rank)
 
     def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
         """The engine's filter; None when nothing can match. A field filtered by for the first time is indexed."""

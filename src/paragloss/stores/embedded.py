@@ -21,24 +21,28 @@ import uuid
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import qdrant_edge as edge
 
 from paragloss.errors import StoreError
-from paragloss.stores import _files, _points
+from paragloss.ranking import rank
+from paragloss.stores import _copies, _files, _points
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._guards import copy_sparse, enough_room, loaded, told
+from paragloss.stores._copies import copy_sparse
+from paragloss.stores._guards import ROOM, enough_room, loaded, told
 from paragloss.stores._names import Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.stores._recent import Packed, Recent
 from paragloss.stores._seal import broken, seal, unseal
 from paragloss.stores._settling import settle, vectors_of
 from paragloss.stores._sharing import Host
-from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 _OPTIMIZE = """
 import ctypes, os, sys, qdrant_edge
@@ -51,7 +55,10 @@ shard.optimize()
 shard.flush()
 shard.close()
 """
+_SCORE = attrgetter("score")
 _UNFINISHED = ".creating"
+#: Folders of format 1 have points called by UUIDs, those of format 2 by numbers.
+_BY_UUID, FORMAT = 1, 2
 #: Documents written between two syncs of everything; a long one counts as several.
 FLUSH = 10_000
 #: Documents read ahead in one step, for which searches wait.
@@ -61,15 +68,17 @@ _AHEAD = 50
 class EmbeddedStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`; close it, or use it in a `with` block."""
 
-    def __init__(self, path: Path, shape: Shape, shard: Any, lock: Any) -> None:
+    def __init__(self, path: Path, shape: Shape, shard: Any, lock: Any, version: int) -> None:
         self.path = path
+        self._version = version
         self._shape = shape
         self._shard = shard
         self._lock = lock
         self._turn = threading.RLock()  # the engine holds the interpreter while it works: turns cost nothing
         self._unflushed = 0
         self._indexed = set(shard.info().payload_schema)
-        self._names = Names(lambda points: self._payloads(points, "id"), key=lambda point: point.id.int)
+        self._key = attrgetter("id.int" if version == _BY_UUID else "id")  # what a point is known by here
+        self._names = Names(lambda points: self._payloads(points, "id"), key=self._key)
         self._recent = Recent()  # whatever is written is left out
         self.token = uuid.uuid4().hex
         self._changes: Counter[str] = Counter()
@@ -108,7 +117,7 @@ class EmbeddedStore(KeptVectors):
         for key in ("lang", "flags"):
             shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
         shard.flush()
-        store = cls(path, shape, shard, lock)
+        store = cls(path, shape, shard, lock, FORMAT)
         store._write_meta()
         (path / _UNFINISHED).unlink(missing_ok=True)
         return store
@@ -124,19 +133,20 @@ class EmbeddedStore(KeptVectors):
             raise StoreError(f"{path} is not a collection: it has no meta.json (paragloss index makes one)") from None
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path / 'meta.json'} is damaged ({error}): restore it or index again") from None
-        if version != _points.FORMAT:
-            raise StoreError(f"{path} has format {version}, this version reads {_points.FORMAT}: index again")
+        if version not in (_BY_UUID, FORMAT):
+            raise StoreError(f"{path} has format {version}, this version reads {_BY_UUID} and {FORMAT}: index again")
         if not os.access(path, os.W_OK):
             _unchanged(path, anyway)
-            return cls._borrowed(path, shape)
+            return cls._borrowed(path, shape, version)
         lock = _files.lock(path / "lock", patience=patience)
         try:
             _unchanged(path, anyway)
             unseal(path)
+            _copies.sweep(path)
             _files.sweep(path)
             _files.sweep(path / "blobs")
             settle(path / "shard")
-            store = cls(path, shape, loaded(path / "shard"), lock)
+            store = cls(path, shape, loaded(path / "shard"), lock, version)
         except BaseException:
             lock.close()
             raise
@@ -148,14 +158,14 @@ class EmbeddedStore(KeptVectors):
         return store
 
     @classmethod
-    def _borrowed(cls, path: Path, shape: Shape) -> EmbeddedStore:
+    def _borrowed(cls, path: Path, shape: Shape, version: int) -> EmbeddedStore:
         """A folder that can't be written, such as on a read-only disk: the engine, which writes even to read, gets a
         copy of its files; nothing can be added."""
         home = Path(tempfile.mkdtemp(prefix="paragloss-reading-"))
         try:
             copy_sparse(path / "shard", home / "shard")
             settle(home / "shard")
-            store = cls(home, shape, loaded(home / "shard"), _files.lock(home / "lock"))
+            store = cls(home, shape, loaded(home / "shard"), _files.lock(home / "lock"), version)
         except OSError as error:
             shutil.rmtree(home, ignore_errors=True)
             raise StoreError(f"{path} can't be read ({error.strerror})") from None
@@ -170,35 +180,37 @@ class EmbeddedStore(KeptVectors):
             weight = sum(1 + len(record.document.text) // 5000 for record in some)
             points = [self._point(record) for record in some]
             with self._turn:
-                self._recent.forget(point.id.int for point in points)
+                self._recent.forget(self._unshared([record.document.id for record in some]))
                 self._update(edge.UpdateOperation.upsert_points(points), weight)
 
     def delete(self, ids: Sequence[str]) -> int:
-        points = list({_points.point_id(id): None for id in ids})
-        there = [record.id for record in self._ask("retrieve", points, False, False)]
+        wanted = {self._point_key(id): id for id in ids}
+        there = [key for key, id in self._payloads(list(wanted), "id") if wanted[key] == id]
         if there:
             with self._turn:
-                self._recent.forget(point.int for point in there)
-                self._update(edge.UpdateOperation.delete_points(there))
+                self._recent.forget(there)
+                self._update(edge.UpdateOperation.delete_points(self._told(there)))
         return len(there)
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
         names, payload = self._shape.names(vectors), True if text else list(_points.BARE)
-        points = [_points.point_id(id) for id in ids]
-        found = {point.id.hex: point for point in self._ask("retrieve", points, payload, names or False)}
-        return [self._record(found[point]) if point in found else None for point in points]
+        keys = [self._point_key(id) for id in ids]
+        found = {self._key(p): p for p in self._ask("retrieve", self._told(keys), payload, names or False)}
+        points = [found.get(key) for key in keys]
+        mine = [point is not None and point.payload["id"] == id for point, id in zip(points, ids, strict=True)]
+        return [self._record(point) if own else None for point, own in zip(points, mine, strict=True)]
 
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
         self._shape.known(name)
         with self._turn:  # nothing is written between reading and remembering
-            points = [int(_points.point_id(id), 16) for id in ids]
+            points = [self._point_key(id) for id in ids]
             return self._recent.rows(name, points, lambda some: self._packed(name, some))
 
     def _packed(self, name: str, points: Sequence[int]) -> Iterator[tuple[int, Packed]]:
-        asked = [f"{point:032x}" for point in points]
-        return (_vector_of(point, name) for point in self._ask("retrieve", asked, ["lang"], [name]))
+        found = self._ask("retrieve", self._told(points), ["lang"], [name])
+        return ((self._key(point), _vector_of(point, name)) for point in found)
 
     def read_ahead(self, name: str) -> Iterator[int]:
         """What searches would read bit by bit: how documents are called, and one sparse vector of each; as many as are
@@ -211,8 +223,8 @@ class EmbeddedStore(KeptVectors):
             )
             with self._turn:
                 points, offset = self._ask("scroll", request)
-                self._names.know((point.id.int, point.payload["id"]) for point in points)
-                if not self._recent.remember(name, [_vector_of(point, name) for point in points]):
+                self._names.know((self._key(point), point.payload["id"]) for point in points)
+                if not self._recent.remember(name, [(self._key(point), _vector_of(point, name)) for point in points]):
                     return
             read += len(points)
             yield read
@@ -245,7 +257,7 @@ class EmbeddedStore(KeptVectors):
             with_vector=names or False,
         )
         points, after = self._ask("scroll", request)
-        return [self._record(point) for point in points], None if after is None else str(after)
+        return [self._record(point) for point in points], str(after) if isinstance(after, uuid.UUID) else after
 
     def search_dense(
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
@@ -257,6 +269,27 @@ class EmbeddedStore(KeptVectors):
         coarse = edge.QuantizationSearchParams(rescore=True, oversampling=again) if again else None
         params = edge.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
         return self._search([edge.Query.Nearest(row, using=name) for row in queries], k, where, params)
+
+    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
+        self._shape.known(name)
+        answer = self._answering(
+            [edge.Query.Nearest(self._sparse(vector), using=name) for vector in vectors], where, None
+        )
+
+        def fetch(which: list[int], limit: int) -> list[list[tuple[int, float]]]:
+            answers = answer(which, limit)
+            found = [list(zip(map(self._key, points), map(_SCORE, points), strict=True)) for points in answers]
+            self._names.known({key for points in found for key, _ in points})
+            return found
+
+        choose = _points.chosen(lambda point: self._names.name(point[0]))
+        with self._turn:  # nothing is written between finding, reading and remembering
+            settled = _points.settle(fetch, len(vectors), k, choose=choose)
+            place = {key: i for i, key in enumerate(dict.fromkeys(key for points in settled for key, _ in points))}
+            langs, rows = self._recent.rows(name, list(place), lambda some: self._packed(name, some))
+            known = self._names.known(set(place))
+            found = [np.array([place[key] for key, _ in points], np.int64) for points in settled]
+            return Looked([known[key] for key in place], langs, rows, found)
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
@@ -299,6 +332,23 @@ class EmbeddedStore(KeptVectors):
     def state(self, blob: str) -> tuple[str, str]:
         others = sorted((name, count) for name, count in list(self._changes.items()) if name != blob)
         return self.published_version(blob), json.dumps(others)
+
+    @property
+    def size(self) -> int:
+        return _copies.size(self.path)
+
+    @contextmanager
+    def copies(self, number: int) -> Iterator[list[str]]:
+        made: list[Path] = []
+        try:
+            if not self._read_only and shutil.disk_usage(self.path).free > ROOM + 2 * number * self.size:
+                with self._turn, told(f"{self.path} could not be copied"):
+                    self._open.flush()
+                    made += [_copies.copied(self.path) for _ in range(number)]
+            yield [str(path) for path in made]
+        finally:
+            for path in made:
+                shutil.rmtree(path, ignore_errors=True)
 
     def optimize(self) -> None:
         """Build the graphs that dense searches walk. Searches wait meanwhile.
@@ -348,11 +398,32 @@ class EmbeddedStore(KeptVectors):
 
     def _payloads(self, points: Sequence[int], key: str) -> list[tuple[int, str]]:
         """What some points hold under one key."""
-        found = self._ask("retrieve", [f"{point:032x}" for point in points], [key], False) if points else []
-        return [(point.id.int, point.payload[key]) for point in found]
+        found = self._ask("retrieve", self._told(points), [key], False) if points else []
+        return [(self._key(point), point.payload[key]) for point in found]
+
+    def _point_key(self, document: str) -> int:
+        return int(_points.point_id(document), 16) if self._version == _BY_UUID else _points.point_number(document)
+
+    def _point_id(self, document: str) -> int | str:
+        return _points.point_id(document) if self._version == _BY_UUID else _points.point_number(document)
+
+    def _told(self, keys: Sequence[int]) -> list[Any]:
+        """Points as the engine is asked for them."""
+        return [f"{key:032x}" for key in keys] if self._version == _BY_UUID else list(keys)
+
+    def _unshared(self, ids: Sequence[str]) -> list[int]:
+        """The points of documents that are about to be written; none may be another document's."""
+        wanted = {self._point_key(id): id for id in ids}
+        if self._version != _BY_UUID:
+            clashing = [(id, wanted[key]) for key, id in self._payloads(list(wanted), "id") if wanted[key] != id]
+            clashing += [(wanted[key], id) for id in ids if wanted[key := self._point_key(id)] != id]
+            for one, other in clashing[:1]:
+                raise StoreError(f"{self.path}: documents {one!r} and {other!r} fall on one number: rename one of them")
+        return list(wanted)
 
     def _write_meta(self) -> None:
-        _files.write_whole(self.path / "meta.json", json.dumps(self._shape.as_json(), indent=1).encode())
+        meta = {**self._shape.as_json(), "format": self._version}
+        _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
 
     def _agree(self) -> None:
         """Make the shape and the engine name the same dense vectors, those that both have: a kill came between."""
@@ -379,10 +450,10 @@ class EmbeddedStore(KeptVectors):
                 self._open.close()
                 self._shard = loaded(self.path / "shard", _config(shape))
 
-    def _write_vectors(self, vectors: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    def _write_vectors(self, vectors: Sequence[tuple[Any, dict[str, Any]]]) -> None:
         points = [edge.PointVectors(id, named) for id, named in vectors]
         with self._turn:
-            self._recent.forget(int(id, 16) for id, _ in vectors)
+            self._recent.forget(id if isinstance(id, int) else int(id, 16) for id, _ in vectors)
             self._update(edge.UpdateOperation.update_vectors(points), len(points))
 
     @staticmethod
@@ -390,7 +461,7 @@ class EmbeddedStore(KeptVectors):
         return edge.SparseVector(vector.indices.tolist(), vector.values.tolist())
 
     def _point(self, record: Record) -> Any:
-        return edge.Point(_points.point_id(record.document.id), self._vectors(record), _points.payload(record.document))
+        return edge.Point(self._point_id(record.document.id), self._vectors(record), _points.payload(record.document))
 
     def _update(self, operation: Any, weight: int = 1) -> None:
         """Apply and make durable: the engine has written its log when it returns, which survives a kill of this
@@ -412,17 +483,27 @@ class EmbeddedStore(KeptVectors):
         enough_room(self.path)
 
     def _search(self, queries: Sequence[Any], k: int, where: Where | None, params: Any) -> list[Ranking]:
-        matching = self._filter(where)
-        if matching is None:
-            return [[] for _ in queries]
+        answer = self._answering(queries, where, params)
+        return _points.settle(
+            lambda which, limit: self._names.rankings(answer(which, limit)), len(queries), k, choose=rank
+        )
 
-        def fetch(which: list[int], limit: int) -> list[Ranking]:
+    def _answering(
+        self, queries: Sequence[Any], where: Where | None, params: Any
+    ) -> Callable[[Sequence[int], int], list[Any]]:
+        """Puts some of the questions to the engine, for so many points each."""
+        matching = self._filter(where) if where else None
+        if where and matching is None:
+            return lambda which, limit: [[] for _ in which]
+
+        def answer(which: Sequence[int], limit: int) -> list[Any]:
             requests = [edge.QueryRequest(limit=limit, query=queries[i], filter=matching, params=params) for i in which]
             if len(requests) == 1:
-                return self._names.rankings([self._ask("query", requests[0])])
-            return self._names.rankings(self._ask("query_batch", edge.QueryBatchRequest(requests)))
+                return [self._ask("query", requests[0])]
+            found: list[Any] = self._ask("query_batch", edge.QueryBatchRequest(requests))
+            return found
 
-        return _points.settle(fetch, len(queries), k)
+        return answer
 
     def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
         """The engine's filter; None when nothing can match. A field filtered by for the first time is indexed."""
@@ -438,10 +519,10 @@ class EmbeddedStore(KeptVectors):
         return edge.Filter(must=must, must_not=without)
 
 
-def _vector_of(point: Any, name: str) -> tuple[int, Packed]:
+def _vector_of(point: Any, name: str) -> Packed:
     vector = point.vector.get(name)
     entries = (vector.indices, vector.values) if vector else ((), ())
-    return point.id.int, Packed(point.payload["lang"], _points.sparse(*entries))
+    return Packed(point.payload["lang"], _points.sparse(*entries))
 
 
 def _unchanged(path: Path, anyway: bool) -> None:

@@ -1,0 +1,62 @@
+"""A second folder with what a collection's folder holds, inside it and for a while: the engine lets one process open a
+folder, so whoever wants to work beside it needs one of its own. Knows nothing of engines."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+_PREFIX = ".copy-"
+#: What is replaced and never changed: a link will do.
+_LINKED = ("blobs", "models")
+
+
+def size(home: Path) -> int:
+    """Bytes that a copy takes."""
+    return sum(path.stat().st_blocks * 512 for path in (home / "shard").rglob("*") if path.is_file())
+
+
+def copied(home: Path) -> Path:
+    """Where the copy is; nobody may write meanwhile."""
+    target = home / f"{_PREFIX}{secrets.token_hex(6)}"
+    target.mkdir()
+    try:
+        shutil.copy2(home / "meta.json", target)
+        for part in _LINKED:
+            if (home / part).is_dir():
+                shutil.copytree(home / part, target / part, copy_function=_linked)
+        copy_sparse(home / "shard", target / "shard")
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    return target
+
+
+def sweep(home: Path) -> None:
+    """Remove copies that somebody who was killed left."""
+    for path in home.glob(f"{_PREFIX}*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def copy_sparse(source: Path, target: Path) -> None:
+    """Copy a folder whose files are mostly holes, leaving the holes out."""
+    for folder, _, files in os.walk(source):
+        to = target / Path(folder).relative_to(source)
+        to.mkdir(parents=True)
+        for name in files:
+            with open(Path(folder, name), "rb") as old, open(to / name, "wb") as new:
+                while block := old.read(1 << 20):
+                    if block.strip(b"\0"):
+                        new.write(block)
+                    else:
+                        new.seek(len(block), 1)
+                new.truncate(old.tell())
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a disk without links
+        shutil.copy2(source, target)
