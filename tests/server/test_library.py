@@ -54,3 +54,13 @@ def test_whoever_searches_goes_first_and_a_library_that_closes_is_left_alone(lib
     library.close()
     assert time.monotonic() - started < 30
     assert len(steps) == 1
+
+
+def test_what_was_added_gets_its_graph_beside_searches(library, monkeypatch):
+    monkeypatch.setattr("paragloss.server.library._TENDED", 0.05)
+    monkeypatch.setattr("paragloss.engine.writing._MANY", 10)
+    store, until = library[None].held.store, time.monotonic() + 60
+    library.warm()
+    while store.read_blob("graph") is None and time.monotonic() < until:
+        assert library[None].search("lantern", lang="en", to=["en"])
+    assert int(store.read_blob("graph")) == library[None].count()

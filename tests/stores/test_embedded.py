@@ -18,7 +18,7 @@ from paragloss.errors import StoreError
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import TermIndex, recount
 from paragloss.statistics import Statistics
-from paragloss.stores import open_store
+from paragloss.stores import exists, open_store
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query, Record, SparseVector
 
@@ -206,6 +206,52 @@ def test_optimizing_leaves_other_threads_alone(folder):
         store.add([one("later", 200.0)])
     with EmbeddedStore.open(folder) as store:
         assert store.count() == 101
+
+
+def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
+    build, seen = EmbeddedStore._build, []
+
+    def slowly(store, shard, shape):
+        build(store, shard, shape)
+        store.add([one("new", 500.0), one("d7", 300.0)])
+        store.delete(["d9", "d8"])
+        store.update_dense("m", ["d6"], np.full((1, 16), 400, np.float32))
+        seen.extend(hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0])
+
+    monkeypatch.setattr(EmbeddedStore, "_build", slowly)
+    with EmbeddedStore.open(folder) as store:
+        store.add([one(f"d{i}", i + 1.0) for i in range(10)])
+        store.count({"meta.year": [1999]})  # a field that is filtered by is indexed
+        store.optimize()
+        assert seen == ["new", "d6", "d7", "d5"]
+        assert [hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0]] == seen
+        assert store.get(["d6"], vectors=True)[0].sparse["terms"].values.tolist() == [7.0]
+        assert store.count() == 9
+        assert store.count({"meta.year": [1999]}) == 0
+    assert not list(folder.glob(".copy-*"))
+    with EmbeddedStore.open(folder) as store:
+        assert store.count() == 9
+
+
+def test_a_vector_that_comes_while_a_graph_is_built_stays(folder, monkeypatch):
+    monkeypatch.setattr(EmbeddedStore, "_build", lambda store, shard, shape: store.add_dense("other", 2))
+    with EmbeddedStore.open(folder) as store:
+        store.add([one("a")])
+        store.optimize()
+        store.update_dense("other", ["a"], np.array([[3, 4]], np.float32))
+        assert store.get(["a"], vectors=True)[0].dense["other"].tolist() == [3, 4]
+
+
+def test_a_kill_while_engines_are_exchanged_is_mended(folder):
+    with EmbeddedStore.open(folder) as store:
+        store.add([one("a"), one("b")])
+    (folder / "seal.json").unlink()  # who is killed leaves none
+    (folder / ".copy-0123").mkdir()
+    (folder / "shard").rename(folder / ".copy-0123" / "old")
+    assert exists(folder)
+    with EmbeddedStore.open(folder) as store:
+        assert store.count() == 2
+    assert not list(folder.glob(".copy-*"))
 
 
 def test_an_optimizer_that_fails_harms_nothing(folder, monkeypatch):

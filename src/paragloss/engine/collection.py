@@ -136,6 +136,11 @@ class Engine:
         documents were read so far. A server's collection is read by the server itself."""
         return self.held.store.read_ahead(terms.NAME)
 
+    def tend(self) -> None:
+        """What makes searching quick once many documents have been added: a graph of their vectors, where one is due.
+        Takes minutes; searches and writes go on."""
+        writing.tend(self.held)
+
     # Writing
 
     def index(

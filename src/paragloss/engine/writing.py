@@ -143,6 +143,11 @@ def _warn(held: Held, documents: Sequence[Document], warned: set[str]) -> None:
             warnings.warn(f"{message}: is that their language?", stacklevel=4)
 
 
+def tend(held: Held) -> None:
+    """Do what `add` left for later, beside whoever searches and writes."""
+    _build_graph(held, held.store.count())
+
+
 def _build_graph(held: Held, total: int) -> None:
     """Where comparing with every document has become slow; again when a tenth has been added since."""
     built = int(held.store.read_blob(_GRAPH) or b"0")

@@ -23,6 +23,8 @@ from paragloss.server.readers import Failed, Readers
 T = TypeVar("T")
 #: How long reading ahead pauses after each step while somebody searches, in seconds.
 _BREATH = 0.05
+#: How often it is seen to what was added, in seconds.
+_TENDED = 60.0
 
 
 class UnknownError(ParaglossError):
@@ -71,7 +73,15 @@ class Library:
         """Read, in the background, what the first searches would have to wait for."""
         for engine in self.engines.values():
             self._searching.submit(_first, engine)
-        threading.Thread(target=self._read_ahead, daemon=True).start()
+        threading.Thread(target=self._tend, daemon=True).start()
+
+    def _tend(self) -> None:
+        """Read ahead; then look, now and then, whether what was added needs a graph."""
+        self._read_ahead()
+        while not self._closing.wait(_TENDED):
+            for engine in self.engines.values():
+                with suppress(ParaglossError):
+                    engine.tend()
 
     def _read_ahead(self) -> None:
         """Step by step; whoever searches meanwhile goes first."""

@@ -63,8 +63,10 @@ def exists(location: str | Path) -> bool:
         from paragloss.stores.cluster import ClusterStore
 
         return ClusterStore.exists(*_server(str(location)))
+    from paragloss.stores._copies import whole
+
     _recover(Path(location))
-    return Path(location, "shard").is_dir() and Path(location, "meta.json").is_file()
+    return whole(Path(location)) and Path(location, "meta.json").is_file()
 
 
 def repaired(path: Path) -> Path:

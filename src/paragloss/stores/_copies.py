@@ -8,7 +8,9 @@ import secrets
 import shutil
 from pathlib import Path
 
-_PREFIX = ".copy-"
+from paragloss.stores._files import sync_folder
+
+_PREFIX, _OLD = ".copy-", "old"
 #: What is replaced and never changed: a link will do.
 _LINKED = ("blobs", "models")
 
@@ -34,10 +36,24 @@ def copied(home: Path) -> Path:
     return target
 
 
-def sweep(home: Path) -> None:
-    """Remove copies that somebody who was killed left."""
+def exchange(home: Path, copy: Path) -> None:
+    """Put a copy's engine files in the place of the folder's own, which nobody has open."""
+    os.rename(home / "shard", copy / _OLD)
+    os.rename(copy / "shard", home / "shard")
+    sync_folder(home)
+
+
+def mend(home: Path) -> None:
+    """Finish what somebody who was killed left: put the engine's files back in their place, remove copies."""
     for path in home.glob(f"{_PREFIX}*"):
+        if not (home / "shard").exists() and (path / _OLD).is_dir():
+            os.rename(path / _OLD, home / "shard")
         shutil.rmtree(path, ignore_errors=True)
+
+
+def whole(home: Path) -> bool:
+    """Whether the engine's files are there, or will be once the folder is opened."""
+    return (home / "shard").is_dir() or any(home.glob(f"{_PREFIX}*/{_OLD}"))
 
 
 def copy_sparse(source: Path, target: Path) -> None:

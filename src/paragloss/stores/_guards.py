@@ -19,12 +19,12 @@ from paragloss.errors import ParaglossError, StoreError
 ROOM = 300_000_000
 
 
-def enough_room(path: Path) -> None:
+def enough_room(path: Path, *, more: int = 0) -> None:
     """Refuse to write where the disk is nearly full."""
-    free = shutil.disk_usage(path).free
-    if free < ROOM:
+    free, needed = shutil.disk_usage(path).free, ROOM + more
+    if free < needed:
         raise StoreError(
-            f"the disk of {path} has {free / 1e6:.0f} MB left, and {ROOM / 1e6:.0f} MB are needed to write safely: "
+            f"the disk of {path} has {free / 1e6:.0f} MB left, and {needed / 1e6:.0f} MB are needed to write safely: "
             "free some space; everything that was reported as done is kept"
         )
 

@@ -36,6 +36,8 @@ BREADTH, BREADTH_FILTERED = 256, 512
 PRECISIONS = ("float32", "float16", "int8", "binary")
 #: How many times as many candidates a search through coarse copies looks at again.
 OVERSAMPLING = {"int8": 2.0, "binary": 20.0}
+#: And a search that walks a graph by coarse copies of vectors that are kept whole.
+WALKED = 2.0
 #: What is read of a document when its text is not wanted.
 BARE = ("id", "lang")
 

@@ -75,6 +75,8 @@ class EmbeddedStore(KeptVectors):
         self._shard = shard
         self._lock = lock
         self._turn = threading.RLock()  # the engine holds the interpreter while it works: turns cost nothing
+        self._writing = threading.RLock()  # held before a turn, by who wants others to read but not to write
+        self._since: set[int] | None = None  # points written since a copy was made
         self._unflushed = 0
         self._indexed = set(shard.info().payload_schema)
         self._key = attrgetter("id.int" if version == _BY_UUID else "id")  # what a point is known by here
@@ -142,7 +144,7 @@ class EmbeddedStore(KeptVectors):
         try:
             _unchanged(path, anyway)
             unseal(path)
-            _copies.sweep(path)
+            _copies.mend(path)
             _files.sweep(path)
             _files.sweep(path / "blobs")
             settle(path / "shard")
@@ -179,16 +181,16 @@ class EmbeddedStore(KeptVectors):
             some = records[start : start + BATCH]
             weight = sum(1 + len(record.document.text) // 5000 for record in some)
             points = [self._point(record) for record in some]
-            with self._turn:
-                self._recent.forget(self._unshared([record.document.id for record in some]))
+            with self._writing, self._turn:
+                self._changed(self._unshared([record.document.id for record in some]))
                 self._update(edge.UpdateOperation.upsert_points(points), weight)
 
     def delete(self, ids: Sequence[str]) -> int:
         wanted = {self._point_key(id): id for id in ids}
         there = [key for key, id in self._payloads(list(wanted), "id") if wanted[key] == id]
         if there:
-            with self._turn:
-                self._recent.forget(there)
+            with self._writing, self._turn:
+                self._changed(there)
                 self._update(edge.UpdateOperation.delete_points(self._told(there)))
         return len(there)
 
@@ -265,8 +267,8 @@ class EmbeddedStore(KeptVectors):
         """`exact` compares with every document instead of walking the graph."""
         queries = _points.asked(self._shape, name, vectors)
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""))
-        coarse = edge.QuantizationSearchParams(rescore=True, oversampling=again) if again else None
+        again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""), _points.WALKED)
+        coarse = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=again)
         params = edge.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
         return self._search([edge.Query.Nearest(row, using=name) for row in queries], k, where, params)
 
@@ -351,27 +353,66 @@ class EmbeddedStore(KeptVectors):
                 shutil.rmtree(path, ignore_errors=True)
 
     def optimize(self) -> None:
-        """Build the graphs that dense searches walk. Searches wait meanwhile.
+        """Build the graphs that dense searches walk, with coarse copies of the vectors to walk by, which takes half the
+        time. Searches and writes go on meanwhile.
 
         The engine would hold the interpreter for all of it (minutes for 100,000 documents; no interrupt, no other
-        thread), so another process does it. It shares the lock, and dies with this one.
+        thread), so another process does it, which dies with this one, on a copy of the engine's files. What was
+        written since is brought over before the copy takes the place of the original.
         """
+        with self._writing:
+            enough_room(self.path, more=2 * self.size)
+            with self._turn, told(f"{self.path} could not be written"):
+                self._open.flush()
+            shape, self._since = self._shape, set()
+            copy = _copies.copied(self.path)
+        try:
+            with told(f"{self.path} could not be optimized"):
+                self._build(copy / "shard", shape)
+                with self._writing:
+                    if self._shape == shape:
+                        self._bring_over(copy / "shard")
+                        self._replace(copy)
+        finally:
+            self._since = None
+            shutil.rmtree(copy, ignore_errors=True)
+
+    def _build(self, shard: Path, shape: Shape) -> None:
+        """Have another process build graphs in a folder of the engine's that nobody has open."""
+        loaded(shard, _config(shape, walked=True)).close()
+        try:
+            subprocess.run([sys.executable, "-c", _OPTIMIZE, shard, str(os.getpid())], check=True, capture_output=True)
+        except subprocess.CalledProcessError as error:
+            reason = error.stderr.decode(errors="replace").strip()[-300:]
+            raise StoreError(f"{self.path} could not be optimized ({reason}); its documents are unharmed") from None
+
+    def _bring_over(self, shard: Path) -> None:
+        """Points that were written since the copy was made, as they are now."""
+        new, since = loaded(shard), sorted(self._since or ())
+        try:
+            for start in range(0, len(since), BATCH):
+                some = since[start : start + BATCH]
+                here = self._ask("retrieve", self._told(some), True, True)
+                gone = set(some) - {self._key(point) for point in here}
+                if here:
+                    points = [edge.Point(self._told([self._key(p)])[0], p.vector, p.payload) for p in here]
+                    new.update(edge.UpdateOperation.upsert_points(points))
+                if gone:
+                    new.update(edge.UpdateOperation.delete_points(self._told(sorted(gone))))
+        finally:
+            new.flush()
+            new.close()
+
+    def _replace(self, copy: Path) -> None:
+        """Go on with the copy's engine in place of this one's. A kill in between is mended by opening."""
         with self._turn:
             self._open.flush()
             self._open.close()
             try:
-                subprocess.run(
-                    [sys.executable, "-c", _OPTIMIZE, self.path / "shard", str(os.getpid())],
-                    check=True,
-                    capture_output=True,
-                    pass_fds=() if sys.platform == "win32" else [self._lock.fileno()],
-                )
-            except subprocess.CalledProcessError as error:
-                reason = error.stderr.decode(errors="replace").strip()[-300:]
-                raise StoreError(f"{self.path} could not be optimized ({reason}); its documents are unharmed") from None
+                _copies.exchange(self.path, copy)
             finally:
                 self._shard = loaded(self.path / "shard")
-                self._unflushed = 0
+                self._unflushed, self._indexed = 0, set(self._shard.info().payload_schema)
 
     def close(self) -> None:
         with self._turn:
@@ -410,6 +451,12 @@ class EmbeddedStore(KeptVectors):
     def _told(self, keys: Sequence[int]) -> list[Any]:
         """Points as the engine is asked for them."""
         return [f"{key:032x}" for key in keys] if self._version == _BY_UUID else list(keys)
+
+    def _changed(self, keys: Sequence[int]) -> None:
+        """Points that are about to be written."""
+        self._recent.forget(keys)
+        if self._since is not None:
+            self._since.update(keys)
 
     def _unshared(self, ids: Sequence[str]) -> list[int]:
         """The points of documents that are about to be written; none may be another document's."""
@@ -452,8 +499,8 @@ class EmbeddedStore(KeptVectors):
 
     def _write_vectors(self, vectors: Sequence[tuple[Any, dict[str, Any]]]) -> None:
         points = [edge.PointVectors(id, named) for id, named in vectors]
-        with self._turn:
-            self._recent.forget(id if isinstance(id, int) else int(id, 16) for id, _ in vectors)
+        with self._writing, self._turn:
+            self._changed([id if isinstance(id, int) else int(id, 16) for id, _ in vectors])
             self._update(edge.UpdateOperation.update_vectors(points), len(points))
 
     @staticmethod
@@ -468,7 +515,7 @@ class EmbeddedStore(KeptVectors):
         process, and the log is synced to disk, which survives a power cut. Syncing everything else costs ten
         times as much and is done when the log has grown, so that opening never has much of it to read."""
         self._writable()
-        with self._turn, told(f"{self.path} could not be written"):
+        with self._writing, self._turn, told(f"{self.path} could not be written"):
             self._open.update(operation)
             self._unflushed += weight
             if self._unflushed >= FLUSH or sys.platform == "win32":
@@ -533,15 +580,16 @@ def _unchanged(path: Path, anyway: bool) -> None:
         )
 
 
-def _config(shape: Shape) -> Any:
+def _config(shape: Shape, *, walked: bool = False) -> Any:
     return edge.EdgeConfig(
-        vectors={name: _params(shape, name) for name in shape.dense},
+        vectors={name: _params(shape, name, walked=walked) for name in shape.dense},
         sparse_vectors={name: edge.EdgeSparseVectorParams() for name in shape.sparse},
     )
 
 
-def _params(shape: Shape, name: str) -> Any:
-    """How the engine keeps a dense vector. Coarse copies stay in memory, what they stand for on disk."""
+def _params(shape: Shape, name: str, *, walked: bool = False) -> Any:
+    """How the engine keeps a dense vector. Coarse copies stay in memory, what they stand for on disk; those by which a
+    graph is `walked` are there beside whole ones."""
     kinds: dict[str, Any] = {
         "int8": edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True),
         "binary": edge.BinaryQuantizationConfig(
@@ -557,7 +605,7 @@ def _params(shape: Shape, name: str) -> Any:
         on_disk=True if coarse else None,
         multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if name in shape.several else None,
         datatype=edge.VectorStorageDatatype.Float16 if shape.precision.get(name) == "float16" else None,
-        quantization_config=coarse,
+        quantization_config=coarse or (kinds["int8"] if walked else None),
     )
 
 
