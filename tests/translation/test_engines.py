@@ -37,6 +37,13 @@ def test_apertium_translates_many_texts_in_one_go(apertium):
     assert apertium.translate_texts([], "en", "es") == []
 
 
+def test_apertium_translates_a_title_among_many_as_it_does_alone(apertium):
+    titles = ["small games", "Calendar for the desktop", "Does it rain?", "a sentence.", "library of sounds", "Tools"]
+    alone = [apertium.translate_texts([title], "en", "es")[0] for title in titles]
+    assert apertium.translate_texts(titles, "en", "es") == alone
+    assert [text[-1] for text in alone[2:4]] == ["?", "."], "ends of their own stay"
+
+
 def test_apertium_says_which_pairs_it_has(apertium):
     with pytest.raises(LanguageError, match=r"no pair en->sw installed; have .*en->es"):
         apertium.translate_texts(["house"], "en", "sw")

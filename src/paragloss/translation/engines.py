@@ -20,6 +20,10 @@ from urllib.parse import urlsplit
 from paragloss import languages
 from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
 
+#: Ends a line for Apertium, which takes one full stop off again. Without it, it reads on, and words of one title end up
+#: in the next; and sentences lose the stop they have.
+_STOP = " ."
+
 
 class Engine(Protocol):
     """Turns whole texts into another language."""
@@ -67,11 +71,11 @@ class Apertium:
             raise LanguageError(f"Apertium has no pair {source}->{target} installed; have {have}")
         if not texts:
             return []
-        lines = "".join(" ".join(text.split()) + "\n" for text in texts)
+        lines = "".join(f"{' '.join(text.split())}{_STOP}\n" for text in texts)
         made = self._run(["-u", "-f", "line", mode], lines).split("\n")
         if len(made) - 1 != len(texts):
             raise ModelError(f"Apertium's {mode} gave {len(made) - 1} lines for {len(texts)}: check its installation")
-        return made[:-1]
+        return [line.removesuffix(_STOP).rstrip() for line in made[:-1]]
 
     def _modes(self) -> dict[tuple[str, str], str]:
         """The installed pairs under our codes: `eng-spa` is en->es. Variants such as `spa-eng_US` come second."""
