@@ -58,7 +58,8 @@ def counted(monkeypatch):
     recipe = SimpleNamespace(
         __doc__="A recipe.", DATA=(), COLUMNS=("RR",), parts=lambda smoke: ["en-fr", "en-hi"], measure=measure
     )
-    monkeypatch.setattr(running, "load", lambda name: recipe)
+    for module in (running, showing):
+        monkeypatch.setattr(module, "load", lambda name: recipe)
     return SimpleNamespace(calls=calls, broken=broken)
 
 
@@ -90,6 +91,22 @@ def test_rows_in_another_order_than_the_paper_s_are_found():
     assert verdicts.disagreements(paper, {"a": 0.9, "b": 0.2, "c": 0.1}, 0.01) == []
     assert verdicts.disagreements(paper, {"a": 0.9, "b": 0.2, "c": 0.3}, 0.01) == [("b", "c")]
     assert verdicts.disagreements(paper, {"a": 0.9, "b": 0.295, "c": 0.3}, 0.01) == [], "within the tolerance"
+
+
+def test_a_figure_without_numbers_is_held_against_what_the_paper_says_of_it():
+    measured = {"recipe": "smooth-figure-5", "smoke": False, "seeds": [0, 1], "machine": "a machine"}
+    rows = {f"negatives {n}": {"nDCG@5": [score, score]} for n, score in ((20, 0.6), (40, 0.5), (60, 0.505), (80, 0.3))}
+    said = verdicts.verdict({**measured, "values": {"en-fr": rows}})
+    assert said.startswith("en-fr: **as the paper says**, that more irrelevant documents lower it. nDCG@5, ours:")
+    assert "negatives 20 0.600, negatives 40 0.500" in said
+    rows["negatives 80"] = {"nDCG@5": [0.7, 0.7]}
+    assert "**not as the paper says (2 of 3)**" in verdicts.verdict({**measured, "values": {"en-fr": rows}})
+
+
+def test_a_table_says_where_nothing_is_drawn():
+    about = {"smoke": False, "seeds": [0], "machine": "a machine", "seconds": 3, "columns": ["nDCG@10"], "values": {}}
+    assert "Nothing is drawn: every seed gives the same." in showing.how({**about, "recipe": "thesis-table-5-1"})
+    assert "One seed." in showing.how({**about, "recipe": "thesis-table-6-3"})
 
 
 def test_pairs_to_learn_from_have_three_words_of_each_vocabulary():

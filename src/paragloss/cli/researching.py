@@ -118,14 +118,14 @@ def _list(as_json: bool) -> None:
     for name in names():
         module = load(name)
         lacking = running.missing(module)
-        rows.append(
-            [name, str(module.MINUTES), "no data: " + lacking[0] if lacking else "ready", running.title(module)]
-        )
+        reads = ", ".join(dict.fromkeys(path.split("/")[0] for path in module.DATA)) or "nothing"
+        here = "no data: " + lacking[0] if lacking else "ready"
+        rows.append([name, str(module.MINUTES), reads, here, running.title(module)])
     if as_json:
-        keys = ("name", "minutes", "data", "title")
+        keys = ("name", "minutes", "reads", "data", "title")
         print_json([dict(zip(keys, row, strict=True)) for row in rows])
         return
-    print_table(["recipe", "minutes", "data", "what"], rows)
+    print_table(["recipe", "minutes", "reads", "data", "what"], rows)
 
 
 def _write_docs(docs: Path, measured: str) -> None:

@@ -64,7 +64,7 @@ def lines(claims: Mapping[str, Any]) -> list[str]:
     """A table of who is above whom, and what it comes to, in Markdown."""
     rows = [_row(name, system, rivals) for name, systems in claims.items() for system, rivals in systems.items()]
     header = ["set", "system", "queries", "mean", "nearest rival", "its mean", "p", "surely above", "surely below"]
-    return [*grid(header, rows), "", *(f"- {line}" for line in said(claims))]
+    return [*grid(header, rows), "", *(f"- {line}" for line in said(claims)), "", *why(claims)]
 
 
 def said(claims: Mapping[str, Any]) -> list[str]:
@@ -87,6 +87,23 @@ def said(claims: Mapping[str, Any]) -> list[str]:
         if of:
             found.append(f"`{system}`: {'. '.join(part[0].upper() + part[1:] for part in parts)}.")
     return found
+
+
+def why(claims: Mapping[str, Any]) -> list[str]:
+    """Where the default is not surely ahead: what the others have there, and how one gets it."""
+    of = {name: systems for name, systems in claims.items() if "fast" in systems}
+    behind = [name for name, systems in of.items() if not all(_above(test) for test in systems["fast"].values())]
+    if not behind:
+        return []
+    lost = [name for name in of if any(_below(test) for test in of[name].get(OWN, {}).values())]
+    return [
+        f"Why `fast` is not surely ahead on {'; '.join(behind)}:",
+        "there the papers' methods have learned the collection's own words from other pages of it, and the default",
+        "model has seen none of these pages. Who has pages in two languages teaches `fast` the same:",
+        "`paragloss train table PAGES --out table`, `paragloss train cr5 PAGES --out cr5`, and then",
+        "`paragloss index ... --model table --model cr5`. So taught it is surely below one of these methods on",
+        f"{'; '.join(lost) or 'no set'}.",
+    ]
 
 
 def _row(name: str, system: str, rivals: Mapping[str, Any]) -> list[str]:

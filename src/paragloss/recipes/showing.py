@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from paragloss.recipes import load
+
 
 def table(results: Mapping[str, Any], *, heading: bool = True) -> str:
     columns = list(results["columns"])
@@ -23,14 +25,22 @@ def table(results: Mapping[str, Any], *, heading: bool = True) -> str:
 
 def how(results: Mapping[str, Any]) -> str:
     """Under the table: the command that made it, on what."""
-    seeds = (
-        f"Seeds {', '.join(map(str, results['seeds']))}: mean ± deviation" if len(results["seeds"]) > 1 else "One seed"
-    )
     smoke = " --smoke" if results["smoke"] else ""
     return (
-        f"`paragloss recipes {results['recipe']}{smoke}`. {seeds}. "
+        f"`paragloss recipes {results['recipe']}{smoke}`. {_seeds(results)}. "
         f"{results['seconds']:,.0f} s of one core; {results['machine']}."
     )
+
+
+def _seeds(results: Mapping[str, Any]) -> str:
+    if len(results["seeds"]) > 1:
+        return f"Seeds {', '.join(map(str, results['seeds']))}: mean ± deviation"
+    return "One seed" if draws(results["recipe"]) else "Nothing is drawn: every seed gives the same"
+
+
+def draws(recipe: str) -> bool:
+    """Whether another seed could give something else."""
+    return getattr(load(recipe), "SEEDS", None) != (0,)
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -22,7 +22,7 @@ from paragloss.recipes.sets import digest, drawn, folder, in_all, share, split
 from paragloss.types import Concept, Document, Qrels, Query
 
 TALK = ("da", "it", "vi", "fr", "hi", "zh", "ru", "ar")
-PAGES = {"ddtp": ("da", "it", "fr", "ru"), "lohelp": ("it", "fr"), "mdn": ("fr", "zh", "ru")}
+PAGES = {"ddtp": ("da", "it", "fr", "ru"), "lohelp": ("it", "fr", "es"), "mdn": ("fr", "zh", "ru")}
 GROUPS = (
     *(f"{name} en-{lang}" for name, langs in PAGES.items() for lang in langs),
     *(f"talk en-{lang}" for lang in TALK),

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from paragloss.recipes.showing import draws
 
 
 @cache
@@ -28,13 +30,39 @@ def verdict(results: Mapping[str, Any]) -> str:
     if results["smoke"]:
         return "Sizes of a smoke run say nothing of the paper."
     lines = []
-    for where, figures in told["figures"].items():
+    for where, pairs in told.get("ahead", {}).items():
+        lines.append(_seen(where, pairs, means(results, where, told["column"]), told, results))
+    for where, figures in told.get("figures", {}).items():
         ours = means(results, where, told["column"])
         common = [row for row in figures if row in ours]
         if len(common) < 2:
             continue
         lines.append(_judged(where, {row: figures[row] for row in common}, ours, told, results))
     return "\n".join(lines) or "Too little was measured to say."
+
+
+def _seen(
+    where: str,
+    pairs: Sequence[Sequence[str]],
+    ours: Mapping[str, float],
+    told: Mapping[str, Any],
+    results: Mapping[str, Any],
+) -> str:
+    """A figure without numbers: what the paper says is higher than what."""
+    known = [(high, low) for high, low in pairs if high in ours and low in ours]
+    wrong = [(high, low) for high, low in known if ours[low] > ours[high] + told["tolerance"]]
+    held = "as the paper says" if not wrong else f"not as the paper says ({len(known) - len(wrong)} of {len(known)})"
+    beside = ", ".join(f"{row} {_shown(ours[row])}" for row in dict.fromkeys(row for pair in known for row in pair))
+    return (
+        f"{where}: **{held}**, {told['says']}. {told['column']}, ours: {beside}. "
+        f"Tolerance {told['tolerance']}; {_seeds(results)}; {results['machine']}. The paper's data: {told['data']}."
+    )
+
+
+def _seeds(results: Mapping[str, Any]) -> str:
+    if not draws(results["recipe"]):
+        return "nothing is drawn"
+    return f"{len(results['seeds'])} seeds" if len(results["seeds"]) > 1 else "one seed"
 
 
 def _judged(
@@ -51,10 +79,9 @@ def _judged(
     because = f", because {told['because']}" if told.get("because") else ""
     said = "same order" if not wrong else f"not the same order ({kept}){because}"
     name = "" if where == "all" else f"{where}: "
-    seeds = f"{len(results['seeds'])} seeds" if len(results["seeds"]) > 1 else "one seed"
     return (
         f"{name}**{said}**. {told['column']}, paper / ours: {beside}. "
-        f"Tolerance {told['tolerance']}; {seeds}; {results['machine']}. The paper's data: {told['data']}."
+        f"Tolerance {told['tolerance']}; {_seeds(results)}; {results['machine']}. The paper's data: {told['data']}."
     )
 
 

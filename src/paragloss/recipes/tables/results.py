@@ -9,6 +9,7 @@ shipped model has read the questions. PARAGLOSS_VECTORS may name e5's vectors co
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +62,8 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
 
 
 def given(group: str, asked: Sequence[Task], place: Path) -> Measured:
-    """Words as they stand, a dictionary, the default model, and what `paragloss search` does with it."""
+    """Words as they stand, a dictionary, machine translation where there is any, the default model, and what
+    `paragloss search` does with it."""
     systems = {"BM25": "bm25", "default model": "model", "fast": "bm25+model"}
     models = [held()]
     pair = group.split(" ")[1]
@@ -71,6 +73,8 @@ def given(group: str, asked: Sequence[Task], place: Path) -> Measured:
         read.save(place / "muse")
         models.append(str(place / "muse"))
         systems["BM25 with a dictionary"] = "muse"
+        if lang == "es" and shutil.which("apertium"):
+            systems["BM25 with machine translation"] = "mt:apertium"
     return _asked(asked, models, systems, place)
 
 

@@ -15,7 +15,8 @@ from paragloss import judgments
 from paragloss.models import ordinal
 from paragloss.recipes.plotting import panels
 from paragloss.recipes.running import Measured, Results
-from paragloss.recipes.tables.smooth_table_2 import DATA, LOSSES, divided
+from paragloss.recipes.tables.smooth_table_2 import LOSSES, divided
+from paragloss.recipes.tables.smooth_table_2 import MDN as DATA
 from paragloss.types import Encoder, Judged
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]

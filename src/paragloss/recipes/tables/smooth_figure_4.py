@@ -11,7 +11,8 @@ from paragloss.evaluation import mean
 from paragloss.models import ordinal
 from paragloss.recipes.plotting import by_row
 from paragloss.recipes.running import Measured, Results
-from paragloss.recipes.tables.smooth_table_2 import COLUMNS, DATA, divided, scored
+from paragloss.recipes.tables.smooth_table_2 import COLUMNS, divided, scored
+from paragloss.recipes.tables.smooth_table_2 import MDN as DATA
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
 

@@ -22,7 +22,8 @@ from paragloss.recipes.running import Measured
 from paragloss.recipes.sets import drawn, family, folder, in_all, split
 from paragloss.types import Concept, Encoder, Floats, Judged, Query, Ranking
 
-MINUTES, DATA = 60, ("mdn/mutual_links.tsv.gz",)
+MINUTES, MDN = 60, ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
+DATA = (*MDN, "ddtp/en.jsonl.gz", "lohelp/en.jsonl.gz")
 COLUMNS = ("P_mr@1", "P_mr@5", "P_r@5", "nDCG@5", "MAP", "MRR_mr", "MRR_r")
 LOSSES = {"SOSL": "sosl", "3-part": "three-part", "MSE": "mse", "PO_S": "sigmoids"}
 #: The paper's thresholds first; three-part losses take three.

@@ -9,7 +9,8 @@ from typing import Any
 
 from paragloss.models import ordinal
 from paragloss.recipes.running import Measured
-from paragloss.recipes.tables.smooth_table_2 import COLUMNS, DATA, divided, scored
+from paragloss.recipes.tables.smooth_table_2 import COLUMNS, divided, scored
+from paragloss.recipes.tables.smooth_table_2 import MDN as DATA
 
 __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
 
