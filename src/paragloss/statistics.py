@@ -263,46 +263,37 @@ def rarity(documents: npt.ArrayLike, df: npt.ArrayLike) -> Doubles:
 
 
 class Frequencies:
-    """Document frequencies by id: sorted arrays, and a small table of what changed since they were sorted."""
+    """Document frequencies by id: sorted arrays, the first with all that was folded together, and after it what changed
+    since, each at most half as long as the one before: few to look into, and joining them costs little per document."""
 
     def __init__(self, ids: Ids | None = None, df: Integers | None = None) -> None:
-        self._ids = np.zeros(0, np.uint32) if ids is None else ids
-        self._sorted = np.zeros(0, np.int64) if df is None else df
-        self._changed: Counter[int] = Counter()
-        self._latest: tuple[Ids, Integers] | None = None  # what changed, sorted, until it changes again
+        ids = np.zeros(0, np.uint32) if ids is None else ids
+        self._parts: tuple[tuple[Ids, Integers], ...] = ((ids, np.zeros(0, np.int64) if df is None else df),)
 
     def of(self, ids: Ids) -> Integers:
-        found = _looked_up(self._ids, self._sorted, ids)
-        if self._changed:
-            if (latest := self._latest) is None:
-                latest = self._latest = _sorted(dict(self._changed))
-            found = found + _looked_up(*latest, ids)
+        first, *others = self._parts
+        found = _looked_up(*first, ids)
+        for part in others:
+            found = found + _looked_up(*part, ids)
         return found
 
     def add(self, ids: Ids, sign: int) -> None:
-        self._latest = None
-        if sign > 0:
-            self._changed.update(ids.tolist())
-        else:
-            self._changed.subtract(ids.tolist())
-        if len(self._changed) > max(100_000, len(self._ids) // 4):  # merging then costs little per document
-            self._ids, self._sorted = self.arrays()
-            self._changed.clear()
+        self.merge(ids, np.ones(len(ids), np.int64), sign)
 
     def merge(self, ids: Ids, df: Integers, sign: int) -> None:
-        """Add frequencies that were counted elsewhere."""
-        joined = Frequencies(np.concatenate([self._ids, ids]), np.concatenate([self._sorted, sign * df]))
-        joined._changed = self._changed
-        self._ids, self._sorted = joined.arrays()
-        self._changed, self._latest = Counter(), None
+        """Add frequencies, perhaps counted elsewhere."""
+        parts = [*self._parts, _joined([(ids, sign * df)])]
+        while len(parts) > 1 and 2 * len(parts[-1][0]) > len(parts[-2][0]):
+            parts[-2:] = [_joined(parts[-2:])]
+        self._parts = tuple(parts)
 
     def arrays(self) -> tuple[Ids, Integers]:
         """All ids in order, and their frequencies; none is zero."""
-        ids = np.concatenate([self._ids, np.fromiter(self._changed.keys(), np.uint32, len(self._changed))])
-        df = np.concatenate([self._sorted, np.fromiter(self._changed.values(), np.int64, len(self._changed))])
-        unique, inverse = np.unique(ids, return_inverse=True)
-        total = np.bincount(inverse, df, len(unique)).astype(np.int64)
-        return unique[total != 0], total[total != 0]
+        ids, df = _joined(self._parts)
+        if not df.all():
+            ids, df = ids[df != 0], df[df != 0]
+        self._parts = ((ids, df),)
+        return ids, df
 
 
 def _looked_up(known: Ids, numbers: Integers, ids: Ids) -> Integers:
@@ -313,7 +304,13 @@ def _looked_up(known: Ids, numbers: Integers, ids: Ids) -> Integers:
     return np.where(known[place] == ids, numbers[place], 0)
 
 
-def _sorted(counts: Mapping[int, int]) -> tuple[Ids, Integers]:
-    ids, numbers = np.fromiter(counts, np.uint32, len(counts)), np.fromiter(counts.values(), np.int64, len(counts))
-    order = np.argsort(ids)
-    return ids[order], numbers[order]
+def _joined(parts: Sequence[tuple[Ids, Integers]]) -> tuple[Ids, Integers]:
+    """All ids in order, once, each with the sum of its numbers."""
+    if len(parts) == 1 and (parts[0][0][1:] > parts[0][0][:-1]).all():
+        return parts[0]
+    ids = np.concatenate([ids for ids, _ in parts])
+    numbers = np.concatenate([numbers for _, numbers in parts])
+    order = ids.argsort(kind="stable")
+    ids, numbers = ids[order], numbers[order]
+    first = np.flatnonzero(np.concatenate([np.ones(min(len(ids), 1), bool), ids[1:] != ids[:-1]]))
+    return ids[first], np.add.reduceat(numbers, first) if len(first) else numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,8 +50,11 @@ class Vocabulary:
 
     def ids(self, text: str) -> list[int]:
         """The ids of the known terms of a text, in reading order."""
-        get = self.index.get
-        return [i for term in self._analyzer.terms(text) if (i := get(term)) is not None]
+        return self.known(self._analyzer.terms(text))
+
+    def known(self, terms: Iterable[str]) -> list[int]:
+        """The ids of those terms that are known."""
+        return [i for i in map(self.index.get, terms) if i is not None]
 
     def unknown(self, text: str) -> list[str]:
         """The terms of a text that are not in the vocabulary."""
@@ -190,7 +194,7 @@ def _block(rows: list[list[int]], width: int | None) -> sp.csr_matrix:
 
     indptr = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=indptr[1:])
-    flat = np.fromiter((i for row in rows for i in row), np.int32, count=int(indptr[-1]))
+    flat = np.fromiter(chain.from_iterable(rows), np.int32, count=int(indptr[-1]))
     if width is None:
         width = int(flat.max()) + 1 if len(flat) else 0
     matrix = sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(rows), width))

@@ -30,6 +30,9 @@ ck=K qu=K ng=Q x=KS q=K c(?=[eiy])=S c=K j=J""",
     "other": "shch=X tsh=C dzh=J sh=X ch=C zh=J kh=H ph=F th=T dh=D gh=G ng=Q x=KS q=K c=K j=J",
 }
 _PLAIN = {letter: letter.upper() for letter in "bdfghklmnprstvwz"}
+#: What a group of Latin letters has in it, doubled letters, and all that are no part of one.
+_GROUPED, _doubled = re.compile("[chjqx]|dg|ng"), re.compile(r"(.)\1")
+_LATIN = {code: _PLAIN.get(chr(code), "") for code in range(128)}
 #: Nobody's name is longer; what is, is no name.
 _LONGEST = 40
 
@@ -45,14 +48,15 @@ def sound(word: str) -> str:
     """The consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for what has none."""
     if not word or len(word) > _LONGEST:
         return ""
-    script = _script(word)
-    word = word.lower()
+    script, word = _script(word), word.lower()
+    if script == "Latn" and word.isascii() and not _GROUPED.search(word):
+        return _doubled.sub(r"\1", word).translate(_LATIN)
     if script != "Latn":
         letters = _rules(_LETTERS)
         said = letters.becomes  # what says nothing keeps two consonants apart as a vowel does
         word = letters.pattern.sub(lambda found: said[found[0]] or "a", _without_greek_accents(word))
     groups = _rules(_GROUPS[script])
-    text = re.sub(r"(.)\1", r"\1", _ascii(word).lower())
+    text = _doubled.sub(r"\1", _ascii(word).lower())
     text = groups.pattern.sub(lambda found: groups.numbered[(found.lastindex or 1) - 1], text)
     plain = _PLAIN if script == "Latn" else {**_PLAIN, "w": ""}
     return "".join(char if char.isupper() else plain.get(char, "") for char in text)
@@ -68,6 +72,8 @@ def _ascii(word: str) -> str:
 
 
 def _script(word: str) -> str:
+    if word.isascii():
+        return "Latn"
     highest = max(map(ord, word))
     if highest < 0x370 or 0x1E00 <= highest < 0x1F00:
         return "Latn"

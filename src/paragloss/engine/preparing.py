@@ -19,7 +19,7 @@ from paragloss.engine.loading import load
 from paragloss.engine.processes import pool
 from paragloss.engine.understanding import with_languages
 from paragloss.errors import ParaglossError, StoreError
-from paragloss.search.terms import counted
+from paragloss.search.terms import analysed
 from paragloss.types import Document, Floats
 
 #: Batches prepared in this process before others are started, which takes them a second or two.
@@ -53,7 +53,9 @@ def prepared(
     """Batches as they come, in this process."""
     for batch in batches:
         documents = with_languages(batch, lang)
-        yield Prepared(documents, counted(layout, documents), _rows(models, documents))
+        said = analysed(layout, documents)
+        terms = [[*fields.get("title", ()), *fields.get("text", ())] for _, fields in said]
+        yield Prepared(documents, layout.bags(said), _rows(models, documents, terms))
 
 
 def side_by_side(
@@ -111,10 +113,12 @@ def _unpacked(batch: Sequence[Document], found: Future[_Packed]) -> Prepared:
     return Prepared([d._replace(lang=lang) for d, lang in zip(batch, langs, strict=True)], bags, dense)
 
 
-def _rows(models: Mapping[str, Any], documents: Sequence[Document]) -> dict[str, Floats]:
+def _rows(
+    models: Mapping[str, Any], documents: Sequence[Document], terms: Sequence[Sequence[str]]
+) -> dict[str, Floats]:
     """A matrix for each quick encoder; zeros where it has nothing to say."""
     made = {}
-    for name, rows in encoded(models, documents).items():
+    for name, rows in encoded(models, documents, terms).items():
         nothing = np.zeros(storing(models[name]).dim, np.float32)
         made[name] = np.stack([nothing if row is None else row for row in rows])
     return made

@@ -224,7 +224,14 @@ class TermIndex:
 
 def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer) -> Bags:
     """The terms of documents, counted: all of `TermIndex.add` that needs neither the store nor its statistics."""
-    return layout.bags([(document.lang, _terms(layout, document, analyze)) for document in documents])
+    return layout.bags(analysed(layout, documents, analyze))
+
+
+def analysed(
+    layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer
+) -> list[tuple[str, dict[str, list[str]]]]:
+    """The language of each document, and its terms by field."""
+    return [(document.lang, _terms(layout, document, analyze)) for document in documents]
 
 
 def _terms(layout: Layout, document: Document, analyze: Callable[[str], Analyzer]) -> dict[str, list[str]]:

@@ -107,6 +107,15 @@ class BagEncoder:
         vocabulary = self.tower(lang).vocabulary
         return self.encode_counts(vocabulary.counts(texts), lang)
 
+    def cuts(self, lang: str) -> bool:
+        """Whether texts are cut into the terms that are searched, so that `encode_terms` can be given those."""
+        return self.tower(lang).vocabulary.stem
+
+    def encode_terms(self, terms: Sequence[Sequence[str]], lang: str) -> Floats:
+        """`encode` for texts that are analysed already."""
+        vocabulary = self.tower(lang).vocabulary
+        return self.encode_counts(vocabulary.count_ids(map(vocabulary.known, terms)), lang)
+
     def encode_counts(self, counts: sp.csr_matrix, lang: str) -> Floats:
         """Rows for term counts over this language's vocabulary; what `encode` does after counting."""
         tower = self.tower(lang)

@@ -40,8 +40,16 @@ class Documents:
         self._encoder = encoder
         self.dim, self.langs = encoder.dim + 1, encoder.langs
 
+    def cuts(self, lang: str) -> bool:
+        return self._encoder.cuts(lang)
+
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
-        rows = self._encoder.encode(texts, lang)
+        return self._with_hubness(self._encoder.encode(texts, lang), lang)
+
+    def encode_terms(self, terms: Sequence[Sequence[str]], lang: str) -> Floats:
+        return self._with_hubness(self._encoder.encode_terms(terms, lang), lang)
+
+    def _with_hubness(self, rows: Floats, lang: str) -> Floats:
         others = [near for other, near in self._encoder.reference.items() if other != lang and len(near)]
         hubness = np.zeros(len(rows), np.float32)
         for near in others:

@@ -180,9 +180,15 @@ class EmbeddedStore(KeptVectors):
         for start in range(0, len(records), BATCH):
             some = records[start : start + BATCH]
             weight = sum(1 + len(record.document.text) // 5000 for record in some)
-            points = [self._point(record) for record in some]
+            ids = [record.document.id for record in some]
+            keys = [self._point_key(id) for id in ids]
+            points = [
+                edge.Point(point, self._vectors(record), _points.payload(record.document))
+                for point, record in zip(self._told(keys), some, strict=True)
+            ]
             with self._writing, self._turn:
-                self._changed(self._unshared([record.document.id for record in some]))
+                self._unshared(keys, ids)
+                self._changed(keys)
                 self._update(edge.UpdateOperation.upsert_points(points), weight)
 
     def delete(self, ids: Sequence[str]) -> int:
@@ -458,15 +464,17 @@ class EmbeddedStore(KeptVectors):
         if self._since is not None:
             self._since.update(keys)
 
-    def _unshared(self, ids: Sequence[str]) -> list[int]:
-        """The points of documents that are about to be written; none may be another document's."""
-        wanted = {self._point_key(id): id for id in ids}
-        if self._version != _BY_UUID:
-            clashing = [(id, wanted[key]) for key, id in self._payloads(list(wanted), "id") if wanted[key] != id]
-            clashing += [(wanted[key], id) for id in ids if wanted[key := self._point_key(id)] != id]
-            for one, other in clashing[:1]:
-                raise StoreError(f"{self.path}: documents {one!r} and {other!r} fall on one number: rename one of them")
-        return list(wanted)
+    def _unshared(self, keys: Sequence[int], ids: Sequence[str]) -> None:
+        """None of the points that are about to be written may be another document's."""
+        if self._version == _BY_UUID:
+            return
+        wanted = dict(zip(keys, ids, strict=True))
+        there = [*self._payloads(list(wanted), "id"), *zip(keys, ids, strict=True)]
+        for key, id in there:
+            if wanted[key] != id:
+                raise StoreError(
+                    f"{self.path}: documents {id!r} and {wanted[key]!r} fall on one number: rename one of them"
+                )
 
     def _write_meta(self) -> None:
         meta = {**self._shape.as_json(), "format": self._version}
@@ -506,9 +514,6 @@ class EmbeddedStore(KeptVectors):
     @staticmethod
     def _sparse(vector: SparseVector) -> Any:
         return edge.SparseVector(vector.indices.tolist(), vector.values.tolist())
-
-    def _point(self, record: Record) -> Any:
-        return edge.Point(self._point_id(record.document.id), self._vectors(record), _points.payload(record.document))
 
     def _update(self, operation: Any, weight: int = 1) -> None:
         """Apply and make durable: the engine has written its log when it returns, which survives a kill of this

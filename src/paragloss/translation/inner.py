@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 
 from paragloss.analysis.sound import sound
 from paragloss.languages import scripts
@@ -40,7 +41,7 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
     if lang not in default.open().langs:
         return []
     known = _held(lang)
-    found = [held for term in terms for held in known[term]]
+    found = list(chain.from_iterable(map(known.__getitem__, terms)))
     found += [said for pair in zip(terms, written, strict=False) for said in known.spoken(*pair)]
     return found + pieced(terms, lang) if sounds.letters(lang) else found
 

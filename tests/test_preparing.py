@@ -1,0 +1,30 @@
+"""What documents need before they are written: prepared together, they get what each would get by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paragloss.bm25 import Layout
+from paragloss.engine import encoding, preparing, train
+from paragloss.models import cr5
+from paragloss.types import Concept, Document
+
+
+def test_terms_that_were_cut_for_searching_give_the_vectors_of_the_texts(tmp_path):
+    concepts = [
+        Concept(str(i), {"en": f"rain falls on town {i}", "de": f"Regen fällt auf Stadt {i}"}) for i in range(30)
+    ]
+    model = train(cr5.fit, concepts, dim=8)
+    documents = [
+        Document("a", "Rain falls on the towns.", "en", "Rains"),
+        Document("b", "Regen und Städte", "de"),
+        Document("c", "rain 7", "en", "the of and"),
+        Document("d", "", "en", "Rain"),
+        Document("e", "Дождь", "ru"),
+    ]
+    layout = Layout(("title", "text"))
+    ((_, _, dense),) = preparing.prepared([documents], layout, {"cr5": model}, None)
+    for document, row in zip(documents, dense["cr5"], strict=True):
+        alone = encoding.rows_of(model, [document])[0]
+        np.testing.assert_allclose(row, np.zeros_like(row) if alone is None else alone, atol=1e-6)
+    assert dense["cr5"][:4].any(axis=1).all()
