@@ -236,3 +236,33 @@ def test_frequencies_are_those_of_a_plain_table(steps):
 def test_sparse_is_in_order_and_without_zeros():
     vector = sparse({9: 1.0, 3: 0.0, 2: 2.0})
     assert (vector.indices.tolist(), vector.values.tolist()) == ([2, 9], [2.0, 1.0])
+
+
+def test_plain_terms_are_remembered_until_something_is_counted():
+    layout = Layout(("title", "text"))
+    statistics, rng = Statistics(layout), np.random.default_rng(0)
+    weights = {"title": 2.0, "text": 1.0}
+
+    def count(number):
+        texts = [{"text": [f"w{i}" for i in rng.zipf(1.5, 20) % 300], "title": ["w3"]} for _ in range(number)]
+        vectors = statistics.weigh(["en"] * number, layout.bags([("en", text) for text in texts]))
+        statistics.count(["en"] * number, vectors)
+        return vectors
+
+    def agree():
+        for words in (["w1"], ["w2", "w1", "nobody"], ["w3", "w299", "w7", "w1"], ["nobody"]):
+            terms = dict.fromkeys(words, 1.0)
+            for _ in range(2):  # worked out, remembered
+                (one,) = statistics.queries([("en", terms)], weights)
+                (other, _) = statistics.queries([("en", terms), ("de", {})], weights)
+                assert all(map(np.array_equal, one[0], other[0]))
+                assert one[1] == other[1]
+
+    vectors = count(50)
+    agree()
+    before = statistics.query("en", {"w1": 1.0}, weights).values.tolist()
+    count(500)
+    agree()
+    assert statistics.query("en", {"w1": 1.0}, weights).values.tolist() != before
+    statistics.count(["en"] * 50, vectors, sign=-1)
+    agree()

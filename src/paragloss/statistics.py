@@ -22,8 +22,11 @@ from paragloss.types import SparseVector
 FORMAT = 1
 #: How far, relatively, an average length may move before weights made with the old one are rewritten.
 DRIFT = 0.05
+#: Terms of a language whose weight is remembered.
+_MEMO = 50_000
 
 _Key: TypeAlias = tuple[str, str]  # field, language
+_Given: TypeAlias = tuple[list[tuple[int, float]], float]  # a term's ids and weights, and the most it can give
 
 
 class Statistics:
@@ -36,6 +39,8 @@ class Statistics:
         #: how many documents of each field and language were weighed with which average
         self._averages: dict[_Key, Counter[float]] = {}
         self._df = Frequencies()
+        #: What each plain term gives, by language and what fields count: as long as nothing is counted.
+        self._given: dict[tuple[Any, ...], dict[str, _Given]] = {}
         #: How many documents the collection had when these were written down, where that was said.
         self.records: int | None = None
         #: The batches that were last folded into these, where many write (`search.ledger`).
@@ -89,6 +94,37 @@ class Statistics:
         """`query` for several languages at once, and what a document of each would score that says every term without
         end; terms that no document has count too. A field counts as far as documents have it: the few that have more
         do not make the others worse."""
+        if len(said) == 1 and set(said[0][1].values()) == {1.0}:
+            return [self._plain(said[0][0], list(said[0][1]), weights)]
+        return self._weighed(said, weights)
+
+    def _plain(self, lang: str, terms: Sequence[str], weights: Mapping[str, float]) -> tuple[SparseVector, float]:
+        """Words of one language, each once: what each gives by itself is remembered until something is counted."""
+        kind = lang, *weights.items()
+        known = self._given.setdefault(kind, {})
+        fresh: dict[str, _Given] = {}
+        if new := [term for term in terms if term not in known]:
+            for term, (vector, most) in zip(new, self._weighed([(lang, {t: 1.0}) for t in new], weights), strict=True):
+                fresh[term] = list(zip(vector.indices.tolist(), vector.values.tolist(), strict=True)), most
+            if len(known) < _MEMO:
+                known.update(fresh)
+            else:
+                self._given[kind] = dict(fresh)
+        entries: list[tuple[int, float]] = []
+        whole = 0.0
+        for term in terms:
+            some, most = fresh.get(term) or known[term]
+            entries += some
+            whole += most
+        entries.sort()
+        ids, values = zip(*entries, strict=True) if entries else ((), ())
+        if len(set(ids)) < len(ids):  # two terms with one id
+            return self._weighed([(lang, dict.fromkeys(terms, 1.0))], weights)[0]
+        return SparseVector(np.array(ids, np.uint32), np.array(values, np.float32)), whole
+
+    def _weighed(
+        self, said: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
+    ) -> list[tuple[SparseVector, float]]:
         langs, sizes = [lang for lang, _ in said], [len(terms) for _, terms in said]
         of = np.repeat(np.arange(len(said)), sizes)  # (terms,) which language
         wanted = np.array([weight for _, terms in said for weight in terms.values()], np.float64)
@@ -138,6 +174,7 @@ class Statistics:
                 del self._documents[key], self._lengths[key]
         self._tally(langs, bags, sign)
         self._df.add(bags.ids, sign)
+        self._given = {}
 
     def merge(self, parts: Sequence[tuple[Statistics, int]]) -> None:
         """Take in what others counted, or with -1 out again: all of it as one sum, so that order does not matter."""
@@ -156,6 +193,7 @@ class Statistics:
             self._averages[key] = Counter({average: number for average, number in made.items() if number})
             if not self._averages[key]:
                 del self._averages[key]
+        self._given = {}
 
     def recast(self, langs: Sequence[str], old: Sequence[SparseVector], new: Sequence[SparseVector]) -> None:
         """Note that documents have been weighed anew; nothing else about them has changed."""
