@@ -1,5 +1,6 @@
 """One file of results: what docs, advisor and leaderboard say is what it says."""
 
+import hashlib
 import json
 import re
 import sys
@@ -170,6 +171,33 @@ def test_another_reader_finds_the_same_figures_in_the_runs(tmp_path, monkeypatch
             expected = [round(theirs[query.id], 4) for query in asked]
             assert ours[f"{task.name} | {system}"]["measure"] == pytest.approx(expected, abs=1e-4)
             assert sum(expected) > 1, "something was found"
+
+
+def test_vectors_from_elsewhere_are_charged_for_as_if_they_were_made_here(tmp_path, monkeypatch):
+    from paragloss.recipes import computed
+
+    clock = [0.0]
+
+    class Slow:
+        def encode(self, texts, *, query):
+            clock[0] += 2 * len(texts)  # two seconds a text
+            return np.ones((len(texts), 384), np.float32)
+
+    monkeypatch.setattr(computed.packages, "E5", Slow)
+    monkeypatch.setattr(computed.time, "process_time", lambda: clock[0])
+    texts = [f"text {n}" for n in range(400)]
+    keys = [hashlib.blake2b(f"passage: {text}".encode(), digest_size=8).hexdigest() for text in texts]
+    (tmp_path / "keys.json").write_text(json.dumps(keys))
+    np.save(tmp_path / "vectors0.npy", np.full((400, 384), 0.5, np.float16))
+    with computed.vectors(str(tmp_path)) as known:
+        rows = known.encode([*texts, "unknown"], query=False)
+        here = clock[0] / 2 - 1  # texts that were encoded here only to see what that costs
+    assert (rows[:400] == 0.5).all()
+    assert (rows[400] == 1).all(), "what is not there is encoded here"
+    assert 0 < here < 40
+    assert known.each(query=False) == 2
+    assert known.owed(query=False) == 2 * (401 - here)
+    assert known.owed(query=True) == 0.0
 
 
 def test_what_was_measured_takes_the_place_of_what_was_known(measured):

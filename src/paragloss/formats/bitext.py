@@ -1,14 +1,16 @@
-"""Sentence pairs: `en-de.tsv`, one pair per line, its two columns in the languages the file is named after."""
+"""Sentence pairs: `en-de.tsv`, one pair per line, its two columns in the languages the file is named after; or two
+files, line beside line, as Europarl and WMT have them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from paragloss.errors import InputError
 from paragloss.formats.rows import Part
-from paragloss.formats.text import OnError, PathLike, checked_lang, rows, stem
+from paragloss.formats.text import OnError, PathLike, checked_lang, lines, rows, stem
 
 _PAIR = re.compile(r"(?:.*\.)?([a-zA-Z]{2,3}(?:_[A-Za-z0-9]+)*)-([a-zA-Z]{2,3}(?:[-_][A-Za-z0-9]+)*)")
 
@@ -22,6 +24,15 @@ def languages(path: PathLike) -> tuple[str, str] | None:
 def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
     """The two columns of every line; further columns are not read."""
     return rows(path, lambda _, line: _pair(line), on_error=on_error)
+
+
+def read_beside(first: PathLike, second: PathLike) -> Iterator[tuple[str, str]]:
+    """Line beside line of two files; pairs of which one is blank are left out."""
+    for left, right in zip_longest(lines(first), lines(second)):
+        if left is None or right is None:
+            raise InputError(f"{first} and {second} have not as many lines: they should say the same, line by line")
+        if left[1].strip() and right[1].strip():
+            yield left[1].strip(), right[1].strip()
 
 
 def read_parts(path: PathLike, *, langs: tuple[str, str] | None = None, on_error: OnError = None) -> Iterator[Part]:

@@ -164,7 +164,8 @@ def _reasons(
     own: bool,
     encoder: bool,
 ) -> list[str]:
-    said = [f"the default model knows {len(others) - len(unknown)} of the {len(others)} other languages"]
+    known = f"the default model knows {len(others) - len(unknown)} of the {len(others)} other languages"
+    said = [known if others else "all that was read is in the language you ask in"]
     if own:
         said.append(f"{pairs:,} aligned texts are enough for a table and Cr5 of your own")
     if encoder:

@@ -16,13 +16,13 @@ import numpy as np
 
 from paragloss import __version__
 from paragloss.formats.trec import write_qrels, write_run
-from paragloss.recipes.tasks import Task
+from paragloss.recipes.tasks import TALK, Task
 from paragloss.types import Hit, Ranking
 
 #: As MTEB writes languages.
 _LANGS = {
-    "ar": "arb-Arab", "da": "dan-Latn", "en": "eng-Latn", "fr": "fra-Latn", "hi": "hin-Deva", "it": "ita-Latn",
-    "ru": "rus-Cyrl", "vi": "vie-Latn", "zh": "cmn-Hans",
+    "ar": "arb-Arab", "da": "dan-Latn", "en": "eng-Latn", "es": "spa-Latn", "fr": "fra-Latn", "hi": "hin-Deva",
+    "it": "ita-Latn", "ru": "rus-Cyrl", "vi": "vie-Latn", "zh": "cmn-Hans",
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def entry(task: str, values: Sequence[float], queries: int) -> dict[str, Any]:
     kind, _, pair = task.split(", ")
     measure = "ndcg_at_10" if kind == "ad hoc" else "mrr_at_100"
     score = float(np.mean(values))
-    langs = list(_LANGS) if pair == "mixed list" else pair.split("-")
+    langs = ["en", *TALK] if pair == "mixed list" else pair.split("-")
     scores = {measure: score, "main_score": score, "seeds": list(values), "queries": queries}
     return {"hf_subset": pair, "languages": [_LANGS.get(lang, lang) for lang in langs], **scores}
 

@@ -115,7 +115,9 @@ def _introduction(results: Mapping[str, Any]) -> list[str]:
         f"hand. Learned systems have up to {seeds} seeds: mean ± standard deviation. Tasks, splits and sizes are those",
         "of `src/paragloss/recipes/tasks.py`. `fast` is what `paragloss search` does with the default model (its held",
         "build, which has not seen what is asked), `best` is `fast` with e5; `own` adds a table and Cr5 learned from",
-        "the training part of the same collection. An empty cell was not measured. Costs are of one core; all took",
+        "the training part of the same collection. An empty cell: the system does not go between these languages",
+        "(a machine translates English to Spanish only, dictionaries and tables go one way), or it was not measured.",
+        "Costs are of one core, e5's told from some of the texts where its vectors came from elsewhere; all took",
         f"{results['seconds'] / 60:,.0f} minutes of one core ({results['machine']}).",
     ]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -80,15 +80,19 @@ def drawn(items: Sequence[T], most: int, seed: int) -> list[T]:
 
 
 def sentences(lang: str, *, tenths: int = 1) -> Split:
-    """Tatoeba's sentence pairs with English as concepts, each sentence once; split by a hash of the English one."""
+    """Tatoeba's sentence pairs with English."""
+    with gzip.open(folder() / "tatoeba" / f"en-{lang}.tsv.gz", "rt", encoding="utf-8") as lines:
+        return divided((line.rstrip("\n").split("\t")[:2] for line in lines), lang, tenths=tenths)
+
+
+def divided(pairs: Iterable[Sequence[str]], lang: str, *, tenths: int = 1) -> Split:
+    """Sentence pairs with English as concepts, each sentence once; split by a hash of the English one."""
     seen: set[str] = set()
     concepts = []
-    with gzip.open(folder() / "tatoeba" / f"en-{lang}.tsv.gz", "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines):
-            english, other = line.rstrip("\n").split("\t")[:2]
-            if english not in seen and other not in seen:
-                seen |= {english, other}
-                concepts.append(Concept(f"t{number}", {"en": english, lang: other}))
+    for number, (english, other) in enumerate(pairs):
+        if english not in seen and other not in seen:
+            seen |= {english, other}
+            concepts.append(Concept(f"t{number}", {"en": english, lang: other}))
     held = [digest(concept.texts["en"]) % 10 < tenths for concept in concepts]
     return Split(
         [c for c, out in zip(concepts, held, strict=True) if not out],

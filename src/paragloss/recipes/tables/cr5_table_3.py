@@ -2,7 +2,7 @@
 
 Theirs: Europarl en-it, 200,000 candidates, Cr5 and word vectors from Wikipedia, a dictionary of 5,000 pairs. Ours: Cr5
 and each language's own word vectors (PPMI, 200 dimensions) from Debian's descriptions; sentences of Tatoeba; MUSE pairs
-as the dictionary. Neither learns from sentences.
+as the dictionary. Neither learns from sentences. Europarl is a part where its files are (`recipes.originals`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.models import alignment, cr5
+from paragloss.recipes import originals
 from paragloss.recipes.finding import across
 from paragloss.recipes.running import Measured
 from paragloss.recipes.sets import drawn, folder, in_all, sentences, split
@@ -37,12 +38,14 @@ MAPS = {
 
 
 def parts(smoke: bool) -> list[str]:
-    return ["en-it"] if smoke else ["en-it", "en-da", "en-fr"]
+    ours = ["en-it"] if smoke else ["en-it", "en-da", "en-fr"]
+    return [*ours, *([] if smoke else originals.present({"europarl en-it": ("europarl/*.en", "europarl/*.it")}))]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:
-    lang = part.removeprefix("en-")
-    test = drawn(sentences(lang).test, 40 if smoke else 1000, 0)
+    name, _, lang = part.rpartition("en-")
+    held = originals.sentences(name.strip(), lang) if name else sentences(lang)
+    test = drawn(held.test, 40 if smoke else 2000 if name else 1000, 0)
     learned = models(lang, seed, smoke)
     rows: Measured = {}
     for name, (method, rule) in MAPS.items():

@@ -2,18 +2,19 @@
 
 Theirs: Dinu's en-it dictionary, 1,500 words, 200,000 candidates. Ours: MUSE pairs whose words all models know
 and whose English word is not among the pairs that taught the maps; candidates are all words of the other language; the
-models of Table 3.
+models of Table 3. Dinu's pairs are a part where their file is (`recipes.originals`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from paragloss.formats.dictionaries import read_pairs
+from paragloss.formats.dictionaries import Entry, read_pairs
+from paragloss.recipes import originals
 from paragloss.recipes.finding import RULES, unit
 from paragloss.recipes.running import Measured
 from paragloss.recipes.sets import drawn, folder
-from paragloss.recipes.tables.cr5_table_3 import DATA, MAPS, MINUTES, TAUGHT, models, parts
+from paragloss.recipes.tables.cr5_table_3 import DATA, MAPS, MINUTES, TAUGHT, models
 from paragloss.serving.bag import BagEncoder
 from paragloss.types import Query
 
@@ -22,24 +23,30 @@ __all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
 COLUMNS = ("P@1", "P@5", "P@10", "words")
 
 
+def parts(smoke: bool) -> list[str]:
+    ours = ["en-it"] if smoke else ["en-it", "en-da", "en-fr"]
+    return [*ours, *([] if smoke else originals.present({"dinu en-it": ("dinu/*test*",)}))]
+
+
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:
-    lang = part.removeprefix("en-")
+    name, _, lang = part.rpartition("en-")
     learned = models(lang, seed, smoke)
-    right = meanings(lang, list(learned.values()))
-    asked = drawn([Query(word, word, "en") for word in right], 30 if smoke else 500, 0)
+    right = meanings(lang, list(learned.values()), originals.dinu() if name else [])
+    asked = drawn([Query(word, word, "en") for word in right], 30 if smoke else 1500 if name else 500, 0)
     rows: Measured = {}
     for name, (method, rule) in MAPS.items():
         rows[name] = found_at(learned[method], lang, asked, right, rule)
     return rows
 
 
-def meanings(lang: str, learned: list[BagEncoder]) -> dict[str, set[str]]:
-    """English words that every model knows and no map was taught, with those of their translations all models know."""
+def meanings(lang: str, learned: list[BagEncoder], others: list[Entry]) -> dict[str, set[str]]:
+    """English words that every model knows and no map was taught, with those of their translations all models know;
+    of other pairs than MUSE's, if any are given."""
     entries = list(read_pairs(folder() / "muse" / f"en-{lang}.tsv.gz"))
     taught = {entry.source.lower() for entry in entries[:TAUGHT]}
     here, there = (set.intersection(*(set(terms(model, code)) for model in learned)) for code in ("en", lang))
     found: dict[str, set[str]] = {}
-    for entry in entries[TAUGHT:]:
+    for entry in others or entries[TAUGHT:]:
         word, other = entry.source.lower(), entry.target.lower()
         if word in here and other in there and word not in taught:
             found.setdefault(word, set()).add(other)
