@@ -81,3 +81,17 @@ def test_what_is_read_ahead_never_drives_out_what_was_asked_for():
     assert not recent.remember("terms", [(4, packed(1, 2, 3, 4))])
     assert recent.rows("terms", [2, 3], shelf)[1].indices.tolist() == [7, 8, 0, 1, 2]
     assert shelf.asked == [[3]]
+
+
+def test_the_last_to_come_make_room_for_the_next():
+    shelf, recent = Shelf(), Recent(most=80)
+    assert recent.remember("terms", [(20, packed(*range(20))), (48, packed(*range(48)))])  # 68 of 80
+    recent.rows("terms", [3, 5], shelf)  # 76: the last of these begins behind the edge
+    recent.rows("terms", [7, 20], shelf)  # no room: 5 goes, 3 stays
+    langs, rows = recent.rows("terms", [7, 48, 3, 20], shelf)
+    assert langs == ["en"] * 4
+    assert rows.indices.tolist() == [*range(7), *range(48), *range(3), *range(20)]
+    assert shelf.asked == [[3, 5], [7]]
+    langs, rows = recent.rows("terms", [5, 7, 48], shelf)  # no room for both: all go
+    assert rows.indices.tolist() == [*range(5), *range(7), *range(48)]
+    assert shelf.asked[2:] == [[5], [7], [48]]

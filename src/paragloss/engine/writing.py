@@ -28,8 +28,11 @@ SMALL = 50
 #: Up to so many documents comparing with all of them takes a few milliseconds, is exact, and saves building a graph,
 #: which takes longer than everything else in indexing.
 _MANY = 50_000
-#: Up to so many documents weights are kept exact after every call of `index`, however little it adds.
-_FEW = 20_000
+#: Up to so many documents weights are kept exact after every call of `index`, however little it adds; up to so many
+#: where it adds a twentieth of them. Beyond, the pass over all of them takes longer than indexing did.
+_FEW, _EXACT = 20_000, 100_000
+#: How far average lengths may move there before weights are made anew: no score is off by more.
+_CLOSE = 0.01
 
 Progress = Callable[[int], None] | None
 Encoding = Callable[[int, int], None] | None
@@ -68,8 +71,7 @@ def index(
                 progress(done)
     finally:
         total = held.store.count()
-        # Exact weights cost a pass over all documents: they must be few, or many of them new.
-        held.index.refresh(tolerance=0.0 if total <= max(_FEW, 20 * done) else DRIFT)
+        held.index.refresh(tolerance=_tolerance(total, done))
         held.index.commit()
     for name, model in slow(held.models).items():
         catch_up(held.store, name, model, progress=encoding)
@@ -146,6 +148,13 @@ def _warn(held: Held, documents: Sequence[Document], warned: set[str]) -> None:
 def tend(held: Held) -> None:
     """Do what `add` left for later, beside whoever searches and writes."""
     _build_graph(held, held.store.count())
+
+
+def _tolerance(total: int, new: int) -> float:
+    """Exact weights cost a pass over all documents: they must be few, or many of them new."""
+    if total <= max(_FEW, min(20 * new, _EXACT)):
+        return 0.0
+    return _CLOSE if total <= 20 * new else DRIFT
 
 
 def _build_graph(held: Held, total: int) -> None:

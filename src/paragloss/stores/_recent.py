@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from paragloss.types import SparseRows, SparseVector
 
-#: So many entries of one vector's name are remembered: about 200 MB where all are; what is not used takes no memory.
-MOST = 25_000_000
+#: So many entries of one vector's name are remembered: about 320 MB where all are; what is not used takes no memory.
+MOST = 40_000_000
 
 
 class Packed(NamedTuple):
@@ -39,10 +39,14 @@ class Recent:
         lacking = list(dict.fromkeys(point for point in points if point not in table.place))
         if lacking:
             new = list(read(lacking))
-            if not table.room_for(new):  # all go, also those that are wanted now
-                table.clear()
-                others = [point for point in dict.fromkeys(points) if point not in set(lacking)]
-                new += read(others) if others else []
+            for make_room in (table.let_last_go, table.clear):
+                if not table.room_for(new):  # some go, perhaps also such as are wanted now
+                    make_room()
+                    here = {point for point, _ in new}.union(lacking)
+                    others = [
+                        point for point in dict.fromkeys(points) if point not in table.place and point not in here
+                    ]
+                    new += read(others) if others else []
             table.remember(new)
         return table.rows(points)
 
@@ -67,7 +71,8 @@ class Recent:
 
 
 class _Table:
-    """Vectors one after the other; who finds no more room clears it, and a new round begins."""
+    """Vectors one after the other. Where there is no more room the last to come make room for the next: what was read
+    ahead stays."""
 
     def __init__(self, most: int) -> None:
         self.place: dict[int, int] = {}  # of a point
@@ -75,13 +80,22 @@ class _Table:
         self._starts, self._sizes, self._spoken = (np.zeros(1024, np.int64) for _ in range(3))
         self._indices, self._values = np.empty(most, np.uint32), np.empty(most, np.float32)
         self._next = self._used = 0
+        self._edge = most - most // 8  # what begins behind it are the last to come
+        self._last: list[int] = []  # of these the points
+        self._first = 0  # and the first row
 
     def room_for(self, new: Sequence[tuple[int, Packed]]) -> bool:
         return self._used + _entries(new) <= len(self._indices)
 
+    def let_last_go(self) -> None:
+        for point in self._last:
+            self.place.pop(point, None)
+        if self._last:
+            self._next, self._used, self._last = self._first, int(self._starts[self._first]), []
+
     def clear(self) -> None:
         self.place.clear()
-        self._next = self._used = 0
+        self._next, self._used, self._last = 0, 0, []
 
     def remember(self, new: Sequence[tuple[int, Packed]]) -> None:
         if not self.room_for(new):  # asked for at once: more than is meant to be kept
@@ -95,6 +109,9 @@ class _Table:
             self._indices[start : start + size] = one.vector.indices
             self._values[start : start + size] = one.vector.values
             self.place[point] = row
+            if start >= self._edge:
+                self._first = self._first if self._last else row
+                self._last.append(point)
             self._next, self._used = row + 1, start + size
 
     def rows(self, points: Sequence[int]) -> tuple[list[str], SparseRows]:
