@@ -36,11 +36,11 @@ class Names:
 
     def known(self, keys: set[Any]) -> Mapping[Any, str]:
         """What documents are called, these among them; one that went away meanwhile is not."""
-        new = keys - self._known.keys()
+        new = [key for key in keys if key not in self._known]
         if new:
             if len(self._known) + len(new) > MOST:
-                self._known = {key: self._known[key] for key in keys - new}
-            self._known.update(self._read(list(new)))
+                self._known = {key: self._known[key] for key in keys.difference(new)}
+            self._known.update(self._read(new))
         return self._known
 
     def name(self, key: Any) -> str:
