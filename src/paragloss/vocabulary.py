@@ -43,7 +43,7 @@ class Vocabulary:
     def index(self) -> dict[str, int]:
         return {term: i for i, term in enumerate(self.terms)}
 
-    @property
+    @cached_property
     def idf(self) -> Floats:
         """ln(n / df) + 1 over the training documents."""
         return (np.log(max(self.documents, 1) / np.maximum(self.df, 1)) + 1).astype(np.float32)
