@@ -1,12 +1,20 @@
 """The papers' own data, in the form it is published in, is measured by the same recipes; here little of it, made up."""
 
+import bz2
+import gzip
 import random
+import sys
+from pathlib import Path
 
 import pytest
 
 from paragloss.errors import InputError
 from paragloss.formats.bitext import read_beside
 from paragloss.recipes import load, originals
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "formats"))
+from test_wikilinks import sql
+from test_wikipedia import dump, page
 
 WORDS = ["water", "fire", "house", "river", "stone", "bread", "horse", "light", "night", "school", "road", "tree"]
 HINDI = ["पानी", "आग", "घर", "नदी", "पत्थर", "रोटी", "घोड़ा", "प्रकाश", "रात", "विद्यालय", "सड़क", "पेड़"]
@@ -71,6 +79,34 @@ def test_graded_links_are_those_of_the_collection(place):
     judged = originals.judged("fr", 1000)
     assert judged.qrels["5"] == {"5": 2, "4": 1}
     assert set(load("smooth-table-2").measure("lsclir en-fr", 0, smoke=True)) == {"SOSL", "3-part", "MSE", "PO_S"}
+
+
+def test_wikipedia_s_dumps_are_read_as_they_are_published(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARAGLOSS_DATA", str(tmp_path))
+    assert originals.wikipedias() == []
+    place = tmp_path / "wikipedia"
+    place.mkdir()
+    names = [f"{WORDS[n % 12]} {n}" for n in range(60)]
+    for lang, words in (("en", WORDS), ("da", HINDI)):
+        told = [
+            page(n + 1, f"{words[n % 12]} {n}", f"{said(words, ((n + 5) % 12, (n + 7) % 12))} {n}.") for n in range(60)
+        ]
+        (place / f"{lang}wiki-20260101-pages-articles.xml.bz2").write_bytes(bz2.compress(dump(*told)))
+    tables = {
+        "langlinks": ",".join(f"({n + 1},'en','{name}')" for n, name in enumerate(names)),
+        "linktarget": ",".join(f"({n + 1},0,'{HINDI[n % 12]}_{n}')" for n in range(60)),
+        "pagelinks": ",".join(f"({n},0,{n + 1}),({n + 1},0,{n})" for n in range(1, 60)),
+    }
+    for name, rows in tables.items():
+        (place / f"dawiki-20260101-{name}.sql.gz").write_bytes(gzip.compress(sql(name, rows)))
+    judged = originals.encyclopedia("da", 1000)
+    assert len(judged.queries) == 60
+    assert judged.qrels["house 2"] == {"house 2": 2, "fire 1": 1, "river 3": 1}
+    some = originals.encyclopedia("da", 10)
+    assert len(some.queries) == 10
+    assert 10 < len(some.documents) <= 30, "pages that are linked with those that ask are there too"
+    assert "wikipedia en-da" in load("smooth-table-2").parts(False)
+    assert "SOSL" in load("smooth-table-2").measure("wikipedia en-da", 0, smoke=True)
 
 
 def test_word_pairs_to_be_found(place):

@@ -1,20 +1,24 @@
 """The papers' own data, for those who have it: recipes measure it as further parts where its files are here.
 
 Under PARAGLOSS_DATA: `wmt14/*.en` and `.hi`, `europarl/*.en` and `.it` (sentences, line beside line, as they are
-published), `dinu/*test*` (Dinu's dictionary), `lsclir/wiki_en.queries`, `wiki_XX.documents`, `en2XX.rel`, and `fire/hi`
-(a folder of TREC documents) with `fire/topics.en`, `topics.hi` and `qrels`.
+published), `dinu/*test*` (Dinu's dictionary), `lsclir/wiki_en.queries`, `wiki_XX.documents`, `en2XX.rel`, `fire/hi` (a
+folder of TREC documents) with `fire/topics.en`, `topics.hi` and `qrels`, and Wikipedia's dumps under their own names,
+`wikipedia/enwiki-DAY-pages-articles.xml.bz2`, of another language also `langlinks`, `pagelinks` and `linktarget`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
-from paragloss.formats import bitext, lsclir, trec
+from paragloss import judgments
+from paragloss.formats import bitext, lsclir, trec, wikilinks
 from paragloss.formats.dictionaries import Entry, read_pairs
+from paragloss.formats.rows import group
 from paragloss.recipes.adhoc import Pages
 from paragloss.recipes.sets import Split, divided, drawn, folder
-from paragloss.types import Judged
+from paragloss.types import Judged, Query
 
 #: The paper's sentences to learn from.
 WMT14 = 100_000
@@ -51,6 +55,30 @@ def judged(lang: str, most: int) -> Judged:
     documents = {d.id: d for d in lsclir.read_documents(place / f"wiki_{lang}.documents") if d.id in wanted}
     grades = {query.id: {d: g for d, g in qrels[query.id].items() if d in documents} for query in queries}
     return Judged([query for query in queries if grades[query.id]], documents, {q: g for q, g in grades.items() if g})
+
+
+def wikipedias() -> list[str]:
+    """Languages whose dumps are here, beside English."""
+    found = {file.name.partition("wiki-")[0] for file in (folder() / "wikipedia").glob("*wiki-*langlinks.sql*")}
+    return sorted(found - {"en"})
+
+
+def encyclopedia(lang: str, most: int) -> Judged:
+    """At most so many English pages ask for the same page in another language; pages it is linked with both ways are
+    partly relevant. Only pages that ask or are linked with one are kept."""
+
+    def file(code: str, what: str) -> Path:
+        return sorted((folder() / "wikipedia").glob(f"{code}wiki-*{what}*"))[-1]
+
+    dump, tables = file(lang, "pages-articles"), [file(lang, what) for what in ("langlinks", "pagelinks", "linktarget")]
+    shared = {title for _, code, title in wikilinks.read_langlinks(tables[0]) if code == "en"}
+    asking = {query.id for query in drawn([Query(title, title, "en") for title in sorted(shared)], most, 0)}
+    pairs = wikilinks.concept_links(dump, tables[1], tables[0], linktarget=tables[2])
+    links = judgments.mutual(pair for pair in pairs if asking.intersection(pair))
+    wanted = asking | {other for page in asking for other in links.get(page, ())}
+    english = (part for part in wikilinks.read_parts(file("en", "pages-articles")) if part.concept in asking)
+    others = (part for part in wikilinks.read_parts(dump, tables[0]) if part.concept in wanted)
+    return judgments.from_aligned(group(chain(english, others)), source="en", target=lang, links=links)
 
 
 def fire(source: str, *, smoke: bool) -> Pages:
