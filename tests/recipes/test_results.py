@@ -299,6 +299,17 @@ def test_advice_where_the_default_model_does_not_know_a_language(tmp_path):
     assert "--no-default" in said.commands[-2]
 
 
+def test_advice_where_encoding_would_take_days(tmp_path):
+    rows = [{"id": str(n), "lang": "fr" if n % 2 else "de", "text": "un petit texte"} for n in range(6000)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    results = {**known(), "costs": {"e5": {"documents/s": 0.01, "ms/query": 60.0}}}
+    said = advising.advise([str(tmp_path / "a.jsonl")], results, here=laptop("e5 (encoder)"))
+    assert (said.corpus.documents, said.corpus.langs) == (6000, {"de": 3000, "fr": 3000}), "all of them, not the first"
+    assert "e5" not in said.pipeline
+    assert "e5 is installed, but encoding 6,000 documents would take 42 hours here" in said.reasons
+    assert any("GPU" in help_ for help_ in said.helps)
+
+
 def test_advice_on_a_file_that_is_not_there(tmp_path):
     assert (
         "there is no such file" in paragloss_("advise", "nothing.txt", cwd=tmp_path, code=1).stderr

