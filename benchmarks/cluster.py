@@ -1,8 +1,9 @@
 """Three nodes, two replicas, one of them killed (-9) while documents are written and searched:
-`python benchmarks/cluster.py --documents 3000`.
+`python benchmarks/cluster.py --documents 3000`; with `--fault stop` it stands still instead and answers nobody, as one
+that is cut off, with `--fault full` its disk is full (as root).
 
 Starts a real cluster on loopback (the server of tests/stores/conftest.py), writes batches and searches all the while,
-kills the third node half-way, goes on, starts it again after --away seconds, and holds every acknowledged document,
+harms the third node half-way, goes on, mends it after --away seconds, and holds every acknowledged document,
 every count and every node's rankings against each other. What is acknowledged is in both replicas: with one of two gone
 writing is refused, and tried again until the node is back; searching goes on. Prints what a user would have seen:
 errors, the longest waits, documents lost, counts that were too low. With --nodes 1 it measures writing and searching of
@@ -12,9 +13,12 @@ one node on the same cores.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,8 @@ from paragloss.stores.cluster import ClusterStore
 from paragloss.types import Document, Query
 
 NAME, BATCH, DIM = "loss", 100, 16
+#: Megabytes of a disk that will be full.
+DISK = 1000
 
 
 class Seen:
@@ -83,6 +89,30 @@ def written(index: ManyWriters, first: int, number: int, seen: Seen, *, patience
     return time.perf_counter() - start
 
 
+def killed(node: Any) -> Callable[[], None]:
+    node.process.kill()
+    node.process.wait()
+    return node.start_again
+
+
+def stopped(node: Any) -> Callable[[], None]:
+    node.process.send_signal(signal.SIGSTOP)
+    return lambda: node.process.send_signal(signal.SIGCONT)
+
+
+def filled(node: Any) -> Callable[[], None]:
+    filler = node.storage / "filler"
+    with filler.open("wb") as file, suppress(OSError):
+        while True:
+            file.write(bytes(1 << 20))
+            file.flush()
+    return filler.unlink
+
+
+#: What can happen to a node; each gives back what mends it.
+FAULTS = {"kill": killed, "stop": stopped, "full": filled}
+
+
 def agreed(nodes: list[Any], wanted: int, *, patience: float = 300.0) -> bool:
     """Whether every node counts the same and ranks the same, given time."""
     until = time.monotonic() + patience
@@ -106,18 +136,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=3000)
     parser.add_argument("--nodes", type=int, default=3)
-    parser.add_argument("--away", type=float, default=10.0, help="seconds until the killed node is started again")
+    parser.add_argument("--away", type=float, default=10.0, help="seconds until the node is mended")
+    parser.add_argument("--fault", choices=FAULTS, default="kill")
     options = parser.parse_args()
     nodes = [Server(clustered=True)]
-    nodes += [Server(nodes[0].peer, clustered=True) for _ in range(options.nodes - 1)]
+    nodes += [Server(nodes[0].peer, clustered=True) for _ in range(options.nodes - 2)]
+    if options.nodes > 1:
+        nodes.append(Server(nodes[0].peer, clustered=True, disk=DISK if options.fault == "full" else 0))
     try:
-        run(nodes, options.documents, options.away)
+        run(nodes, options.documents, options.away, options.fault)
     finally:
         for node in nodes:
             node.stop()
 
 
-def run(nodes: list[Any], documents: int, away: float) -> None:
+def run(nodes: list[Any], documents: int, away: float, fault: str) -> None:
     placement = Placement(shards=len(nodes), replicas=min(2, len(nodes)))
     seen, half = Seen(), documents // 2 // BATCH * BATCH
     with ClusterStore.create(
@@ -129,9 +162,7 @@ def run(nodes: list[Any], documents: int, away: float) -> None:
         first = written(index, 0, half, seen)
         answered = len(seen.waits)
         if len(nodes) > 1:
-            nodes[-1].process.kill()
-            nodes[-1].process.wait()
-            back = threading.Timer(away, nodes[-1].start_again)
+            back = threading.Timer(away, FAULTS[fault](nodes[-1]))
             back.start()
         second = written(index, half, half, seen)
         total, during = 2 * half, len(seen.waits) - answered
@@ -146,7 +177,7 @@ def run(nodes: list[Any], documents: int, away: float) -> None:
         same = agreed(nodes, total)
     p50, p99 = np.percentile(np.array(seen.waits) * 1e3, [50, 99])
     print(f"{len(nodes)} nodes, {total} documents acknowledged, {len(missing)} lost, {seen.wrong} counts too low")
-    print(f"written {half / first:,.0f}/s before the loss of a node; the other half took {second:.1f} s, and {during}")
+    print(f"written {half / first:,.0f}/s before anything happened; the other half took {second:.1f} s, and {during}")
     print(f"searches were answered meanwhile; the longest wait for a write {max(seen.written):.1f} s")
     print(f"{len(seen.waits)} searches, p50 {p50:.0f} ms, p99 {p99:.0f} ms, longest {max(seen.waits):.1f} s")
     print(

@@ -68,10 +68,15 @@ def free_ports(number: int) -> list[int]:
 
 
 class Server:
-    """One node, in a folder of its own; as root it runs as nobody."""
+    """One node, in a folder of its own; as root it runs as nobody. With `disk`, which only root can give it, it has so
+    many megabytes to write to."""
 
-    def __init__(self, bootstrap: str | None = None, *, clustered: bool = False) -> None:
+    def __init__(self, bootstrap: str | None = None, *, clustered: bool = False, disk: int = 0) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="paragloss-qdrant-"))
+        self.storage, self._disk = self.folder / "storage", disk
+        self.storage.mkdir()
+        if disk:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={disk}m", "tmpfs", self.storage], check=True)
         http, grpc, p2p = free_ports(3)
         self.url, self.peer = f"http://127.0.0.1:{http}", f"http://127.0.0.1:{p2p}"
         program = shutil.copy(binary(), self.folder / "qdrant")  # nobody can't look into a user's cache
@@ -81,7 +86,7 @@ class Server:
             "QDRANT__SERVICE__GRPC_PORT": grpc,
             "QDRANT__CLUSTER__ENABLED": str(clustered).lower(),
             "QDRANT__CLUSTER__P2P__PORT": p2p,
-            "QDRANT__STORAGE__STORAGE_PATH": self.folder / "storage",
+            "QDRANT__STORAGE__STORAGE_PATH": self.storage,
             "QDRANT__STORAGE__WAL__WAL_CAPACITY_MB": 1,  # small files for many small collections
             "QDRANT__STORAGE__OPTIMIZERS__DEFAULT_SEGMENT_NUMBER": 1,
             "QDRANT__STORAGE__SNAPSHOTS_PATH": self.folder / "snapshots",
@@ -94,6 +99,7 @@ class Server:
         root = os.geteuid() == 0
         if root:
             shutil.chown(self.folder, "nobody")
+            shutil.chown(self.storage, "nobody")
         self.log = (self.folder / "log").open("wb")
         self._how: dict[str, Any] = {
             "args": command,
@@ -127,6 +133,8 @@ class Server:
         self.process.kill()  # a gentle stop takes half a minute with many collections
         self.process.wait()
         self.log.close()
+        if self._disk:
+            subprocess.run(["umount", self.storage], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
