@@ -19,6 +19,7 @@ def test_terms_that_were_cut_for_searching_give_the_vectors_of_the_texts(tmp_pat
         Document("a", "Rain falls on the towns.", "en", "Rains"),
         Document("b", "Regen und Städte", "de"),
         Document("c", "rain 7", "en", "the of and"),
+        Document("s", "the", "en", "and of"),
         Document("d", "", "en", "Rain"),
         Document("e", "Дождь", "ru"),
     ]
@@ -27,4 +28,4 @@ def test_terms_that_were_cut_for_searching_give_the_vectors_of_the_texts(tmp_pat
     for document, row in zip(documents, dense["cr5"], strict=True):
         alone = encoding.rows_of(model, [document])[0]
         np.testing.assert_allclose(row, np.zeros_like(row) if alone is None else alone, atol=1e-6)
-    assert dense["cr5"][:4].any(axis=1).all()
+    assert dense["cr5"][:3].any(axis=1).all()

@@ -38,6 +38,10 @@ class Words:
         terms = list(filter(None, map(self._memo.__getitem__, tokens)))
         return terms or list(filter(None, map(self._term_or_stop_word, tokens)))
 
+    def counts(self, token: str) -> bool:
+        """Whether a token is a word and no stop word."""
+        return bool(self._memo[token])
+
     def spans(self, tokens: Sequence[tuple[int, int, str]]) -> list[Span]:
         """The same terms from (start, end, token), with their places."""
         for term_of in (self._memo.__getitem__, self._term_or_stop_word):

@@ -24,6 +24,10 @@ class SpacedAnalyzer:
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pattern.findall(text))
 
+    def says_something(self, text: str) -> bool:
+        """Whether there is a word that is no stop word."""
+        return any(self._words.counts(match[0]) for match in self._pattern.finditer(text))
+
     def spans(self, text: str) -> list[Span]:
         return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
 

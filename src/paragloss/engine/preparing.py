@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from paragloss.analysis import analyzer
+from paragloss.analysis.spaces import SpacedAnalyzer
 from paragloss.bm25 import Bags, Layout
 from paragloss.engine.encoding import encoded, storing
 from paragloss.engine.loading import load
@@ -54,8 +56,18 @@ def prepared(
     for batch in batches:
         documents = with_languages(batch, lang)
         said = analysed(layout, documents)
-        terms = [[*fields.get("title", ()), *fields.get("text", ())] for _, fields in said]
+        terms = (
+            [_whole(document, fields) for document, (_, fields) in zip(documents, said, strict=True)] if models else []
+        )
         yield Prepared(documents, layout.bags(said), _rows(models, documents, terms))
+
+
+def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The terms of title and text together: those of each, where both say more than stop words."""
+    cut, parts = analyzer(document.lang), [text for text in (document.title, document.text) if text]
+    if isinstance(cut, SpacedAnalyzer) and all(map(cut.says_something, parts)):
+        return [*terms.get("title", ()), *terms.get("text", ())]
+    return cut.terms(document.whole)
 
 
 def side_by_side(
