@@ -77,6 +77,7 @@ def searches(number: int, asked: int = 40) -> None:
     with tempfile.TemporaryDirectory() as place, Engine.create(f"{place}/c", models=["e5"]) as engine:
         clock, _ = spent(lambda: engine.index(documents))
         print(f"{number} documents indexed in {clock:.0f} s, vectors invented")
+        max(engine.read_ahead())  # as a server does
         for name, pipeline in {"fast": "bm25+default", "best": "bm25+default+e5", "e5": "e5"}.items():
             took = []
             for i, text in enumerate(queries):
