@@ -233,6 +233,25 @@ def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
         assert store.count() == 9
 
 
+def test_two_who_build_at_once_lose_nothing(folder, monkeypatch):
+    build, numbers = EmbeddedStore._build, iter(range(9))
+
+    def slowly(store, shard, shape):
+        store.add([one(f"new{next(numbers)}")])
+        build(store, shard, shape)
+        store.add([one(f"new{next(numbers)}")])
+
+    monkeypatch.setattr(EmbeddedStore, "_build", slowly)
+    with EmbeddedStore.open(folder) as store:
+        store.add([one("a"), one("b")])
+        both = [threading.Thread(target=store.optimize) for _ in range(2)]
+        for each in both:
+            each.start()
+        for each in both:
+            each.join()
+        assert store.count() == 6
+
+
 def test_a_vector_that_comes_while_a_graph_is_built_stays(folder, monkeypatch):
     monkeypatch.setattr(EmbeddedStore, "_build", lambda store, shard, shape: store.add_dense("other", 2))
     with EmbeddedStore.open(folder) as store:

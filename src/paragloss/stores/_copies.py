@@ -13,6 +13,8 @@ from paragloss.stores._files import sync_folder
 _PREFIX, _OLD = ".copy-", "old"
 #: What is replaced and never changed: a link will do.
 _LINKED = ("blobs", "models")
+#: What is being written, and gone the next moment.
+_UNFINISHED = shutil.ignore_patterns(".*")
 
 
 def size(home: Path) -> int:
@@ -29,7 +31,7 @@ def copied(home: Path) -> Path:
         shutil.copy2(home / "meta.json", target)
         for part in _LINKED:
             if (home / part).is_dir():
-                shutil.copytree(home / part, target / part, copy_function=_linked)
+                shutil.copytree(home / part, target / part, copy_function=_linked, ignore=_UNFINISHED)
         copy_sparse(home / "shard", target / "shard")
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)

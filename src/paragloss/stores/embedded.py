@@ -76,6 +76,7 @@ class EmbeddedStore(KeptVectors):
         self._lock = lock
         self._turn = threading.RLock()  # the engine holds the interpreter while it works: turns cost nothing
         self._writing = threading.RLock()  # held before a turn, by who wants others to read but not to write
+        self._building = threading.Lock()  # one graph at a time: what was written since is noted for one
         self._since: set[int] | None = None  # points written since a copy was made
         self._unflushed = 0
         self._indexed = set(shard.info().payload_schema)
@@ -366,12 +367,21 @@ class EmbeddedStore(KeptVectors):
         thread), so another process does it, which dies with this one, on a copy of the engine's files. What was
         written since is brought over before the copy takes the place of the original.
         """
-        with self._writing:
-            enough_room(self.path, more=2 * self.size)
-            with self._turn, told(f"{self.path} could not be written"):
-                self._open.flush()
-            shape, self._since = self._shape, set()
-            copy = _copies.copied(self.path)
+        with self._building:
+            try:
+                with self._writing:
+                    enough_room(self.path, more=2 * self.size)
+                    shape, self._since = self._shape, set()
+                    with told(f"{self.path} could not be copied"):
+                        with self._turn:
+                            self._open.flush()
+                        copy = _copies.copied(self.path)
+                self._exchange(copy, shape)
+            finally:
+                self._since = None
+
+    def _exchange(self, copy: Path, shape: Shape) -> None:
+        """Build in a copy, and go on with that unless other vectors are kept by then."""
         try:
             with told(f"{self.path} could not be optimized"):
                 self._build(copy / "shard", shape)
@@ -380,7 +390,6 @@ class EmbeddedStore(KeptVectors):
                         self._bring_over(copy / "shard")
                         self._replace(copy)
         finally:
-            self._since = None
             shutil.rmtree(copy, ignore_errors=True)
 
     def _build(self, shard: Path, shape: Shape) -> None:
