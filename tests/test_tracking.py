@@ -79,8 +79,8 @@ def test_a_whole_collection_is_found_whole_and_a_repaired_one_finds_what_is_left
     with Engine.open(place) as engine:  # a document goes missing without the statistics knowing
         engine.held.store.delete(["a.txt"])
     assert any("2 of 3" in finding.what for finding in check(place))
-    kept, damaged = repair(place)
-    assert kept == 2
+    kept, lost, damaged = repair(place)
+    assert (kept, lost) == (2, 0)
     assert damaged.is_dir()
     assert check(place) == []
     with Engine.open(place) as engine:

@@ -106,6 +106,14 @@ def load(path: str | Path, *, kind: str | None = None) -> Artefact:
     return Artefact(found, contents["meta"], arrays, words)
 
 
+def check_finite(path: str | Path) -> None:
+    """Read all numbers of a saved folder: one that is not finite would spread into whatever is computed with it."""
+    for name, array in load(path).arrays.items():
+        rows = array.reshape(-1) if array.dtype.kind == "f" else array[:0]
+        if not all(np.isfinite(rows[start : start + (1 << 20)]).all() for start in range(0, len(rows), 1 << 20)):
+            raise ModelError(f"{path} has numbers in {name!r} that are not finite: train or copy the model again")
+
+
 def _contents(path: Path) -> dict[str, Any]:
     """What a folder says of itself, once it is known to say it right."""
     recover(path)

@@ -64,8 +64,9 @@ def repair(collection: Collection) -> None:
     from paragloss.engine.checking import repair as repaired
 
     with Progress("repairing") as bar:
-        count, damaged = repaired(collection, progress=bar)
-    print(f"kept {count} documents in {collection}; what was there is now {damaged}")
+        kept, lost, aside = repaired(collection, progress=bar)
+    left_out = f", left out {lost} that can't be read (index their files again)" if lost else ""
+    print(f"kept {kept} documents in {collection}{left_out}; what was there is now {aside}")
 
 
 @app.command()

@@ -12,7 +12,7 @@ from paragloss.engine.alarms import Understood
 from paragloss.engine.catching_up import best_passages
 from paragloss.engine.holding import Held
 from paragloss.engine.showing import Result, Said, result
-from paragloss.engine.understanding import Guess, checked, expected, likely
+from paragloss.engine.understanding import Guess, bounded, checked, expected, likely
 from paragloss.engine.understanding import guesses as guessed
 from paragloss.errors import InputError
 from paragloss.search import pipeline as pipelines
@@ -51,16 +51,17 @@ def search(
     held.index.catch_up()
     query, shares = understood(held, Query("", text, lang or ""))
     ranking = _ranked(held, [(query, shares)], k=k, to=to, pipeline=pipeline, where=where)[0]
-    documents = held.documents([hit.id for hit in ranking])
+    here = {document.id: document for document in held.documents([hit.id for hit in ranking])}
+    found = [(here[hit.id], hit.score) for hit in ranking if hit.id in here]  # others were deleted meanwhile
     parts = held.parts()
     targets = [languages.normalise(lang) for lang in to] if to is not None else list(held.langs)
     best = pipelines.attainable(parts, pipeline, source=query.lang, targets=targets)
     models = {**held.models, **parts.translators}
-    passages = best_passages(held.store, held.models, query, documents)
+    passages = best_passages(held.store, held.models, query, [document for document, _ in found])
     results, said = [], Said(query, models)
-    for document, hit in zip(documents, ranking, strict=True):
-        fit = hit.score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
-        results.append(result(said, document, hit.score, fit, passage=passages.get(document.id)))
+    for document, score in found:
+        fit = score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
+        results.append(result(said, document, score, fit, passage=passages.get(document.id)))
     words = alarms.understood(query, parts.translators.values(), held.index.statistics, targets)
     return Answer(query, results, tuple(guess.lang for guess in shares[1:]), words)
 
@@ -96,10 +97,8 @@ def guesses(held: Held, text: str) -> list[Guess]:
 def understood(held: Held, query: Query) -> tuple[Query, list[Guess]]:
     """The query with its language, and which it may be in: as said, or found out, with doubt more than one."""
     query = checked(query)
-    if query.lang:
-        return query, [Guess(query.lang, 1.0)]
-    found = likely(guesses(held, query.text), query.text)
-    return query._replace(lang=found[0].lang), found
+    found = [Guess(query.lang, 1.0)] if query.lang else likely(guesses(held, query.text), query.text)
+    return bounded(query._replace(lang=found[0].lang)), found
 
 
 def searcher(held: Held, pipeline: str | None, source: str, targets: Sequence[str]) -> Searcher:

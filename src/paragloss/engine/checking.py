@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from paragloss.bm25 import Layout
 from paragloss.engine import keeping
 from paragloss.engine.collection import Engine
 from paragloss.engine.encoding import rows_of
 from paragloss.engine.loading import load
+from paragloss.engine.tracking import read_again
 from paragloss.errors import InputError, ParaglossError
+from paragloss.search.fields import FIELDS, INNER
 from paragloss.search.ledger import Ledger
 from paragloss.search.terms import NAME, recount, vectors_of
 from paragloss.serving.pretrained import Pretrained
@@ -115,9 +119,16 @@ def _vectors(store: Any, name: str, model: Encoder) -> list[Finding]:
     return [Finding(many, "remove the model and give it again (paragloss models)")] if off else []
 
 
-def repair(location: str, *, progress: Callable[[int], None] | None = None) -> tuple[int, Path]:
-    """Put every document that can be read, and every model that loads, into a new collection in the old one's place.
-    How many documents, and where the damaged one is now."""
+class Repaired(NamedTuple):
+    """How many documents were kept, how many could not be read, and where the damaged collection is now."""
+
+    kept: int
+    lost: int
+    aside: Path
+
+
+def repair(location: str, *, progress: Callable[[int], None] | None = None) -> Repaired:
+    """Put every document that can be read, and every model that loads, into a new collection in the old one's place."""
     if "://" in location:
         raise InputError("a collection on a server is repaired there: restore a snapshot of it")
     if not exists(location):
@@ -129,33 +140,39 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> t
         shape = old.shape
         several, precision = shape["several"], shape["precision"]
         with create_store(fresh, dense=shape["dense"], sparse=[NAME], several=several, precision=precision) as new:
-            kept = 0
-            for records in old.scroll(vectors=True):
+            kept, lost = 0, 0
+            for records, damaged in old.salvage():
                 new.add(records)
-                kept += len(records)
+                kept, lost = kept + len(records), lost + damaged
                 if progress:
                     progress(kept)
             for name in sorted(path.name for path in (home / "blobs").glob("[!.]*")):
                 data = old.read_blob(name) if name != "statistics" else None
                 if data is not None:
                     new.write_blob(name, data)
-            layout = Statistics.from_bytes(old.read_blob("statistics") or b"")[0].layout
-            statistics = Statistics(layout)
+            read_again(new)  # what is lost may still be in its file
+            statistics = Statistics(_layout(old))
             recount(new, statistics)
             new.write_blob("statistics", statistics.to_bytes(records=kept))
         if (home / "models").is_dir():
             shutil.copytree(home / "models", fresh / "models", dirs_exist_ok=True)
-    damaged = _free(home.with_name(f"{home.name}.damaged"))
-    home.rename(damaged)  # a kill between this and the next: whoever opens the collection finishes
+    aside = _free(home.with_name(f"{home.name}.damaged"))
+    home.rename(aside)  # a kill between this and the next: whoever opens the collection finishes
     fresh.rename(home)
     with Engine.open(location):  # it opens, or says why not
         pass
-    return kept, damaged
+    return Repaired(kept, lost, aside)
+
+
+def _layout(store: Any) -> Layout:
+    """How terms were laid out; as by default where the collection no longer tells."""
+    try:
+        return Statistics.from_bytes(store.read_blob("statistics") or b"")[0].layout
+    except (ParaglossError, ValueError, KeyError):
+        return Layout([*FIELDS, INNER])
 
 
 def _free(path: Path) -> Path:
-    number = 1
-    while path.exists():
-        number += 1
-        path = path.with_name(f"{path.name.rsplit('-', 1)[0]}-{number}")
-    return path
+    """A name that nothing has: the path, or the path and a number."""
+    names = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(name for name in chain([path], names) if not name.exists())

@@ -4,9 +4,8 @@ is done by `opening`, `writing`, `answering` and `describing`."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from paragloss import artefacts
@@ -211,12 +210,9 @@ class Engine:
 
     # Reading
 
-    def read(
-        self, paths: Sequence[str], *, on_error: OnError = None, wanted: Callable[[Path], bool] | None = None
-    ) -> Iterator[Document]:
-        """Documents of files and folders, to be indexed: each file has the id it had the first time. `wanted` is asked
-        before a file is read."""
-        return documents_of(self.held.store, paths, on_error, wanted)
+    def read(self, paths: Sequence[str], *, on_error: OnError = None) -> Iterator[Document]:
+        """Documents of files and folders, to be indexed: each file has the id it had the first time."""
+        return documents_of(self.held.store, paths, on_error)
 
     def documents(self, *, where: Where | None = None, k: int | None = None) -> Iterator[Document]:
         """Documents in no particular order, at most `k`."""

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from paragloss.formats.documents import read
@@ -22,24 +21,25 @@ _REMEMBERED = 1_000_000
 
 
 def documents_of(
-    store: Any, paths: Sequence[str], on_error: OnError, wanted: Callable[[Path], bool] | None = None
+    store: Any, paths: Sequence[str], on_error: OnError, **asked: Callable[..., Any]
 ) -> Iterator[Document]:
-    """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.roots`)."""
+    """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.roots`); `asked` is who is asked
+    before a file is read and told when it was (`formats.documents.read`)."""
     known = json.loads(store.read_blob(_BLOB) or b"{}")
     roots = Roots(known)
     roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
     if roots.known != known:
         store.write_blob(_BLOB, json.dumps(roots.known).encode())
-    return _told(_read(paths, roots, on_error, wanted))
+    return _told(_read(paths, roots, on_error, asked))
 
 
 def _read(
-    paths: Sequence[str], roots: Roots, on_error: OnError, wanted: Callable[[Path], bool] | None
+    paths: Sequence[str], roots: Roots, on_error: OnError, asked: dict[str, Callable[..., Any]]
 ) -> Iterator[Document]:
     folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
     for path in dict.fromkeys(paths):
         if not any((os.path.realpath(path) + os.sep).startswith(other) for other in folders if not _is(path, other)):
-            yield from read(path, name=partial(roots.name, path), wanted=wanted, on_error=on_error)
+            yield from read(path, name=partial(roots.name, path), on_error=on_error, **asked)
 
 
 def _is(path: str, folder: str) -> bool:

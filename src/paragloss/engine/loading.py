@@ -69,6 +69,14 @@ def load(path: str | Path) -> Any:
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
 
 
+def given(path: str | Path) -> Any:
+    """A model that somebody wants to search with from now on: all its numbers are looked at, once."""
+    model = load(path)
+    if not foreign(path) and not published.files(path):
+        artefacts.check_finite(path)
+    return model
+
+
 def _whole(path: str | Path, make: Callable[[], Any]) -> Any:
     """What is made of a folder. What its files hold is anybody's, so whatever goes wrong is their fault."""
     try:

@@ -8,7 +8,7 @@ from paragloss.engine import keeping, translating
 from paragloss.engine.catching_up import slow
 from paragloss.engine.encoding import storing
 from paragloss.engine.holding import Held, leave_out_default
-from paragloss.engine.loading import load, name_of
+from paragloss.engine.loading import given, name_of
 from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.search.fields import FIELDS, INNER, translation
 from paragloss.search.terms import NAME
@@ -29,7 +29,7 @@ def create(
 ) -> Held:
     """Start a collection; models are copied into it."""
     translator = translating.checked(machine, translate_to)
-    loaded = {name_of(path): load(path) for path in models}
+    loaded = {name_of(path): given(path) for path in models}
     store = create_store(
         location,
         dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
@@ -68,7 +68,7 @@ def open(location: str, *, default: bool = True) -> Held:
 
 def add_model(held: Held, path: str, *, precision: str = "float32") -> bool:
     """Search with one more model, or with a new one in place of the one of its name; False when it is there already."""
-    name, model = name_of(path), load(path)
+    name, model = name_of(path), given(path)
     added = keeping.add(held.store, path, model, precision=precision)
     held.models[name] = model
     return added

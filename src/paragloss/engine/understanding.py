@@ -17,7 +17,7 @@ from paragloss.statistics import Statistics
 from paragloss.types import Document, Hit, Query, Ranking
 
 #: No query is longer; what is longer is a document.
-MOST_CHARACTERS, MOST_WORDS = 10_000, 1_000
+MOST_CHARACTERS, MOST_TERMS = 10_000, 300
 #: How a word's rate in the documents of a language speaks for it: the rate a word of a query has on average, how many
 #: documents' worth of that is added to what was counted (so that a language with few documents says little), and how
 #: much all of it counts beside the letters.
@@ -50,9 +50,14 @@ def checked(query: Query) -> Query:
         raise InputError(
             f"the query has {len(query.text):,} characters, at most {MOST_CHARACTERS:,} can be asked: shorten it"
         )
-    if (words := len(query.text.split())) > MOST_WORDS:
-        raise InputError(f"the query has {words:,} words, at most {MOST_WORDS:,} can be asked: shorten it")
     return query._replace(lang=languages.normalise(query.lang)) if query.lang else query
+
+
+def bounded(query: Query) -> Query:
+    """The query, refused where it has more terms than can be answered in a moment; the language it is in is known."""
+    if (terms := len(analyzer(query.lang).terms(query.text))) > MOST_TERMS:
+        raise InputError(f"the query has {terms:,} terms, at most {MOST_TERMS:,} can be asked: shorten it")
+    return query
 
 
 def guesses(text: str, statistics: Statistics, models: Mapping[str, Any]) -> list[Guess]:

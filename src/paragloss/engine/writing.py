@@ -54,8 +54,10 @@ def index(
     progress: Progress = None,
     encoding: Encoding = None,
     workers: int = 1,
+    begin: Callable[[], None] = lambda: None,
 ) -> int:
-    """Add or replace documents and do what makes them quick to search; how many."""
+    """Add or replace documents and do what makes them quick to search; how many. `begin` is called before some are
+    written, `progress` when they are safe."""
     if isinstance(documents, Document | Mapping | str):
         raise InputError(f"index takes several documents, got one {type(documents).__name__}: put it in a list")
     done = 0
@@ -64,6 +66,7 @@ def index(
     try:
         for ready, bags, dense in _prepared(held, _batches(documents, BATCH), lang, workers):
             old = kept(held.store, list(slow(held.models)), ready)
+            begin()
             held.index.add(ready, {**dense, **old}, bags=bags)
             done += len(ready)
             _warn(held, ready, warned)
@@ -112,8 +115,16 @@ def index_files(
         if progress:
             progress(done)
 
-    documents = tracker.follow(documents_of(held.store, paths, on_error, tracker.wanted))
-    read = index(held, documents, lang=lang, progress=safe, encoding=encoding, workers=workers)
+    documents = documents_of(held.store, paths, on_error, wanted=tracker.wanted, ended=tracker.ended)
+    read = index(
+        held,
+        tracker.follow(documents),
+        lang=lang,
+        progress=safe,
+        encoding=encoding,
+        workers=workers,
+        begin=tracker.begin,
+    )
     tracker.safe(read)
     tracker.note()
     removed = tracker.prune(paths, lambda ids: delete(held, ids)) if prune else 0

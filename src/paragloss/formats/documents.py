@@ -63,7 +63,8 @@ def read(
     path: PathLike,
     *,
     name: Callable[[str], str] | None = None,
-    wanted: Callable[[Path], bool] | None = None,
+    wanted: Callable[[Path], bool] = lambda _: True,
+    ended: Callable[[Path, bool], None] = lambda *_: None,
     on_error: OnError = None,
 ) -> Iterator[Document]:
     """Documents of a file, a folder or `irds:DATASET`.
@@ -72,25 +73,23 @@ def read(
     and their line. `meta["path"]` is where a page's file is. Its language is what the page itself says, else what
     its path says (`fr/a.txt`, `a.fr.txt`), else "". With `on_error` a file that can't be read is reported there like
     a bad row, and so is every file of a kind that can't be; without, a warning counts those. `wanted` is asked before
-    each file is read.
+    each file is read, and `ended` told after it whether it was read to its end; also of folders that can't be listed.
     """
     if str(path).startswith(irds.PREFIX):
         yield from irds.read_documents(str(path))
         return
     named = name or (lambda relative: relative)
     if not Path(path).is_dir():
-        if wanted is not None and not wanted(Path(path)):
-            return
-        yield from _reported(Path(path), Path(path).name, named, on_error)
+        if wanted(Path(path)):
+            yield from _reported(Path(path), Path(path).name, named, ended, on_error)
         return
     read_, left_out = 0, Counter[str]()
-    for relative, file in folder.files(path, on_error=on_error):
+    for relative, file in folder.files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
         kind = suffix(file)
         if kind in _KINDS:
             read_ += 1
-            if wanted is not None and not wanted(file):
-                continue
-            yield from _reported(file, relative, named, on_error)
+            if wanted(file):
+                yield from _reported(file, relative, named, ended, on_error)
         else:
             left_out[kind or "without a suffix"] += 1
             if on_error is not None:
@@ -102,13 +101,21 @@ def read(
         warnings.warn(f"{path}: left out {left_out.total()} files of kinds that can't be read: {kinds}", stacklevel=2)
 
 
-def _reported(path: Path, relative: str, name: Callable[[str], str], on_error: OnError) -> Iterator[Document]:
+def _reported(
+    path: Path,
+    relative: str,
+    name: Callable[[str], str],
+    ended: Callable[[Path, bool], None],
+    on_error: OnError,
+) -> Iterator[Document]:
     """The documents of a file. One that is bad as a whole is to its folder what a bad row is to its file."""
     try:
         yield from _file(path, relative, name(readable(relative)), _kind(path), on_error)
+        ended(path, True)
     except InputError as error:
         if on_error is None:
             raise
+        ended(path, False)
         on_error(error)
 
 

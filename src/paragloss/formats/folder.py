@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from paragloss.errors import InputError
 from paragloss.formats.text import COMPRESSED, OnError, PathLike, checked_lang, looks_like_lang
 
 
-def files(root: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, Path]]:
+def files(
+    root: PathLike, *, unread: Callable[[Path], None] = lambda _: None, on_error: OnError = None
+) -> Iterator[tuple[str, Path]]:
     """(path relative to the root, path) of every file below it, sorted. Hidden ones are skipped; a link is followed
-    only to a file inside the root. A folder that can't be listed is an error, or reported to `on_error`."""
+    only to a file inside the root. A folder that can't be listed is an error, or reported to
+    `on_error` and named to `unread`."""
     top = Path(root)
     inside = top.resolve()
 
@@ -20,6 +23,7 @@ def files(root: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, Pa
         failed = InputError(f"{error.filename}: can't be listed ({error.strerror}); check its permissions")
         if on_error is None:
             raise failed from error
+        unread(Path(error.filename))
         on_error(failed)
 
     for folder, folders, names in os.walk(top, onerror=fail):

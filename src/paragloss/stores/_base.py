@@ -15,6 +15,8 @@ from paragloss.stores._points import BATCH, Shape
 from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
+#: Records read at once where all are.
+PAGE = 1000
 
 
 class KeptVectors:
@@ -85,7 +87,7 @@ class KeptVectors:
         self,
         where: Where | None = None,
         *,
-        batch: int = 1000,
+        batch: int | None = None,
         vectors: bool | Sequence[str] = False,
         lacking: str | None = None,
         text: bool = True,
@@ -93,11 +95,15 @@ class KeptVectors:
         """Every record, a batch at a time; only those that lack a vector, where one is named."""
         offset = None
         while True:
-            records, offset = self.page(where, offset, batch, vectors, lacking, text)
+            records, offset = self.page(where, offset, batch or PAGE, vectors, lacking, text)
             if records:
                 yield records
             if offset is None:
                 return
+
+    def salvage(self) -> Iterator[tuple[list[Record], int]]:
+        """Every record that can be read, a batch at a time with how many can't."""
+        yield from ((records, 0) for records in self.scroll(vectors=True))
 
     def version(self, name: str) -> str | None:
         """Changes whenever a blob does; None where nobody else can change it."""

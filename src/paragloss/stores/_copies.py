@@ -67,7 +67,7 @@ def copy_sparse(source: Path, target: Path) -> None:
         for name in files:
             with open(Path(folder, name), "rb") as old, open(to / name, "wb") as new:
                 while block := old.read(1 << 20):
-                    if block.strip(b"\0"):
+                    if block != bytes(len(block)):
                         new.write(block)
                     else:
                         new.seek(len(block), 1)

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from paragloss.errors import ParaglossError, StoreError
 
 #: Bytes that must be free for a write: the engine writes through memory maps, which a full disk turns into a crash.
 ROOM = 300_000_000
+_turn = threading.Lock()
 
 
 def enough_room(path: Path, *, more: int = 0) -> None:
@@ -51,12 +53,17 @@ def loaded(shard: Path, config: Any = None) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
+    """Standard error is the whole process's: one at a time sets it aside, and what others wrote meanwhile is given back
+    unless the engine panicked."""
     sys.stderr.flush()
-    with tempfile.TemporaryFile() as aside:
+    with _turn, tempfile.TemporaryFile() as aside:
         kept = os.dup(2)
         os.dup2(aside.fileno(), 2)
         try:
             yield
+            os.lseek(aside.fileno(), 0, os.SEEK_SET)
+            while part := os.read(aside.fileno(), 1 << 16):
+                os.write(kept, part)
         finally:
             os.dup2(kept, 2)
             os.close(kept)

@@ -36,16 +36,13 @@ class Names:
 
     def known(self, keys: set[Any]) -> Mapping[Any, str]:
         """What documents are called, these among them; one that went away meanwhile is not."""
-        new = [key for key in keys if key not in self._known]
+        known = self._known  # another thread may start anew meanwhile
+        new = [key for key in keys if key not in known]
         if new:
-            if len(self._known) + len(new) > MOST:
-                self._known = {key: self._known[key] for key in keys.difference(new)}
-            self._known.update(self._read(new))
-        return self._known
-
-    def name(self, key: Any) -> str:
-        """What a document is called that was found before."""
-        return self._known[key]
+            if len(known) + len(new) > MOST:
+                known = self._known = {key: known[key] for key in keys.difference(new)}
+            known.update(self._read(new))
+        return known
 
     def know(self, named: Iterable[tuple[Any, str]]) -> None:
         """What was read ahead, as long as there is room."""

@@ -14,7 +14,7 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -191,6 +191,9 @@ class SharedStore(KeptVectors):
     def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
         if self._own is not None:
             self._own.publish(name, version, data)
+
+    def salvage(self) -> Iterator[tuple[list[Record], int]]:
+        yield from self._owned().salvage()
 
     def optimize(self) -> None:
         self._owned().optimize()

@@ -268,6 +268,29 @@ class EmbeddedStore(KeptVectors):
         points, after = self._ask("scroll", request)
         return [self._record(point) for point in points], str(after) if isinstance(after, uuid.UUID) else after
 
+    def salvage(self) -> Iterator[tuple[list[Record], int]]:
+        """Every record that can be read, a batch at a time with how many can't: of a batch with one that is damaged the
+        others are asked for one by one."""
+        offset = None
+        while True:
+            request = edge.ScrollRequest(offset=offset, limit=BATCH, with_payload=False, with_vector=False)
+            points, offset = self._ask("scroll", request)
+            keys = self._told([self._key(point) for point in points])
+            try:
+                records = self._records(keys)
+            except StoreError:
+                records = []
+                for key in keys:
+                    with suppress(StoreError):
+                        records += self._records([key])
+            yield records, len(keys) - len(records)
+            if offset is None:
+                return
+
+    def _records(self, keys: Sequence[Any]) -> list[Record]:
+        with told(f"{self.path} could not be read"):  # what a payload lacks is damage, too
+            return [self._record(point) for point in self._ask("retrieve", keys, True, True)]
+
     def search_dense(
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
     ) -> list[Ranking]:
@@ -281,6 +304,7 @@ class EmbeddedStore(KeptVectors):
 
     def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
         self._shape.known(name)
+        names: dict[int, str] = {}
         answer = self._answering(
             [edge.Query.Nearest(self._sparse(vector), using=name) for vector in vectors], where, None
         )
@@ -288,17 +312,18 @@ class EmbeddedStore(KeptVectors):
         def fetch(which: list[int], limit: int) -> list[list[tuple[int, float]]]:
             answers = answer(which, limit)
             found = [list(zip(map(self._key, points), map(_SCORE, points), strict=True)) for points in answers]
-            self._names.known({key for points in found for key, _ in points})
+            keys = {key for points in found for key, _ in points}
+            known = self._names.known(keys)
+            names.update((key, known[key]) for key in keys)
             return found
 
-        choose = _points.chosen(lambda point: self._names.name(point[0]))
+        choose = _points.chosen(lambda point: names[point[0]])
         with self._turn:  # nothing is written between finding, reading and remembering
             settled = _points.settle(fetch, len(vectors), k, choose=choose)
             place = {key: i for i, key in enumerate(dict.fromkeys(key for points in settled for key, _ in points))}
             langs, rows = self._recent.rows(name, list(place), lambda some: self._packed(name, some))
-            known = self._names.known(set(place))
             found = [np.array([place[key] for key, _ in points], np.int64) for points in settled]
-            return Looked([known[key] for key in place], langs, rows, found)
+            return Looked([names[key] for key in place], langs, rows, found)
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None

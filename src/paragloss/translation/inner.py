@@ -128,13 +128,14 @@ class _Held(dict[str, tuple[str, ...]]):
 
     def spoken(self, term: str, word: str) -> tuple[str, ...]:
         """The sound of a name as it is written, where its stem's is another."""
-        if (term, word) not in self._spoken:
+        found = self._spoken.get((term, word))
+        if found is None:
             if len(self._spoken) >= _MEMO:
                 self._spoken.clear()
             said = sound(word)
             other = len(said) >= sounds.FEWEST and said != sound(term)
-            self._spoken[term, word] = (MARK + said,) if other and self._is_name(term, said) else ()
-        return self._spoken[term, word]
+            self._spoken[term, word] = found = (MARK + said,) if other and self._is_name(term, said) else ()
+        return found
 
     def _is_name(self, term: str, said: str) -> bool:
         """Whether a term may be a name: it is unknown, or sounds as its English does; an English one is written

@@ -81,12 +81,13 @@ class Pretrained:
         if len(texts) != 1:
             return self.rows(texts, lang, query=True)
         asked = (texts[0], lang)
-        if asked not in self._remembered:
+        row = self._remembered.get(asked)
+        if row is None:
             row = self.rows(texts, lang, query=True)
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
             self._remembered[asked] = row
-        return self._remembered[asked]
+        return row
 
     def rows(self, texts: Sequence[str], lang: str, *, query: bool) -> Floats:
         if lang not in self.langs:

@@ -16,6 +16,8 @@ COMPOUNDING = {
     "hu": ("",),
 }
 _SHORTEST = 3
+#: Nobody's word is longer; what is (a gene, encoded data) is not taken apart.
+MOST = 100
 #: Where words are not written apart, the shortest word that another may hold: in characters.
 UNSPACED = {"zh": 2, "ja": 2, "ko": 2, "th": 3}
 _LONGEST = 8
@@ -29,6 +31,8 @@ def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
     Of several ways the one with the longest last part is taken: it carries the meaning, and short words hide in long
     ones.
     """
+    if len(term) > MOST:
+        return []
     two = _heads(term, lang, known)
     if two:
         return list(two[0])
@@ -43,6 +47,8 @@ def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
 
 def inside(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
     """The known words that an unknown one holds: its parts, or the longest it begins with."""
+    if len(term) > MOST:
+        return []
     if lang in COMPOUNDING:
         found = parts(term, lang, known)
     else:

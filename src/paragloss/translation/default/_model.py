@@ -172,7 +172,12 @@ class Default:
     def _clauses(self, pieces: Sequence[Piece], lang: str, to: str) -> list[Translation]:
         """A clause for each word, and in languages that write words together one for each known word that two
         neighbours make: train delay, Zugverspätung."""
-        clauses = [self._translation(piece, lang, to) for piece in pieces]
+        said: dict[tuple[str, bytes, bytes], Translation] = {}  # a word that is repeated says the same
+        keys = [(piece.written, piece.english.tobytes(), piece.shares.tobytes()) for piece in pieces]
+        for key, piece in zip(keys, pieces, strict=True):
+            if key not in said:
+                said[key] = self._translation(piece, lang, to)
+        clauses = [said[key] for key in keys]
         if to not in COMPOUNDING or lang == to:
             return clauses
         found = clauses[:1]

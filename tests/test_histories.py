@@ -1,0 +1,36 @@
+"""Random histories of a collection in a folder, held against a plain dictionary; benchmarks/histories.py runs many."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from history import History
+from paragloss.engine import tracking, writing
+from paragloss.stores import _base, embedded
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """Histories set how much is done at once; afterwards it is as it was."""
+    for module, name in (
+        (writing, "BATCH"),
+        (writing, "SMALL"),
+        (_base, "BATCH"),
+        (_base, "PAGE"),
+        (embedded, "BATCH"),
+        (embedded, "FLUSH"),
+        (tracking, "EVERY"),
+    ):
+        monkeypatch.setattr(module, name, getattr(module, name, None), raising=False)
+
+
+def test_no_history_loses_a_document_or_counts_wrong(batches):
+    few = settings(
+        max_examples=25,
+        stateful_step_count=12,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(History, settings=few)
