@@ -16,6 +16,7 @@ import tempfile
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -37,7 +38,7 @@ work = st.sampled_from(["index", "prune", "again", "add", "delete"])
 class History(RuleBasedStateMachine):
     """`may` says what each document may be: a text, or None where it may not be there."""
 
-    counts: Counter[str] = Counter()
+    counts: ClassVar[Counter[str]] = Counter()
 
     @classmethod
     def start(cls, place: Path) -> str:
@@ -220,7 +221,7 @@ class History(RuleBasedStateMachine):
     def _work(self, engine: Engine | None, what: str, chosen: list[int]) -> None:
         assert engine is not None
         if what == "add":
-            engine.add([Document(f"h{n}", f"h{n}x v{self.version}x common", "en") for n in chosen])
+            engine.add([Document(f"h{n}", f"h{n}x v{self.version}h{n}x common", "en") for n in chosen])
         elif what == "delete":
             engine.delete([f"{kind}{n}" for n in chosen for kind in "hr"])
         else:
@@ -230,7 +231,7 @@ class History(RuleBasedStateMachine):
         """What documents are once this is done."""
         here = {id: text for some in self.disk.values() for id, text in some}
         if what == "add":
-            self.may |= {f"h{n}": {f"h{n}x v{self.version}x common"} for n in chosen}
+            self.may |= {f"h{n}": {f"h{n}x v{self.version}h{n}x common"} for n in chosen}
         elif what == "delete":
             gone = {f"{kind}{n}" for n in chosen for kind in "hr"}
             self.may = {id: {None} if id in gone else texts for id, texts in self.may.items()}

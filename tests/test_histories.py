@@ -1,10 +1,10 @@
 """Random histories of a collection in a folder, held against a plain dictionary; benchmarks/histories.py runs many."""
 
 import pytest
+from history import History
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from history import History
 from paragloss.engine import tracking, writing
 from paragloss.stores import _base, embedded
 
