@@ -24,9 +24,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from kills import CONCEPTS, document, run
+from kills import BATCH, CONCEPTS, document, run
 
-from paragloss.engine import Engine, alarms, load, train
+from paragloss.engine import Engine, alarms, load, train, writing
 from paragloss.engine.checking import check
 from paragloss.engine.encoding import rows_of
 from paragloss.errors import ParaglossError
@@ -108,6 +108,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    writing.BATCH = BATCH
     state: dict[str, Any] = {"counts": {}, "wrong": []}
     if options.state and options.state.exists():
         state = json.loads(options.state.read_text())

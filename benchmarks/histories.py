@@ -66,6 +66,7 @@ def main() -> None:
         try:
             run_state_machine_as_test(seed(number)(machine), settings=some)
         except Exception as error:
+            print(f"seed {number}: {error}", *getattr(error, "__notes__", ()), sep="\n", flush=True)
             faults.append(f"seed {number}: {type(error).__name__}: {str(error)[:400]}")
         number += 1
         if number % 5 == 0:

@@ -35,7 +35,7 @@ import numpy as np
 
 from paragloss import demo
 from paragloss.analysis import analyzer
-from paragloss.engine import Engine, alarms, keeping, load, train
+from paragloss.engine import Engine, alarms, keeping, load, train, writing
 from paragloss.engine.checking import check, repair
 from paragloss.engine.encoding import rows_of
 from paragloss.engine.moving import copy
@@ -47,6 +47,8 @@ from paragloss.translation import default, table
 from paragloss.types import Document, Query
 
 SIZE, PART = 24, 6
+#: Documents written at once: fewer than any file has rows.
+BATCH = 7
 CONCEPTS = demo.concepts()
 #: Processor seconds after which a command that was given again is stuck, and seconds by the clock of an idle machine.
 STUCK, WAIT = 20, 600
@@ -417,6 +419,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     before = json.loads(options.state.read_text()) if options.state and options.state.exists() else {}
+    writing.BATCH = BATCH
     rng = random.Random(f"{options.seed} {sum(before.get('kills', {}).values())}")
     with tempfile.TemporaryDirectory(prefix="kills-") as place:
         campaign = Campaign(Path(place), rng)

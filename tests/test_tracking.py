@@ -1,11 +1,14 @@
 """Files are read once, again when they change, and forgotten when they are gone."""
 
+import gzip
+import json
 import os
 
 import pytest
 
-from paragloss.engine import Engine
+from paragloss.engine import Engine, writing
 from paragloss.engine.checking import check, repair
+from paragloss.errors import InputError
 
 
 @pytest.fixture
@@ -20,6 +23,16 @@ def notes(tmp_path):
 @pytest.fixture
 def place(tmp_path):
     return str(tmp_path / "c")
+
+
+def rows(path, numbers):
+    """Rows with such numbers, written at a time of its own."""
+    path.write_text("".join(json.dumps({"id": f"r{n}", "lang": "en", "text": f"row{n}x"}) + "\n" for n in numbers))
+    return str(path)
+
+
+def there(engine):
+    return sorted(int(document.id[1:]) for document in engine.documents())
 
 
 def ids(engine, query):
@@ -106,3 +119,114 @@ def test_models_are_replaced_removed_and_said_when_unknown(place, tmp_path):
             engine.remove_model("cr5")
     with Engine.open(place) as engine:
         assert "cr5" not in engine.held.store.dense
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(place, tmp_path, monkeypatch, size):
+    """A batch that ends inside a file says nothing of the file: 9 rows became 24, the new ones first."""
+    monkeypatch.setattr(writing, "BATCH", size)
+    with Engine.create(place) as engine:
+        path = rows(tmp_path / "rows.jsonl", range(9))
+        engine.index_files([path], prune=True)
+        rows(tmp_path / "rows.jsonl", [*range(9, 24), *range(9)])
+        assert engine.index_files([path], prune=True) == (24, 0, 0)
+        assert there(engine) == list(range(24))
+
+
+def test_a_reading_that_was_stopped_is_gone_on_with(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "BATCH", 2)
+    path = rows(tmp_path / "rows.jsonl", range(5))
+
+    def stop(done):
+        if done >= 2:
+            raise KeyboardInterrupt
+
+    with Engine.create(place) as engine:
+        with pytest.raises(KeyboardInterrupt):
+            engine.index_files([path], progress=stop)
+        assert engine.index_files([path]).read == 5
+        assert there(engine) == list(range(5))
+
+
+def test_documents_of_a_reading_that_was_stopped_go_with_their_file(place, notes, monkeypatch):
+    """What was written is known to be the file's, though it was never read to its end."""
+    monkeypatch.setattr(writing, "BATCH", 2)
+    path = notes / "rows.jsonl"
+    rows(path, range(5))
+
+    def stop(done):
+        if done >= 5:
+            raise KeyboardInterrupt
+
+    with Engine.create(place) as engine:
+        with pytest.raises(KeyboardInterrupt):
+            engine.index_files([str(notes)], progress=stop)
+        assert engine.count() > 3
+        path.unlink()
+        engine.index_files([str(notes)], prune=True)
+        assert engine.count() == 3
+
+
+def test_rows_that_left_a_file_are_removed_by_a_later_pruning(place, tmp_path):
+    path = rows(tmp_path / "rows.jsonl", range(4))
+    with Engine.create(place) as engine:
+        engine.index_files([path])
+        rows(tmp_path / "rows.jsonl", range(2))
+        assert engine.index_files([path]).removed == 0
+        assert engine.index_files([path], prune=True) == (0, 1, 2)
+        assert there(engine) == [0, 1]
+
+
+def test_a_row_that_another_folder_holds_stays(place, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        rows(tmp_path / name / "rows.jsonl", range(3))
+    with Engine.create(place) as engine:
+        engine.index_files([str(tmp_path / "one"), str(tmp_path / "two")])
+        rows(tmp_path / "one" / "rows.jsonl", range(1))
+        assert engine.index_files([str(tmp_path / "one")], prune=True).removed == 0
+        assert there(engine) == [0, 1, 2]
+
+
+def test_a_file_that_cannot_be_read_once_keeps_its_documents_and_is_tried_again(place, notes):
+    packed = notes / "rows.jsonl.gz"
+    said = []
+    text = "".join(json.dumps({"id": f"r{n}", "lang": "en", "text": f"row{n}x"}) + "\n" for n in range(4))
+    whole = gzip.compress(text.encode())
+    packed.write_bytes(whole)
+    with Engine.create(place) as engine:
+        engine.index_files([str(notes)], on_error=said.append)
+        packed.write_bytes(whole[:-12])
+        for _ in range(2):  # it is said each time
+            engine.index_files([str(notes)], prune=True, on_error=said.append)
+            assert engine.count() == 7
+        assert len(said) == 2
+        packed.write_bytes(whole)
+        assert engine.index_files([str(notes)], prune=True, on_error=said.append) == (4, 3, 0)
+        assert (engine.count(), len(said)) == (7, 2)
+
+
+def test_documents_of_a_folder_that_cannot_be_listed_stay(place, notes, monkeypatch):
+    (notes / "more").mkdir()
+    (notes / "more" / "d.txt").write_text("the word ddd")
+    listed = os.scandir
+
+    def refuse(path="."):
+        if os.path.basename(path) == "more":
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    said: list[InputError] = []
+    with Engine.create(place) as engine:
+        engine.index_files([str(notes)])
+        monkeypatch.setattr(os, "scandir", refuse)
+        assert engine.index_files([str(notes)], prune=True, on_error=said.append).removed == 0
+        assert (engine.count(), len(said)) == (4, 1)
+
+
+def test_a_repaired_collection_reads_its_files_again(notes, place):
+    with Engine.create(place) as engine:
+        engine.index_files([str(notes)])
+    repair(place)
+    with Engine.open(place) as engine:
+        assert engine.index_files([str(notes)]) == (3, 0, 0)

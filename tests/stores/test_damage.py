@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -253,6 +254,61 @@ def test_a_list_of_models_that_is_lost_or_damaged_is_found(whole, tmp_path):
     assert any("notes of itself" in finding.what for finding in check(str(whole)))
     (killed(whole) / "blobs" / "models").unlink()
     assert any("not among the models" in finding.what for finding in check(str(whole)))
+
+
+def test_a_document_that_is_damaged_is_left_out_by_repair_and_the_others_are_kept(whole, monkeypatch):
+    monkeypatch.setattr(_points, "_sum", lambda document: 7)
+    with Engine.open(str(whole)) as engine:
+        engine.add([Document("bad", "text with a sum that is not its own", "en")])
+    monkeypatch.undo()
+    assert any("'bad' is damaged" in finding.what for finding in check(str(whole)))
+    assert repair(str(whole))[:2] == (50, 1)
+    assert check(str(whole)) == []
+
+
+def test_damaged_collections_are_put_aside_under_names_of_their_own(tmp_path):
+    with Engine.create(str(tmp_path / "my-library"), default=False):
+        pass
+    aside = [repair(str(tmp_path / "my-library")).aside.name for _ in range(3)]
+    assert aside == ["my-library.damaged", "my-library.damaged-2", "my-library.damaged-3"]
+
+
+def test_files_that_end_the_process_that_reads_them_are_said_after_a_kill(whole, monkeypatch):
+    """As a table of ids did whose pages are gone."""
+    monkeypatch.setattr(_guards, "_READ", "import os\nos.kill(os.getpid(), 7)")
+    with Engine.open(str(whole)):  # it was closed, and is as it was then
+        pass
+    with pytest.raises(StoreError, match="reading it ends the process \\(SIGBUS\\)"):
+        Engine.open(str(killed(whole)))
+    monkeypatch.undo()
+    with Engine.open(str(whole)) as engine:
+        assert engine.count() == 50
+
+
+def test_many_opening_at_one_moment_leave_standard_error_where_it_was(tmp_path):
+    """Each sets it aside while the engine opens."""
+    before, places = os.fstat(2), [str(tmp_path / str(n)) for n in range(8)]
+    for place in places:
+        create_store(place, dense={}, sparse=["terms"]).close()
+    barrier = threading.Barrier(len(places))
+
+    def work(place):
+        barrier.wait()
+        for _ in range(5):
+            with open_store(place):
+                pass
+
+    sys.setswitchinterval(1e-5)
+    threads = [threading.Thread(target=work, args=(place,)) for place in places]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(0.005)
+    after = os.fstat(2)
+    assert (after.st_dev, after.st_ino) == (before.st_dev, before.st_ino)
 
 
 def test_what_is_no_collection_is_never_overwritten(tmp_path):

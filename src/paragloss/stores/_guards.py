@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -19,6 +21,25 @@ from paragloss.errors import ParaglossError, StoreError
 #: Bytes that must be free for a write: the engine writes through memory maps, which a full disk turns into a crash.
 ROOM = 300_000_000
 _turn = threading.Lock()
+#: Begins what is done with the engine in another process: it is killed when the one who asked is.
+TOGETHER = """
+import ctypes, os, sys, qdrant_edge
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG
+    if os.getppid() != int(sys.argv[2]):
+        sys.exit("the one who asked is gone")
+shard = qdrant_edge.EdgeShard.load(sys.argv[1])
+"""
+_READ = f"""{TOGETHER}
+offset = None
+while True:
+    wanted = qdrant_edge.ScrollRequest(offset=offset, limit=200, with_payload=True, with_vector=True)
+    points, offset = shard.scroll(wanted)
+    if offset is None:
+        break
+shard.flush()
+shard.close()
+"""
 
 
 def enough_room(path: Path, *, more: int = 0) -> None:
@@ -49,6 +70,17 @@ def loaded(shard: Path, config: Any = None) -> Any:
     """Open the engine's folder, perhaps to be kept otherwise; what it prints when it panics stays off the terminal."""
     with told(f"{shard} can't be opened"), _quiet():
         return edge.EdgeShard.load(str(shard), config)
+
+
+def survives(shard: Path) -> None:
+    """Have another process open the engine's folder and read all of it. Files that nobody vouches for, such as a kill
+    leaves, may hold what ends the process that maps them into memory; it should not be this one."""
+    done = subprocess.run([sys.executable, "-c", _READ, shard, str(os.getpid())], check=False, capture_output=True)
+    if done.returncode < 0:
+        by = signal.Signals(-done.returncode).name
+        raise StoreError(
+            f"{shard.parent} is damaged: reading it ends the process ({by}); restore a copy, or index again"
+        )
 
 
 @contextmanager

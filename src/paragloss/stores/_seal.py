@@ -24,8 +24,11 @@ def seal(home: Path) -> None:
     write_whole(home / _NAME, json.dumps({name: _sum(home / name) for name in _files(home)}).encode())
 
 
-def unseal(home: Path) -> None:
+def unseal(home: Path) -> bool:
+    """Take the note off; whether there was one."""
+    there = (home / _NAME).exists()
     (home / _NAME).unlink(missing_ok=True)
+    return there
 
 
 def broken(home: Path) -> str:

@@ -35,7 +35,7 @@ from paragloss.ranking import rank
 from paragloss.stores import _copies, _files, _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._copies import copy_sparse
-from paragloss.stores._guards import ROOM, enough_room, loaded, told
+from paragloss.stores._guards import ROOM, TOGETHER, enough_room, loaded, survives, told
 from paragloss.stores._names import Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.stores._recent import Packed, Recent
@@ -44,13 +44,7 @@ from paragloss.stores._settling import settle, vectors_of
 from paragloss.stores._sharing import Host
 from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
-_OPTIMIZE = """
-import ctypes, os, sys, qdrant_edge
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG: be killed when the one who asked is
-    if os.getppid() != int(sys.argv[2]):
-        sys.exit("the one who asked is gone")
-shard = qdrant_edge.EdgeShard.load(sys.argv[1])
+_OPTIMIZE = f"""{TOGETHER}
 shard.optimize()
 shard.flush()
 shard.close()
@@ -144,11 +138,13 @@ class EmbeddedStore(KeptVectors):
         lock = _files.lock(path / "lock", patience=patience)
         try:
             _unchanged(path, anyway)
-            unseal(path)
+            vouched = not anyway and unseal(path)
             _copies.mend(path)
             _files.sweep(path)
             _files.sweep(path / "blobs")
             settle(path / "shard")
+            if not vouched:
+                survives(path / "shard")
             store = cls(path, shape, loaded(path / "shard"), lock, version)
         except BaseException:
             lock.close()
