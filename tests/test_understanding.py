@@ -10,10 +10,11 @@ import pytest
 
 from paragloss import demo
 from paragloss.engine import Engine
+from paragloss.errors import InputError
 from paragloss.formats.dictionaries import read_entries
 from paragloss.models import cr5
 from paragloss.translation.dictionary import Dictionary
-from paragloss.types import Document
+from paragloss.types import Document, Query
 
 QUESTIONS = ["old bridges", "the price of bread", "where do bees live", "coffee and tea", "rain in the mountains"]
 
@@ -124,3 +125,14 @@ def test_names_are_searched_in_the_hub_as_well():
     assert [guess.lang for guess in likely(torn, "ibn battuta")] == ["ha", "en"]
     assert [guess.lang for guess in likely([Guess("en", 0.6), Guess("it", 0.4)], "Lava")] == ["en", "it"]
     assert [guess.lang for guess in likely([Guess("ro", 0.3), Guess("it", 0.2)], "Lava")] == ["ro", "it"]
+
+
+def test_a_query_of_too_many_terms_is_refused_in_any_script(tmp_path):
+    with Engine.create(str(tmp_path / "c")) as engine:
+        engine.index([Document("a", "雨が降る日", "ja"), Document("b", "a rainy day", "en")])
+        for text, lang in (("日" * 1000, "ja"), ("日" * 1000, None), ("rain day " * 200, "en")):
+            with pytest.raises(InputError, match="terms, at most 300 can be asked: shorten it"):
+                engine.search(text, lang=lang)
+            with pytest.raises(InputError, match="at most 300"):
+                engine.rank([Query("q", text, lang or "")], k=3)
+        assert engine.search("rain day " * 100, lang="en").results

@@ -14,7 +14,7 @@ import pytest
 from paragloss import artefacts, demo
 from paragloss.engine import Engine, train
 from paragloss.engine.checking import check, repair
-from paragloss.errors import ParaglossError, StoreError
+from paragloss.errors import ModelError, ParaglossError, StoreError
 from paragloss.models import cr5
 from paragloss.stores import _guards, _points, create_store, open_store
 from paragloss.types import Document, Record
@@ -217,6 +217,20 @@ def test_a_model_that_was_changed_is_found_by_check(whole, tmp_path):
     table = killed(whole) / "models" / "cr5" / "en.table.npy"
     table.write_bytes(table.read_bytes()[:-4] + b"\x3f\x3f\x3f\x3f")
     assert [finding.what for finding in check(str(whole))] == ["model 'cr5' is not as it was given"]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_model_with_numbers_that_are_not_finite_is_refused(whole, tmp_path, wrong):
+    model = train(cr5.fit, demo.concepts()[:12], dim=4)
+    model.towers["en"].table[3, 1] = wrong
+    model.save(tmp_path / "cr5")
+    with Engine.open(str(whole)) as engine:
+        with pytest.raises(ModelError, match=r"'en\.table' that are not finite"):
+            engine.add_model(str(tmp_path / "cr5"))
+        assert engine.info()["models"] == {}
+    with pytest.raises(ModelError, match="not finite"):
+        Engine.create(str(tmp_path / "new"), models=[str(tmp_path / "cr5")])
+    assert not (tmp_path / "new").exists()
 
 
 def test_vectors_that_the_model_does_not_give_are_counted_by_check(whole, tmp_path):

@@ -1,0 +1,84 @@
+"""What happens while something else does: a hit is deleted before it is shown, a memo is emptied before it is read."""
+
+import threading
+
+import pytest
+
+from paragloss.engine import Engine, answering
+from paragloss.translation import inner
+from paragloss.types import Document
+
+WORDS = [Document(f"d{n}", f"rain and word{n}x", "en") for n in range(5)]
+
+
+def test_a_hit_that_is_deleted_before_it_is_shown_is_left_out(tmp_path, monkeypatch):
+    ranked = answering._ranked
+    with Engine.create(str(tmp_path / "c"), default=False) as engine:
+        engine.index(WORDS)
+
+        def meanwhile(held, *args, **options):
+            found = ranked(held, *args, **options)
+            engine.delete([found[0][1].id])
+            return found
+
+        scores = {r.id: r.score for r in engine.search("rain", lang="en", pipeline="bm25").results}
+        monkeypatch.setattr(answering, "_ranked", meanwhile)
+        shown = engine.search("rain", lang="en", pipeline="bm25").results
+        assert len(shown) == 4
+        assert all(r.score == scores[r.id] for r in shown)
+
+
+def test_memos_that_are_emptied_between_look_and_answer_still_answer(monkeypatch):
+    """Another thread may empty it at any moment: here it is empty whenever it is looked at."""
+
+    class Forgetful(dict):
+        def __contains__(self, key):
+            found = super().__contains__(key)
+            self.clear()
+            return found
+
+    held = inner._Held("ru")
+    held._spoken = Forgetful()
+    first = held.spoken("меркел", "Меркель")
+    assert held.spoken("меркел", "Меркель") == first
+
+
+@pytest.mark.parametrize("lang", ["en", "de", "zh", "ja", "th", "ko"])
+def test_a_term_of_more_than_a_hundred_letters_is_never_taken_apart(lang):
+    asked = []
+    model = inner.default.open()
+    long = "zugverspätung" * 30
+    assert model.inside(long, lang, lambda part: asked.append(part) or part == "zug") == []
+    assert asked == [long]
+    if lang == "de":
+        assert [piece.term for piece in model.pieces(long, lang)] == [model.pieces(long, lang)[0].term]
+
+
+def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, monkeypatch):
+    looks = []
+    known = inner.default.Default.knows
+    monkeypatch.setattr(inner.default.Default, "knows", lambda *args: looks.append(args) or known(*args))
+    with Engine.create(str(tmp_path / "c")) as engine:
+        engine.index([Document("gene", "acgt" * 75_000, "de"), Document("word", "wort " * 10 + "日" * 30_000, "ko")])
+        assert engine.count() == 2
+    assert len(looks) < 1000
+
+
+def test_threads_that_fill_a_small_memo_get_their_answers(monkeypatch):
+    monkeypatch.setattr(inner, "_MEMO", 3)
+    held, wrong = inner._Held("ru"), []
+
+    def work(start):
+        try:
+            for n in range(200):
+                held.spoken(f"меркел{(n + start) % 9}", "Меркель")
+                held[f"слово{(n + start) % 9}"]
+        except KeyError as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
