@@ -205,6 +205,8 @@ class History(RuleBasedStateMachine):
         self._stamp(self.notes / name)
         self.disk[name] = some
         self.broken.discard(name)
+        if not some:  # an empty file is an error, and keeps what it gave until it has rows or is gone
+            self.broken.add(name)
         self.loose -= {id for id, _ in some}
 
     def _stamp(self, path: Path) -> None:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from paragloss.engine import Engine, writing
+from paragloss.engine import Engine, tracking, writing
 from paragloss.engine.checking import check, repair
 from paragloss.errors import InputError
 
@@ -135,6 +135,7 @@ def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(place, t
 
 def test_a_reading_that_was_stopped_is_gone_on_with(place, tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "BATCH", 2)
+    monkeypatch.setattr(tracking, "EVERY", 0.0)  # what is known is noted after each batch
     path = rows(tmp_path / "rows.jsonl", range(5))
 
     def stop(done):
