@@ -271,6 +271,7 @@ class History(RuleBasedStateMachine):
             if kind == by and seen[kind] > moment:
                 os.kill(os.getpid(), signal.SIGKILL)
 
+        signal.alarm(120)  # a kill as any other, should it be stuck
         try:
             engine = Engine.open(self.location)
             if twice:

@@ -26,7 +26,7 @@ def batches(monkeypatch):
 
 def test_no_history_loses_a_document_or_counts_wrong(batches):
     few = settings(
-        max_examples=25,
+        max_examples=20,
         stateful_step_count=12,
         deadline=None,
         database=None,
