@@ -16,7 +16,7 @@ from paragloss.search import accounts, explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.calibrated import DEPTH
 from paragloss.search.fields import INNER
-from paragloss.types import Query, Where
+from paragloss.types import Deadline, Query, Where
 
 #: So many characters of a text tell its language.
 _TELLING = 1500
@@ -66,6 +66,7 @@ def why(
     k: int = 10,
     pipeline: str | None = None,
     where: Where | None = None,
+    deadline: Deadline | None = None,
 ) -> dict[str, Any]:
     """Which words of a query met which of a document, through what, and how much of the score that carried."""
     held.index.catch_up()
@@ -73,7 +74,7 @@ def why(
     document = next(iter(held.documents([id])), None)
     if document is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    parts, targets = held.parts(), answering.targets_of(held, to)
+    parts, targets = held.parts(deadline), answering.targets_of(held, to)
     if to is not None:
         where = {**(where or {}), "lang": targets}
     asking = accounts.Asking(query, document, k, where, accounts.called(parts.translators))

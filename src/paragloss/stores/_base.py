@@ -12,7 +12,7 @@ import numpy as np
 
 from paragloss.stores import _points
 from paragloss.stores._points import BATCH, Shape
-from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import Document, Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
 
@@ -81,6 +81,11 @@ class KeptVectors:
         self._drop_vector(name)
         self._shape = self._shape.without(name)
         self._write_meta()
+
+    def check(self, documents: Sequence[Document]) -> None:
+        """Refuse documents that can't be kept, before the first is written."""
+        for document in documents:
+            _points.storable(document)
 
     def scroll(
         self,

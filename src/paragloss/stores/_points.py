@@ -206,7 +206,7 @@ def _plain(value: Any) -> Any:
 def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
     """Refuse what the engine would refuse half-way through, or keep and never find."""
     for record in records:
-        _storable(record.document)
+        storable(record.document)
         for name, row in record.dense.items():
             if not _fits(shape, shape.known(name), row):
                 of = f"document {record.document.id!r}: vector {name!r}"
@@ -244,7 +244,8 @@ def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
     return records
 
 
-def _storable(document: Document) -> None:
+def storable(document: Document) -> None:
+    """Refuse what is no text, or nothing that JSON can hold."""
     try:
         for text in (document.id, document.title, document.text, *document.fields.values()):
             text.encode()
