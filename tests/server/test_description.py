@@ -20,7 +20,8 @@ OPERATIONS = [
     ("GET", "/api/documents/{id}"), ("PUT", "/api/documents/{id}"), ("PATCH", "/api/documents/{id}"),
     ("DELETE", "/api/documents/{id}"), ("POST", "/api/documents"), ("POST", "/api/bulk"), ("POST", "/api/files"),
     ("GET", "/api/health"), ("GET", "/api/ready"), ("GET", "/metrics"), ("GET", "/api/collections"),
-    ("GET", "/api/models"), ("GET", "/api/glossary"), ("PUT", "/api/glossary"), ("PATCH", "/api/glossary"), ("GET", "/api/map"),
+    ("GET", "/api/models"), ("GET", "/api/glossary"), ("PUT", "/api/glossary"), ("PATCH", "/api/glossary"),
+    ("GET", "/api/map"),
 ]  # fmt: skip
 SETTINGS = settings(
     max_examples=10,
