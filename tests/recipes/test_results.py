@@ -280,8 +280,8 @@ def test_advice_for_a_laptop_with_nothing_installed(tmp_path):
     assert fast.quality == pytest.approx(0.8), "French was measured, Hebrew is not in this corpus"
     assert "paragloss[encoder]" in said.helps[0]
     for command in said.commands:  # as they stand
-        out, _ = paragloss_(*shlex.split(command.replace("...", "how do bees make honey"))[1:], cwd=tmp_path)
-    assert "honey-bee" in out
+        done = paragloss_(*shlex.split(command.replace("...", "how do bees make honey"))[1:], cwd=tmp_path)
+    assert "honey-bee" in done.stdout
 
 
 def test_advice_with_an_encoder_and_with_pairs_of_one_s_own(tmp_path):

@@ -134,15 +134,17 @@ def _ranked(
     deadline: Deadline | None,
 ) -> list[Ranking]:
     """A query that may be in one of several languages is searched in each, and a document has the score it is to be
-    expected to have."""
+    expected to have. Where no document meets the conditions nobody need search."""
     targets = targets_of(held, to)
+    nothing = bool(where) and next(held.store.scroll(where, batch=1, text=False), None) is None
     if to is not None:
         where = {**(where or {}), "lang": targets}
     found: list[list[tuple[float, Ranking]]] = [[] for _ in asked]
     for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
         which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
         queries = [asked[i][0]._replace(lang=source) for i, _ in which]
-        rankings = searcher(held, pipeline, source, targets, deadline).search(queries, k, where)
+        made = searcher(held, pipeline, source, targets, deadline)
+        rankings: list[Ranking] = [[] for _ in queries] if nothing else made.search(queries, k, where)
         for (i, share), ranking in zip(which, rankings, strict=True):
             found[i].append((share, ranking))
     return [rankings[0][1] if len(rankings) == 1 else expected(rankings, k) for rankings in found]
