@@ -133,9 +133,7 @@ def main() -> None:
         f"files {before} before, {after} after; others' searches {1000 * one:.1f} ms without ({len(alone)}),", end=" "
     )
     print(f"{1000 * two:.1f} ms beside the attack ({len(beside)}), {two / one:.2f} times")
-    print(
-        f"memory {resident:.0f} MB, {grown:.0f} after the attack, {restarted:.0f} after a restart; SIGTERM {ended:.1f} s"
-    )
+    print(f"memory {resident:.0f} MB, {grown:.0f} after it, {restarted:.0f} after a restart; SIGTERM {ended:.1f} s")
 
 
 if __name__ == "__main__":

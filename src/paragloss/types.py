@@ -5,7 +5,6 @@ Knows nothing of files, models or engines. Every other module speaks in these wo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -13,25 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checka
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.errors import DeadlineError
-
 Floats: TypeAlias = npt.NDArray[np.float32]
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class Deadline:
-    """Until when an answer is wanted. Who works for it asks `check` between two steps; `cancel` ends the work at the
-    next one. Processes of one machine may hand it on."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds, self.until = seconds, time.monotonic() + seconds
-
-    def check(self) -> None:
-        if time.monotonic() >= self.until:
-            raise DeadlineError(f"no answer in {self.seconds:g} s: ask for less, or try again later")
-
-    def cancel(self) -> None:
-        self.until = 0.0
 
 
 class Document(NamedTuple):

@@ -16,7 +16,7 @@ from contextlib import suppress
 import pytest
 from starlette.testclient import TestClient
 
-from paragloss.engine import Engine
+from paragloss.engine import Deadline, Engine
 from paragloss.engine.archiving import restore
 from paragloss.errors import DeadlineError, InputError
 from paragloss.server import connections
@@ -24,7 +24,7 @@ from paragloss.server.app import build
 from paragloss.server.keys import Guesses, Keys
 from paragloss.server.library import BusyError, Library
 from paragloss.server.limits import DEFAULT
-from paragloss.types import Deadline, Document
+from paragloss.types import Document
 
 READ, WRITE = "r" * 20, "w" * 20
 KEYS = Keys({READ: "read", WRITE: "write"})

@@ -8,9 +8,8 @@ from concurrent.futures import Future
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.engine import Deadline, Engine
 from paragloss.server.library import Library
-from paragloss.types import Deadline
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import time
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.engine import Deadline, Engine
 from paragloss.errors import LanguageError
 from paragloss.server import answers, logs
 from paragloss.server.library import Library
 from paragloss.translation.glossary import Pair
-from paragloss.types import Deadline, Document
+from paragloss.types import Document
 
 HOW = {"k": 5, "pipeline": None, "where": None}
 

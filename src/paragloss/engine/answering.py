@@ -16,7 +16,8 @@ from paragloss.engine.understanding import Guess, checked, expected, likely
 from paragloss.engine.understanding import guesses as guessed
 from paragloss.errors import InputError
 from paragloss.search import pipeline as pipelines
-from paragloss.types import Deadline, Query, Ranking, Searcher, Where
+from paragloss.search.deadline import Deadline
+from paragloss.types import Query, Ranking, Searcher, Where
 
 
 class Answer(NamedTuple):

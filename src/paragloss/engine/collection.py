@@ -19,9 +19,10 @@ from paragloss.engine.understanding import Guess
 from paragloss.engine.writing import Done, Encoding, Progress
 from paragloss.formats.text import OnError
 from paragloss.search import terms
+from paragloss.search.deadline import Deadline
 from paragloss.stores import Placement, exists
 from paragloss.translation.glossary import Pair
-from paragloss.types import Deadline, Document, Query, Ranking, Record, Where
+from paragloss.types import Document, Query, Ranking, Record, Where
 
 __all__ = ["Answer", "Done", "Engine", "describe"]
 

@@ -15,8 +15,9 @@ from paragloss.gloss import gloss as glossed
 from paragloss.search import accounts, explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.calibrated import DEPTH
+from paragloss.search.deadline import Deadline
 from paragloss.search.fields import INNER
-from paragloss.types import Deadline, Query, Where
+from paragloss.types import Query, Where
 
 #: So many characters of a text tell its language.
 _TELLING = 1500

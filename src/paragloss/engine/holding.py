@@ -11,14 +11,14 @@ from paragloss.engine import keeping, translating
 from paragloss.engine.loading import load
 from paragloss.errors import StoreError
 from paragloss.search import pipeline as pipelines
-from paragloss.search.parts import Timed
+from paragloss.search.deadline import Deadline, Timed
 from paragloss.search.terms import TermIndex
 from paragloss.serving.bag import BagEncoder
 from paragloss.stores import shelf
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pair, Pairs, corrected
-from paragloss.types import Chooser, Deadline, Document, Encoder, Translator
+from paragloss.types import Chooser, Document, Encoder, Translator
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore

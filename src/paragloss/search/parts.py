@@ -35,22 +35,11 @@ from paragloss.translation.expansion import Feedback
 from paragloss.translation.machine import Machine
 from paragloss.translation.parallel import Witnessed
 from paragloss.translation.wordnet import WordNet
-from paragloss.types import Chooser, Deadline, Document, Encoder, Reranker, Searcher, Translator
+from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Translator
 
 T = TypeVar("T")
 #: How many hits of each ranking are fused.
 DEPTH = 200
-
-
-class Timed:
-    """A store that is asked as long as there is time: every question looks at the deadline first."""
-
-    def __init__(self, store: Any, deadline: Deadline) -> None:
-        self._store, self._deadline = store, deadline
-
-    def __getattr__(self, name: str) -> Any:
-        self._deadline.check()
-        return getattr(self._store, name)
 
 
 class Parts(NamedTuple):

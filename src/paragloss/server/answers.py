@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paragloss.engine import Engine
-from paragloss.engine.answering import Answer
-from paragloss.types import Deadline, Query, Where
+from paragloss.engine import Answer, Deadline, Engine
+from paragloss.types import Query, Where
 
 #: How deep languages are counted: what a person might page through.
 DEPTH = 50

@@ -15,12 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from paragloss.engine import Engine
+from paragloss.engine import Deadline, Engine
 from paragloss.errors import InputError, ParaglossError
 from paragloss.server.limits import DEFAULT, Limits
 from paragloss.server.logs import LOGGER, note
 from paragloss.server.readers import Failed, Readers
-from paragloss.types import Deadline
 
 T = TypeVar("T")
 #: How long reading ahead pauses after each step while somebody searches, in seconds.
