@@ -14,6 +14,7 @@ from paragloss.engine import Deadline, Engine
 from paragloss.errors import LanguageError
 from paragloss.server import answers, logs
 from paragloss.server.library import Library
+from paragloss.server.limits import DEFAULT
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document
 
@@ -25,7 +26,7 @@ def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readers") / "shelf"
     with Engine.create(str(folder)) as engine:
         engine.index(demo.documents())
-    opened = Library.open([str(folder)], workers=2)
+    opened = Library.open([str(folder)], DEFAULT._replace(seconds=120), workers=2)  # however busy the machine is
     until = time.monotonic() + 120
     while not opened._readers.ready and time.monotonic() < until:
         time.sleep(0.05)
