@@ -300,13 +300,11 @@ class Fuzz:
             ("GET", changed("/api/search?q=rain&lang=en&to=fr&where=year>1", self.rng), {}),
             ("GET", "/api/why?q=rain&id=" + quote(changed("bee.fr", self.rng)), {}),
             ("GET", changed("/api/counts?q=rain", self.rng), {}),
-            ("GET", changed("/api/collections/served", self.rng), {}),
-            (
-                "POST",
-                "/api/collections/served/documents",
-                [{"id": "n", "text": "rain", "lang": "en", "meta": {"a": 1}}],
-            ),
+            ("GET", changed("/api/collections", self.rng), {}),
+            ("POST", "/api/documents", [{"id": "n", "text": "rain", "lang": "en", "meta": {"a": 1}}]),
+            ("POST", "/api/gloss", {"texts": [{"text": changed("la pluie", self.rng), "lang": "fr"}], "to": "en"}),
             ("PUT", "/api/glossary", {"pairs": [{"lang": "en", "word": "rain", "to": "fr", "meaning": "pluie"}]}),
+            ("PATCH", "/api/glossary", {"add": [{"lang": "en", "word": "rain", "to": "fr", "meaning": "pluie"}]}),
             ("PATCH", "/api/documents/" + quote(changed("bee.fr", self.rng)), {"title": "Bee", "meta": {"a": [1]}}),
         ]
         method, address, content = self.rng.choice(asked)

@@ -44,6 +44,12 @@ def test_conditions_find_values_whatever_their_type(engine, said, found):
     assert {result.id for result in engine.search("words", lang="en", where=conditions(said)).results} == found
 
 
+def test_at_most_ten_conditions():
+    assert len(conditions([f"f{number}=1" for number in range(10)])) == 10
+    with pytest.raises(InputError, match="at most 10"):
+        conditions([f"f{number}=1" for number in range(11)])
+
+
 def test_limits_of_one_field_are_one_range():
     assert conditions(["year>=1", "year<2"]) == {"meta.year": [Range(1.0, 2.0, False, True)]}
 

@@ -36,6 +36,10 @@ class StoreError(ParaglossError):
     """A collection can't be opened, written or searched."""
 
 
+class DeadlineError(ParaglossError):
+    """It took longer than it may."""
+
+
 class MissingExtraError(ParaglossError):
     """An optional part is not installed."""
 

@@ -199,11 +199,11 @@ def test_metrics_count_what_happened(serve):
     client.get("/api/search", params={"q": ""})
     client.put("/api/documents/x", json={"text": "words of a new document", "lang": "en"})
     text = client.get("/metrics").text
-    assert 'paragloss_requests_total{method="GET",route="/api/search",status="200"} 1' in text
-    assert 'paragloss_requests_total{method="GET",route="/api/search",status="400"} 1' in text
-    assert 'paragloss_request_seconds_bucket{route="/api/search",le="+Inf"} 2' in text
-    assert 'paragloss_documents_written_total{collection="library",kind="added"} 1' in text
-    assert 'paragloss_documents{collection="library"} 721' in text
+    assert 'paragloss_requests_total{method="GET",route="/api/search",status="200"} 1.0' in text
+    assert 'paragloss_requests_total{method="GET",route="/api/search",status="400"} 1.0' in text
+    assert 'paragloss_request_seconds_bucket{le="+Inf",route="/api/search"} 2.0' in text
+    assert 'paragloss_documents_written_total{collection="library",kind="added"} 1.0' in text
+    assert 'paragloss_documents{collection="library"} 721.0' in text
     assert "bees" not in text
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.engine import Deadline, Engine
 from paragloss.server.library import Library
 
 
@@ -45,7 +46,7 @@ def test_everything_is_read_ahead(library, monkeypatch):
 
 def test_whoever_searches_goes_first_and_a_library_that_closes_is_left_alone(library, monkeypatch):
     monkeypatch.setattr("paragloss.server.library._BREATH", 60.0)
-    library.waiting = 1  # somebody waits for an answer
+    library._running[Future()] = Deadline(60)  # somebody waits for an answer
     steps = read(library, monkeypatch)
     until = time.monotonic() + 30
     while not steps and time.monotonic() < until:

@@ -158,6 +158,28 @@ def test_a_file_is_indexed_and_found(watched, tmp_path):
     seen.fine()
 
 
+def test_a_view_that_is_not_there_is_the_search(watched):
+    seen = watched()
+    page = seen.open("/?view=nope")
+    assert page.locator("#search-view").is_visible()
+    seen.fine()
+
+
+def test_two_windows_change_the_glossary_and_lose_nothing(watched):
+    windows = [watched(), watched()]
+    rows = [seen.open("/?view=glossary").locator(".pair").first for seen in windows]
+    for number, (seen, row) in enumerate(zip(windows, rows, strict=True), start=1):
+        row.locator("[name=word]").fill(f"zorb{number}")
+        row.locator("[name=meaning]").fill("vulkan")
+        row.locator("[name=meaning]").press("Tab")
+        seen.until(f"document.querySelector('#saved').textContent.startsWith('{number} pair')")
+    page = windows[0].open("/?view=glossary")
+    assert [page.locator("[name=word]").nth(number).input_value() for number in (0, 1)] == ["zorb1", "zorb2"]
+    for left in (1, 0):
+        page.locator("[aria-label='Remove this pair']").first.click()
+        windows[0].until(f"document.querySelector('#saved').textContent.startsWith('{left} pair')")
+
+
 def test_the_glossary_is_edited_in_place_and_counts_at_once(watched):
     seen = watched()
     page = seen.open("/?view=glossary")

@@ -16,6 +16,7 @@ from paragloss.engine.understanding import Guess, bounded, checked, expected, li
 from paragloss.engine.understanding import guesses as guessed
 from paragloss.errors import InputError
 from paragloss.search import pipeline as pipelines
+from paragloss.search.deadline import Deadline
 from paragloss.types import Query, Ranking, Searcher, Where
 
 
@@ -46,20 +47,23 @@ def search(
     k: int = 10,
     pipeline: str | None = None,
     where: Where | None = None,
+    deadline: Deadline | None = None,
 ) -> Answer:
     """Find documents for a query and show what matched."""
     held.index.catch_up()
     query, shares = understood(held, Query("", text, lang or ""))
-    ranking = _ranked(held, [(query, shares)], k=k, to=to, pipeline=pipeline, where=where)[0]
+    ranking = _ranked(held, [(query, shares)], k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)[0]
     here = {document.id: document for document in held.documents([hit.id for hit in ranking])}
     found = [(here[hit.id], hit.score) for hit in ranking if hit.id in here]  # others were deleted meanwhile
-    parts = held.parts()
+    parts = held.parts(deadline)
     targets = [languages.normalise(lang) for lang in to] if to is not None else list(held.langs)
     best = pipelines.attainable(parts, pipeline, source=query.lang, targets=targets)
     models = {**held.models, **parts.translators}
     passages = best_passages(held.store, held.models, query, [document for document, _ in found])
     results, said = [], Said(query, models)
     for document, score in found:
+        if deadline:
+            deadline.check()
         fit = score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
         results.append(result(said, document, score, fit, passage=passages.get(document.id)))
     words = alarms.understood(query, parts.translators.values(), held.index.statistics, targets)
@@ -74,17 +78,21 @@ def rank(
     to: Sequence[str] | None = None,
     pipeline: str | None = None,
     where: Where | None = None,
+    deadline: Deadline | None = None,
 ) -> list[Ranking]:
     """One ranking per query: what `search` shows, without the showing."""
     held.index.catch_up()
-    return _ranked(held, [understood(held, query) for query in queries], k=k, to=to, pipeline=pipeline, where=where)
+    asked = [understood(held, query) for query in queries]
+    return _ranked(held, asked, k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)
 
 
-def spread(held: Held, text: str, *, lang: str | None, k: int, where: Where | None) -> tuple[Query, Counter[str]]:
+def spread(
+    held: Held, text: str, *, lang: str | None, k: int, where: Where | None, deadline: Deadline | None = None
+) -> tuple[Query, Counter[str]]:
     """How many of the best documents are in which language; their texts are not read."""
     held.index.catch_up()
     query, shares = understood(held, Query("", text, lang or ""))
-    (ranking,) = _ranked(held, [(query, shares)], k=k, to=None, pipeline=None, where=where)
+    (ranking,) = _ranked(held, [(query, shares)], k=k, to=None, pipeline=None, where=where, deadline=deadline)
     records = held.store.get([hit.id for hit in ranking], text=False)
     return query, Counter(record.document.lang for record in records if record)
 
@@ -101,9 +109,11 @@ def understood(held: Held, query: Query) -> tuple[Query, list[Guess]]:
     return bounded(query._replace(lang=found[0].lang)), found
 
 
-def searcher(held: Held, pipeline: str | None, source: str, targets: Sequence[str]) -> Searcher:
+def searcher(
+    held: Held, pipeline: str | None, source: str, targets: Sequence[str], deadline: Deadline | None = None
+) -> Searcher:
     """What a pipeline nests to search this collection."""
-    return pipelines.build(held.parts(), pipeline, source=source, targets=targets)
+    return pipelines.build(held.parts(deadline), pipeline, source=source, targets=targets)
 
 
 def targets_of(held: Held, to: Sequence[str] | None) -> list[str]:
@@ -121,17 +131,20 @@ def _ranked(
     to: Sequence[str] | None,
     pipeline: str | None,
     where: Where | None,
+    deadline: Deadline | None,
 ) -> list[Ranking]:
     """A query that may be in one of several languages is searched in each, and a document has the score it is to be
-    expected to have."""
+    expected to have. Where no document meets the conditions nobody need search."""
     targets = targets_of(held, to)
+    nothing = bool(where) and next(held.store.scroll(where, batch=1, text=False), None) is None
     if to is not None:
         where = {**(where or {}), "lang": targets}
     found: list[list[tuple[float, Ranking]]] = [[] for _ in asked]
     for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
         which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
         queries = [asked[i][0]._replace(lang=source) for i, _ in which]
-        rankings = searcher(held, pipeline, source, targets).search(queries, k, where)
+        made = searcher(held, pipeline, source, targets, deadline)
+        rankings: list[Ranking] = [[] for _ in queries] if nothing else made.search(queries, k, where)
         for (i, share), ranking in zip(which, rankings, strict=True):
             found[i].append((share, ranking))
     return [rankings[0][1] if len(rankings) == 1 else expected(rankings, k) for rankings in found]

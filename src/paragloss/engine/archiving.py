@@ -104,16 +104,28 @@ def _checked(file: str) -> dict[str, Any]:
     found: dict[str, str] = {}
     for name, data in _parts(file):
         if name == _MANIFEST:
-            manifest = json.loads(data)
+            manifest = _manifest(file, data)
         else:
             found[name] = hashlib.blake2b(data, digest_size=16).hexdigest()
     if manifest is None:
         raise InputError(f"{file} is no whole backup: its list of parts is missing; take another")
-    if manifest.get("format") != FORMAT:
-        raise InputError(f"{file} has format {manifest.get('format')!r}, this version reads {FORMAT}")
     if manifest["parts"] != found:
         wrong = next(name for name in {**manifest["parts"], **found} if manifest["parts"].get(name) != found.get(name))
         raise InputError(f"{file} is damaged: its part {wrong!r} is not what was written; take another backup")
+    return manifest
+
+
+def _manifest(file: str, data: bytes) -> dict[str, Any]:
+    try:
+        manifest: dict[str, Any] = json.loads(data)
+        if manifest["format"] != FORMAT:
+            raise InputError(f"{file} has format {manifest['format']!r}, this version reads {FORMAT}")
+        Layout(manifest["fields"], k1=float(manifest["k1"]), b=float(manifest["b"]))
+        dict(manifest["parts"]), dict(manifest["shape"]["dense"]), list(manifest["shape"]["sparse"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(
+            f"{file} is no whole backup: its list of parts can't be read ({type(error).__name__}); take another"
+        ) from None
     return manifest
 
 

@@ -4,20 +4,21 @@ is done by `opening`, `writing`, `answering` and `describing`."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from paragloss import artefacts
 from paragloss.engine import answering, asking, describing, opening, writing
 from paragloss.engine.answering import Answer
-from paragloss.engine.files import documents_of
+from paragloss.engine.files import documents_of, known_roots, without_folders
 from paragloss.engine.holding import Held, leave_out_default
 from paragloss.engine.loading import about, load
 from paragloss.engine.understanding import Guess
 from paragloss.engine.writing import Done, Encoding, Progress
 from paragloss.formats.text import OnError
 from paragloss.search import terms
+from paragloss.search.deadline import Deadline
 from paragloss.stores import Placement, exists
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
@@ -198,6 +199,10 @@ class Engine:
         """Replace the reader's own glossary; it counts from the next query on. How many pairs it has."""
         return self.held.write_glossary(list(pairs))
 
+    def change_glossary(self, *, remove: Sequence[Pair] = (), add: Sequence[Pair] = ()) -> int:
+        """Take pairs out of the reader's own glossary and put others in; how many it has."""
+        return self.held.change_glossary(remove=remove, add=add)
+
     def add_model(self, path: str, *, precision: str = "float32") -> bool:
         """Search with one more model, or with a new one in place of the one of its name: it is copied into the
         collection and every document is encoded with it, with a pretrained one at the next `index`. False when it is
@@ -227,6 +232,11 @@ class Engine:
         """Documents by id, None where there is none."""
         return [record.document if record else None for record in self.held.store.get(ids)]
 
+    def without_folders(self, meta: Mapping[str, Any]) -> dict[str, Any]:
+        """What a document says of itself, for others: where its file lies below what was indexed, not on this
+        machine."""
+        return without_folders(meta, self.held.parts().remembered("roots", lambda: known_roots(self.held.store)))
+
     def sample(self, most: int) -> Iterator[Record]:
         """Up to so many documents with their vectors. Their order has nothing to do with what they say: the first
         are as good as any."""
@@ -243,9 +253,12 @@ class Engine:
         k: int = 10,
         pipeline: str | None = None,
         where: Where | None = None,
+        deadline: Deadline | None = None,
     ) -> Answer:
-        """Find documents for a query and show what matched."""
-        return answering.search(self.held, text, lang=lang, to=to, k=k, pipeline=pipeline, where=where)
+        """Find documents for a query and show what matched; DeadlineError where a deadline passes first."""
+        return answering.search(
+            self.held, text, lang=lang, to=to, k=k, pipeline=pipeline, where=where, deadline=deadline
+        )
 
     def rank(
         self,
@@ -255,9 +268,10 @@ class Engine:
         to: Sequence[str] | None = None,
         pipeline: str | None = None,
         where: Where | None = None,
+        deadline: Deadline | None = None,
     ) -> list[Ranking]:
         """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
-        return answering.rank(self.held, queries, k=k, to=to, pipeline=pipeline, where=where)
+        return answering.rank(self.held, queries, k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)
 
     def rankings(
         self,
@@ -273,10 +287,16 @@ class Engine:
         return asking.rankings(self.held, queries, k=k, to=to, pipeline=pipeline, where=where, workers=workers)
 
     def spread(
-        self, text: str, *, lang: str | None = None, k: int = 50, where: Where | None = None
+        self,
+        text: str,
+        *,
+        lang: str | None = None,
+        k: int = 50,
+        where: Where | None = None,
+        deadline: Deadline | None = None,
     ) -> tuple[Query, Counter[str]]:
         """A query with its language, and how many of the best documents for it are in which."""
-        return answering.spread(self.held, text, lang=lang, k=k, where=where)
+        return answering.spread(self.held, text, lang=lang, k=k, where=where, deadline=deadline)
 
     def guesses(self, text: str) -> list[Guess]:
         """The languages a query may be in, likeliest first, with how likely each is."""
@@ -298,10 +318,11 @@ class Engine:
         k: int = 10,
         pipeline: str | None = None,
         where: Where | None = None,
+        deadline: Deadline | None = None,
     ) -> dict[str, Any]:
         """Which words of a query met which of a document, through what, and how much of the score that carried; asked
         as `search` was. A document that is not among the best `k` is looked for among the best hundred."""
-        return describing.why(self.held, query, id, to=to, k=k, pipeline=pipeline, where=where)
+        return describing.why(self.held, query, id, to=to, k=k, pipeline=pipeline, where=where, deadline=deadline)
 
     def info(self) -> dict[str, Any]:
         """What the collection holds, for people."""

@@ -15,6 +15,7 @@ from paragloss.gloss import gloss as glossed
 from paragloss.search import accounts, explaining
 from paragloss.search import pipeline as pipelines
 from paragloss.search.calibrated import DEPTH
+from paragloss.search.deadline import Deadline
 from paragloss.search.fields import INNER
 from paragloss.types import Query, Where
 
@@ -66,6 +67,7 @@ def why(
     k: int = 10,
     pipeline: str | None = None,
     where: Where | None = None,
+    deadline: Deadline | None = None,
 ) -> dict[str, Any]:
     """Which words of a query met which of a document, through what, and how much of the score that carried."""
     held.index.catch_up()
@@ -73,7 +75,7 @@ def why(
     document = next(iter(held.documents([id])), None)
     if document is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    parts, targets = held.parts(), answering.targets_of(held, to)
+    parts, targets = held.parts(deadline), answering.targets_of(held, to)
     if to is not None:
         where = {**(where or {}), "lang": targets}
     asking = accounts.Asking(query, document, k, where, accounts.called(parts.translators))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from paragloss.formats.documents import read
 from paragloss.formats.irds import PREFIX
-from paragloss.formats.roots import Roots
+from paragloss.formats.roots import Roots, inside
 from paragloss.formats.text import OnError
 from paragloss.types import Document
 
@@ -25,12 +26,28 @@ def documents_of(
 ) -> Iterator[Document]:
     """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.roots`); `asked` is who is asked
     before a file is read and told when it was (`formats.documents.read`)."""
-    known = json.loads(store.read_blob(_BLOB) or b"{}")
+    known = known_roots(store)
     roots = Roots(known)
     roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
     if roots.known != known:
         store.write_blob(_BLOB, json.dumps(roots.known).encode())
     return _told(_read(paths, roots, on_error, asked))
+
+
+def known_roots(store: Any) -> dict[str, str]:
+    """The folders that were indexed, each with what the ids of its files begin with."""
+    found: dict[str, str] = json.loads(store.read_blob(_BLOB) or b"{}")
+    return found
+
+
+def without_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[str, Any]:
+    """`path` as it is below the folder it was indexed with; of a file from elsewhere its name."""
+    path = meta.get("path")
+    if not isinstance(path, str) or not (PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()):
+        return dict(meta)
+    below = [(root, each) for each in (path, os.path.realpath(path)) for root in roots if inside(each, root)]
+    root, each = max(below, key=lambda found: len(found[0]), default=("", ""))
+    return {**meta, "path": roots[root] + os.path.relpath(each, root) if below else PureWindowsPath(path).name}
 
 
 def _read(

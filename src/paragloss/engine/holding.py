@@ -11,6 +11,7 @@ from paragloss.engine import keeping, translating
 from paragloss.engine.loading import load
 from paragloss.errors import StoreError
 from paragloss.search import pipeline as pipelines
+from paragloss.search.deadline import Deadline, Timed
 from paragloss.search.terms import TermIndex
 from paragloss.serving.bag import BagEncoder
 from paragloss.stores import shelf
@@ -58,10 +59,10 @@ class Held:
         """Those of some documents that are here."""
         return [record.document for record in self.store.get(ids) if record is not None]
 
-    def parts(self) -> pipelines.Parts:
-        """What a pipeline can be made of."""
+    def parts(self, deadline: Deadline | None = None) -> pipelines.Parts:
+        """What a pipeline can be made of; its store is asked until a deadline."""
         return pipelines.Parts(
-            self.store,
+            Timed(self.store, deadline) if deadline else self.store,
             self.index.statistics,
             {name: m for name, m in self.models.items() if isinstance(m, Encoder)},
             corrected(self.translators(), self.glossary, _GLOSSARY),
@@ -93,6 +94,13 @@ class Held:
         self.store.write_blob(_GLOSSARY, glossary.to_text().encode())
         self.glossary = glossary
         return len(glossary.pairs)
+
+    def change_glossary(self, *, remove: Sequence[Pair], add: Sequence[Pair]) -> int:
+        """The same of some pairs, beside whoever changes others: what is kept now is what is changed."""
+        kept, gone = Pairs.from_text((self.store.read_blob(_GLOSSARY) or b"").decode()).pairs, Pairs(remove).pairs
+        return self.write_glossary(
+            list(dict.fromkeys([*(pair for pair in kept if pair not in gone), *Pairs(add).pairs]))
+        )
 
 
 def leave_out_default(store: AnyStore) -> None:

@@ -136,10 +136,14 @@ def index_files(
 def add(held: Held, documents: Sequence[Document], *, lang: str | None = None) -> int:
     """Add or replace a few documents of a collection that is being searched, leaving for later what makes others
     wait; how many."""
+    held.store.check(documents)
+    ready = []
+    for batch in _batches(documents, SMALL):  # what fails, fails before the first is written
+        some = translating.translated(with_languages(batch, lang), held.machine, held.store)
+        ready.append((some, encoded(held.models, some)))
     held.memory.clear()
-    for batch in _batches(documents, SMALL):
-        ready = translating.translated(with_languages(batch, lang), held.machine, held.store)
-        held.index.add(ready, encoded(held.models, ready))
+    for some, dense in ready:
+        held.index.add(some, dense)
     return len(documents)
 
 

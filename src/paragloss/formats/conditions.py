@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from paragloss.errors import InputError
 from paragloss.formats.numbers import number
 from paragloss.types import Range
 
+#: Conditions of one search.
+MOST = 10
 _CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<sign>>=|<=|>|<|=)(?P<value>.*)", re.DOTALL)
 
 
-def conditions(said: Iterable[str]) -> dict[str, list[str | int | float | bool | Range]]:
+def conditions(said: Sequence[str]) -> dict[str, list[str | int | float | bool | Range]]:
     """What --where says: values of one field are alternatives, limits of one field hold together."""
     where: dict[str, list[str | int | float | bool | Range]] = {}
     limits: dict[str, Range] = {}
+    if len(said) > MOST:
+        raise InputError(f"--where is given {len(said):,} times; at most {MOST} conditions can be asked at once")
     for condition in said:
         found = _CONDITION.fullmatch(condition)
         if found is None:

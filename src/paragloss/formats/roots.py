@@ -22,7 +22,7 @@ class Roots:
     def add(self, paths: Sequence[PathLike]) -> None:
         """Take in the folders of these files and folders that are not inside a known one."""
         found = dict.fromkeys(_folder(path) for path in paths)
-        fresh = [root for root in found if not any(_inside(root, other) for other in {*self.known, *found} - {root})]
+        fresh = [root for root in found if not any(inside(root, other) for other in {*self.known, *found} - {root})]
         fresh = [root for root in fresh if root not in self.known and not self._moved(root)]
         above = os.path.commonpath(fresh) if len(fresh) > 1 else ""
         for root in fresh:
@@ -31,7 +31,7 @@ class Roots:
     def name(self, root: PathLike, relative: str) -> str:
         """The id of a file below a folder that was taken in, or of a file that was (`relative` is then its name)."""
         path = os.path.join(_folder(root), relative)
-        home = max((known for known in self.known if _inside(path, known)), key=len, default=None)
+        home = max((known for known in self.known if inside(path, known)), key=len, default=None)
         if home is None:
             return relative
         return self.known[home] + Path(os.path.relpath(path, home)).as_posix()
@@ -69,5 +69,5 @@ def _folder(path: PathLike) -> str:
     return os.path.realpath(os.path.dirname(os.path.abspath(path)))
 
 
-def _inside(path: str, folder: str) -> bool:
+def inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -13,7 +13,7 @@ export async function load(state, about, offered) {
   form.onsubmit = (event) => event.preventDefault();
   try {
     const { pairs } = await ask("glossary", { collection });
-    form.replaceChildren(...pairs.map(row));
+    form.replaceChildren(...pairs.map((pair) => row(pair, pair)));
     $("saved").textContent = pairs.length ? plural(pairs.length, "pair") : "";
   } catch (error) {
     $("saved").textContent = error.message;
@@ -25,7 +25,7 @@ export async function load(state, about, offered) {
   } else $("saved").textContent = "This key may read the glossary, not change it.";
 }
 
-function row(pair) {
+function row(pair, kept = null) {
   const remove = h("button", { type: "button", class: "quiet", "aria-label": "Remove this pair", title: "Remove" }, "×");
   const made = h("div", { class: "pair" },
     h("input", { name: "word", "aria-label": "Word", value: pair.word || "", maxlength: 200, dir: "auto", placeholder: "word", disabled: !writable }),
@@ -34,8 +34,9 @@ function row(pair) {
     h("input", { name: "meaning", "aria-label": "Meaning", value: pair.meaning || "", maxlength: 200, dir: "auto", placeholder: "meaning", disabled: !writable }),
     choose("to", "Language of the meaning", pair.to || langs.find((lang) => lang !== (pair.lang || "en")) || "fr"),
     remove);
-  remove.addEventListener("click", () => { made.remove(); save(); });
-  made.addEventListener("change", save);
+  made.kept = kept;
+  remove.addEventListener("click", () => { made.remove(); save(made, null); });
+  made.addEventListener("change", () => save(made, read(made)));
   return made;
 }
 
@@ -45,19 +46,25 @@ function choose(name, label, value) {
     codes.map((lang) => h("option", { value: lang, selected: lang === value }, nameOf(lang))));
 }
 
-async function save() {
-  const rows = [...$("pairs").querySelectorAll(".pair")];
-  const read = (made) => Object.fromEntries(["lang", "word", "to", "meaning"].map((name) => [name, made.querySelector(`[name=${name}]`).value.trim()]));
-  const pairs = rows.map(read).filter((pair) => pair.word && pair.meaning);
+const read = (made) => Object.fromEntries(["lang", "word", "to", "meaning"].map((name) => [name, made.querySelector(`[name=${name}]`).value.trim()]));
+
+// One row, one change after the other: what another window has kept meanwhile stays.
+let last = Promise.resolve();
+const save = (made, pair) => (last = last.then(() => change(made, pair)));
+
+async function change(made, pair) {
+  const whole = pair && pair.word && pair.meaning ? pair : null;
+  if (!whole && !made.kept) return;
   const mine = ++saving;
   $("saved").textContent = "Saving …";
   try {
-    const kept = await send("PUT", "glossary", { pairs }, { collection });
-    if (mine === saving) $("saved").textContent = `${plural(kept.pairs.length, "pair")} kept; they count from the next search on.`;
+    const now = await send("PATCH", "glossary", { remove: made.kept ? [made.kept] : [], add: whole ? [whole] : [] }, { collection });
+    made.kept = whole;
+    if (mine === saving) $("saved").textContent = `${plural(now.pairs.length, "pair")} kept; they count from the next search on.`;
   } catch (error) {
     if (mine === saving) $("saved").textContent = `Not kept: ${error.message}`;
     return;
   }
-  const last = rows.at(-1);
-  if (!last || (read(last).word && read(last).meaning)) $("pairs").append(row({}));
+  const end = [...$("pairs").querySelectorAll(".pair")].at(-1);
+  if (!end || (read(end).word && read(end).meaning)) $("pairs").append(row({}));
 }

@@ -10,7 +10,7 @@ import { hue, known, nameOf } from "./languages.js";
 import * as map from "./map.js";
 import { models_ } from "./names.js";
 import * as results from "./results.js";
-import { fromAddress, toAddress } from "./state.js";
+import { fromAddress, toAddress, VIEWS } from "./state.js";
 
 let state = fromAddress();
 let about = { collections: [] };
@@ -28,7 +28,7 @@ function go(change) {
 }
 
 function render() {
-  for (const view of ["search", "map", "glossary", "files"]) {
+  for (const view of VIEWS) {
     $(`${view}-view`).hidden = view !== state.view;
     const tab = document.querySelector(`[data-view=${view}]`);
     if (view === state.view) tab.setAttribute("aria-current", "page");

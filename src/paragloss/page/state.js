@@ -1,10 +1,12 @@
 // What the address says, and nothing else: every search is a link.
 const EMPTY = { view: "search", q: "", lang: "", to: [], each: false, reader: "", collection: "" };
 
+export const VIEWS = ["search", "map", "glossary", "files"];
+
 export function fromAddress() {
   const query = new URLSearchParams(location.search);
   return {
-    view: query.get("view") || EMPTY.view,
+    view: VIEWS.includes(query.get("view")) ? query.get("view") : EMPTY.view,
     q: query.get("q") || "",
     lang: query.get("lang") || "",
     to: (query.get("to") || "").split(",").filter(Boolean),

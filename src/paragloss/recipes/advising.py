@@ -7,6 +7,7 @@ that were.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -126,7 +127,7 @@ def advise(
     hours = encoding_hours(corpus, here, results)
     encoder = "e5 (encoder)" in here.installed and here.memory > _E5 + _EACH * corpus.documents and hours <= PATIENCE
     system = "best" if encoder else "fast with own table and Cr5" if own else "fast"
-    parts = ["bm25", *(["model"] if len(unknown) < len(others) or not others else [])]
+    parts = ["bm25", *(["default"] if len(unknown) < len(others) or not others else [])]
     parts += [*(["table", "cr5"] if own else []), *(["e5"] if encoder else [])]
     return Advice(
         corpus,
@@ -226,7 +227,9 @@ def _helps(
 
 
 def _commands(paths: Sequence[str], asked: str, parts: Sequence[str]) -> list[str]:
-    files = " ".join(paths)
+    """To be run one after the other, as they stand: pairs are learned from, and not indexed."""
+    files = shlex.join(paths)
+    documents = shlex.join(path for path in paths if Path(path).is_dir() or bitext.languages(path) is None)
     made = []
     models = ""
     for name in ("table", "cr5"):
@@ -235,7 +238,7 @@ def _commands(paths: Sequence[str], asked: str, parts: Sequence[str]) -> list[st
             models += f" --model {name}"
     if "e5" in parts:
         models += " --model e5"
-    left = "" if "model" in parts else " --no-default"
-    made.append(f"paragloss index {files} --into library{models}{left}")
+    left = "" if "default" in parts else " --no-default"
+    made.append(f"paragloss index {documents} --into library{models}{left}")
     made.append(f'paragloss search "..." --in library --lang {asked} --pipeline "{"+".join(parts)}"')
     return made

@@ -10,14 +10,13 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from paragloss import __version__
 from paragloss.engine import Engine
 from paragloss.server import schemas
-from paragloss.server.asking import Here, may_write, problems, reader, serving, writer
+from paragloss.server.asking import Here, may_write, problems, serving, with_key
 from paragloss.translation.glossary import Pair
 
 #: Points of a map: more can't be told apart on a screen.
 POINTS = 2000
 
 routes = APIRouter(tags=["about"])
-reads, writes = [Depends(reader)], [Depends(writer)]
 
 
 @routes.get("/api/health", response_model=schemas.Health)
@@ -26,14 +25,14 @@ async def health() -> JSONResponse:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
-@routes.get("/api/ready", response_model=schemas.Ready, responses=problems(503), dependencies=reads)
+@routes.get("/api/ready", response_model=schemas.Ready, responses=problems(503), dependencies=with_key)
 async def ready(request: Request) -> JSONResponse:
     """Whether every collection can be searched."""
     library = serving(request).library
     return JSONResponse({"ready": True, "collections": await library.read(lambda: _sizes(library.engines))})
 
 
-@routes.get("/metrics", response_class=PlainTextResponse, dependencies=reads, responses=problems(503))
+@routes.get("/metrics", response_class=PlainTextResponse, dependencies=with_key, responses=problems(503))
 async def metrics(request: Request) -> PlainTextResponse:
     """Counts and durations in Prometheus' text format."""
     held = serving(request)
@@ -41,7 +40,7 @@ async def metrics(request: Request) -> PlainTextResponse:
     return PlainTextResponse(held.metrics.text(sizes, held.library.waiting), media_type="text/plain; version=0.0.4")
 
 
-@routes.get("/api/collections", response_model=schemas.Collections, responses=problems(503), dependencies=reads)
+@routes.get("/api/collections", response_model=schemas.Collections, responses=problems(503), dependencies=with_key)
 async def collections(request: Request, writable: Annotated[bool, Depends(may_write)]) -> JSONResponse:
     """What there is to search."""
     library = serving(request).library
@@ -52,7 +51,7 @@ async def collections(request: Request, writable: Annotated[bool, Depends(may_wr
     return JSONResponse({"collections": await library.read(work), "version": __version__})
 
 
-@routes.get("/api/models", response_model=schemas.Models, responses=problems(503), dependencies=reads)
+@routes.get("/api/models", response_model=schemas.Models, responses=problems(503), dependencies=with_key)
 async def models(request: Request) -> JSONResponse:
     """The models of every collection and how they were made."""
     library = serving(request).library
@@ -63,21 +62,29 @@ async def models(request: Request) -> JSONResponse:
     return JSONResponse({"models": await library.read(work)})
 
 
-@routes.get("/api/glossary", response_model=schemas.Glossary, responses=problems(), dependencies=reads)
+@routes.get("/api/glossary", response_model=schemas.Glossary, responses=problems(), dependencies=with_key)
 async def glossary(here: Here) -> JSONResponse:
     """The reader's own words."""
     return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
 
 
-@routes.put("/api/glossary", response_model=schemas.Glossary, responses=problems(413), dependencies=writes)
+@routes.put("/api/glossary", response_model=schemas.Glossary, responses=problems(408, 413), dependencies=with_key)
 async def write_glossary(here: Here, glossary: schemas.Glossary) -> JSONResponse:
     """Replace the reader's own words; they count from the next query on."""
-    pairs = [Pair(pair.lang, pair.word, pair.to, pair.meaning) for pair in glossary.pairs]
+    pairs = [Pair(**pair.model_dump()) for pair in glossary.pairs]
     await here.library.write(lambda: here.engine.write_glossary(pairs))
     return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
 
 
-@routes.get("/api/map", response_model=schemas.Map, responses=problems(503, 504), dependencies=reads)
+@routes.patch("/api/glossary", response_model=schemas.Glossary, responses=problems(408, 413), dependencies=with_key)
+async def change_glossary(here: Here, change: schemas.GlossaryChange) -> JSONResponse:
+    """Take pairs out of the reader's own words and put others in; who changes others meanwhile loses nothing."""
+    some = [[Pair(**pair.model_dump()) for pair in pairs] for pairs in (change.remove, change.add)]
+    await here.library.write(lambda: here.engine.change_glossary(remove=some[0], add=some[1]))
+    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+
+
+@routes.get("/api/map", response_model=schemas.Map, responses=problems(503, 504), dependencies=with_key)
 async def map_(here: Here, points: Annotated[int, Query(ge=1, le=POINTS)] = POINTS) -> JSONResponse:
     """Documents as points in a plane, near each other where they say similar things."""
     return JSONResponse(await here.library.read(lambda: _map(here.engine, points)))

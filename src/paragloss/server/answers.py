@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paragloss.engine import Engine
+from paragloss.engine import Answer, Deadline, Engine
 from paragloss.types import Query, Where
 
 #: How deep languages are counted: what a person might page through.
@@ -14,15 +14,16 @@ DEPTH = 50
 
 
 def found(
-    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any]
+    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
 ) -> dict[str, Any]:
-    return engine.search(q, lang=lang, to=to, **options).as_json()
+    return _shown(engine, engine.search(q, lang=lang, to=to, deadline=deadline, **options))
 
 
 def each_language(
-    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any]
+    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
 ) -> dict[str, Any]:
     """The best documents, and after them the best of every language that has none among them."""
+    options = {**options, "deadline": deadline}
     answer = engine.search(q, lang=lang, to=to, **options)
     missing = [other for other in to or engine.langs if other not in {result.lang for result in answer.results}]
     more = [
@@ -30,11 +31,17 @@ def each_language(
         for other in missing
         for result in engine.search(q, lang=answer.query.lang, to=[other], **{**options, "k": 1}).results
     ]
-    return answer._replace(results=[*answer.results, *sorted(more, key=lambda result: -result.score)]).as_json()
+    results = [*answer.results, *sorted(more, key=lambda result: -result.score)]
+    return _shown(engine, answer._replace(results=results))
 
 
-def counted(engine: Engine, q: str, lang: str, where: Where | None) -> dict[str, Any]:
-    query, spread = engine.spread(q, lang=lang or None, k=DEPTH, where=where)
+def _shown(engine: Engine, answer: Answer) -> dict[str, Any]:
+    results = [result._replace(meta=engine.without_folders(result.meta)) for result in answer.results]
+    return answer._replace(results=results).as_json()
+
+
+def counted(engine: Engine, q: str, lang: str, where: Where | None, deadline: Deadline) -> dict[str, Any]:
+    query, spread = engine.spread(q, lang=lang or None, k=DEPTH, where=where, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "of": spread.total(),
@@ -42,10 +49,16 @@ def counted(engine: Engine, q: str, lang: str, where: Where | None) -> dict[str,
     }
 
 
-def why(engine: Engine, q: str, lang: str, id: str, how: dict[str, Any]) -> dict[str, Any]:
-    return engine.why(Query("", q, lang), id, **how)
+def why(engine: Engine, q: str, lang: str, id: str, how: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    return engine.why(Query("", q, lang), id, deadline=deadline, **how)
 
 
-def glosses(engine: Engine, texts: Sequence[tuple[str, str]], how: dict[str, Any]) -> list[dict[str, Any]]:
+def glosses(
+    engine: Engine, texts: Sequence[tuple[str, str]], how: dict[str, Any], deadline: Deadline
+) -> list[dict[str, Any]]:
     """Of several texts, each with its language."""
-    return [engine.gloss(text, lang=lang or None, **how) for text, lang in texts]
+    found = []
+    for text, lang in texts:
+        deadline.check()
+        found.append(engine.gloss(text, lang=lang or None, **how))
+    return found

@@ -52,7 +52,8 @@ def build(
         openapi_url="/api/openapi.json",
     )
     metrics = Metrics()
-    app.state.serving = Serving(library, keys or Keys(), metrics)
+    keys = keys or Keys()
+    app.state.serving = Serving(library, keys, metrics)
     answer_errors(app)
     for routes in (searching.routes, documents.routes, uploads.routes, about.routes):
         app.include_router(routes)
@@ -66,6 +67,7 @@ def build(
         Guard,
         limits=library.limits,
         metrics=metrics,
+        keys=keys,
         loopback=loopback,
         origins=origins,
         log_queries=log_queries,

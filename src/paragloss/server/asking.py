@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from fastapi import Depends, FastAPI, HTTPException, Query, Request, Security
+from fastapi import Depends, FastAPI, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from paragloss.errors import MissingExtraError, ParaglossError
+from paragloss.errors import DeadlineError, MissingExtraError, ParaglossError
 from paragloss.server.keys import Keys
-from paragloss.server.library import BusyError, Library, SlowError, UnknownError
+from paragloss.server.library import BusyError, Library, UnknownError
 from paragloss.server.metrics import Metrics
 from paragloss.server.schemas import Problem
 
 if TYPE_CHECKING:
     from paragloss.engine import Engine
 
-_STATUS = {UnknownError: 404, BusyError: 503, SlowError: 504, MissingExtraError: 501}
+_STATUS = {UnknownError: 404, BusyError: 503, DeadlineError: 504, MissingExtraError: 501}
 _WORDS = {
     400: "The request can't be used.",
     401: "A key is needed.",
     403: "This key may not do that.",
     404: "There is no such thing.",
+    408: "It did not come in time.",
     413: "Too large.",
     422: "A parameter is missing or out of bounds.",
+    429: "Too many wrong keys.",
     501: "Not available in this collection.",
     503: "Too many are waiting.",
     504: "It took too long.",
@@ -49,24 +51,8 @@ def serving(request: Request) -> Serving:
 
 _bearer = HTTPBearer(auto_error=False, description="A key of the server; not needed on loopback without keys.")
 Bearer = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
-
-
-def _allowed(request: Request, bearer: Bearer, wanted: str) -> None:
-    keys = serving(request).keys
-    key = bearer.credentials if bearer else ""
-    if not keys.allows(key, wanted):
-        known = keys.scope(key) is not None
-        remedy = "this key may only read" if known else "send a header `Authorization: Bearer KEY`"
-        headers = None if known else {"WWW-Authenticate": "Bearer"}
-        raise HTTPException(403 if known else 401, f"a key that may {wanted} is needed: {remedy}", headers)
-
-
-def reader(request: Request, bearer: Bearer) -> None:
-    _allowed(request, bearer, "read")
-
-
-def writer(request: Request, bearer: Bearer) -> None:
-    _allowed(request, bearer, "write")
+#: Described here; the guard has looked at it before anything of the request is read.
+with_key = [Security(_bearer)]
 
 
 def may_write(request: Request, bearer: Bearer) -> bool:
@@ -95,7 +81,7 @@ Here = Annotated[Place, Depends(place)]
 
 def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, for its description."""
-    return {code: {"model": Problem, "description": _WORDS[code]} for code in (400, 401, 403, 404, 422, *codes)}
+    return {code: {"model": Problem, "description": _WORDS[code]} for code in (400, 401, 403, 404, 422, 429, *codes)}
 
 
 def answer_errors(app: FastAPI) -> None:

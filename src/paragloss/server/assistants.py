@@ -40,7 +40,9 @@ def build(engine: Engine) -> MCPServer:
         documents such as "da,it", all by default; k: how many, at most 50."""
         targets = [code for code in to.split(",") if code] or None
         try:
-            return engine.search(query[:1000], lang=lang or None, to=targets, k=max(1, min(k, MOST))).as_json()
+            found = engine.search(query[:1000], lang=lang or None, to=targets, k=max(1, min(k, MOST)))
+            shown = [result._replace(meta=engine.without_folders(result.meta)) for result in found.results]
+            return found._replace(results=shown).as_json()
         except ParaglossError as error:
             raise ToolError(str(error)) from error
 
@@ -57,7 +59,7 @@ def build(engine: Engine) -> MCPServer:
             "title": document.title,
             "text": document.text[begin : begin + LONGEST],
             "length": len(document.text),
-            "meta": dict(document.meta),
+            "meta": engine.without_folders(document.meta),
         }
 
     return server

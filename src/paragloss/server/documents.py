@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request
+from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import JSONResponse
 
 from paragloss.errors import InputError, ParaglossError
 from paragloss.formats import jsonl, rows
 from paragloss.server import schemas
-from paragloss.server.asking import Here, Place, problems, reader, writer
+from paragloss.server.asking import Here, Place, problems, with_key
 from paragloss.types import Document
 
 #: Documents written at once, and bad lines that are listed.
 BATCH, LISTED = 200, 100
 
-routes = APIRouter(prefix="/api", tags=["documents"])
+routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
 Id = Annotated[str, Path(min_length=1, max_length=1000, examples=["bee.fr"])]
 _NDJSON = {
     "requestBody": {
@@ -32,15 +32,13 @@ _NDJSON = {
 }
 
 
-@routes.get(
-    "/documents/{id:path}", response_model=schemas.Document, responses=problems(503), dependencies=[Depends(reader)]
-)
+@routes.get("/documents/{id:path}", response_model=schemas.Document, responses=problems(503))
 async def get(here: Here, id: Id) -> JSONResponse:
     """A document as it is kept."""
-    return JSONResponse(_shown(await here.library.read(lambda: _known(here, id))))
+    return JSONResponse(await here.library.read(lambda: _shown(here, _known(here, id))))
 
 
-@routes.post("/documents", response_model=schemas.Written, responses=problems(413), dependencies=[Depends(writer)])
+@routes.post("/documents", response_model=schemas.Written, responses=problems(408, 413))
 async def add(here: Here, documents: list[schemas.NewDocument]) -> JSONResponse:
     """Add or replace documents: all of them, or none where one can't be used."""
     made = [_made(document.id, document) for document in documents]
@@ -48,18 +46,14 @@ async def add(here: Here, documents: list[schemas.NewDocument]) -> JSONResponse:
     return await _written(here, indexed=len(made))
 
 
-@routes.put(
-    "/documents/{id:path}", response_model=schemas.Written, responses=problems(413), dependencies=[Depends(writer)]
-)
+@routes.put("/documents/{id:path}", response_model=schemas.Written, responses=problems(408, 413))
 async def replace(here: Here, id: Id, document: schemas.NewText) -> JSONResponse:
     """Add or replace one document."""
     await _add(here, [_made(id, document)])
     return await _written(here, indexed=1)
 
 
-@routes.patch(
-    "/documents/{id:path}", response_model=schemas.Written, responses=problems(413), dependencies=[Depends(writer)]
-)
+@routes.patch("/documents/{id:path}", response_model=schemas.Written, responses=problems(408, 413))
 async def change(here: Here, id: Id, change: schemas.Change) -> JSONResponse:
     """Change parts of a document; the others stay."""
     given = {key: value for key, value in change.model_dump().items() if value is not None}
@@ -74,9 +68,7 @@ async def change(here: Here, id: Id, change: schemas.Change) -> JSONResponse:
     return await _written(here, indexed=1)
 
 
-@routes.delete(
-    "/documents/{id:path}", response_model=schemas.Removed, responses=problems(), dependencies=[Depends(writer)]
-)
+@routes.delete("/documents/{id:path}", response_model=schemas.Removed, responses=problems())
 async def delete(here: Here, id: Id) -> JSONResponse:
     """Remove a document."""
 
@@ -92,9 +84,8 @@ async def delete(here: Here, id: Id) -> JSONResponse:
 @routes.post(
     "/bulk",
     response_model=schemas.Written,
-    responses=problems(413),
+    responses=problems(408, 413),
     openapi_extra=_NDJSON,
-    dependencies=[Depends(writer)],
 )
 async def bulk(request: Request, here: Here) -> JSONResponse:
     """Add documents from a stream, one JSON object a line with the keys of `paragloss index`; `{"delete": ID}` removes
@@ -201,5 +192,5 @@ def _made(id: str, given: schemas.NewText) -> Document:
     return rows.document({**given.model_dump(), "id": id, "lang": given.lang or None}, id)
 
 
-def _shown(document: Document) -> dict[str, Any]:
-    return {**document._asdict(), "fields": dict(document.fields), "meta": dict(document.meta)}
+def _shown(here: Place, document: Document) -> dict[str, Any]:
+    return {**document._asdict(), "fields": dict(document.fields), "meta": here.engine.without_folders(document.meta)}

@@ -14,17 +14,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, UploadFile
+from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import StreamingResponse
 
 from paragloss.errors import InputError, ParaglossError
 from paragloss.formats.documents import read
 from paragloss.formats.text import checked_lang
-from paragloss.server.asking import Here, Place, problems, writer
+from paragloss.server.asking import Here, Place, problems, with_key
 from paragloss.server.documents import BATCH, LISTED
 from paragloss.types import Document
 
-routes = APIRouter(prefix="/api", tags=["documents"], dependencies=[Depends(writer)])
+routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
 _STREAM = {
     "description": "One JSON object a line as the work goes on; the last has `done` or `error`.",
     "content": {
@@ -36,7 +36,7 @@ _STREAM = {
 }
 
 
-@routes.post("/files", response_class=StreamingResponse, responses={200: _STREAM, **problems(413)})
+@routes.post("/files", response_class=StreamingResponse, responses={200: _STREAM, **problems(408, 413)})
 async def upload(
     here: Here,
     file: UploadFile,

@@ -1,17 +1,19 @@
-"""What stands before every request: whose machine is asked, from where, with how large a body; and what every answer
-carries. Plain ASGI, so that streams stay streams."""
+"""What stands before every request: whose machine is asked, from where, with which key, with how large a body; and what
+every answer carries. Plain ASGI, so that streams stay streams, and nothing of a body is read before the key is."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException
 
-from paragloss.server.keys import is_loopback
+from paragloss.server.keys import Guesses, Keys, is_loopback
 from paragloss.server.limits import Limits
 from paragloss.server.logs import note
 from paragloss.server.metrics import Metrics
@@ -28,13 +30,19 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _SAFE = ("GET", "HEAD", "OPTIONS")
+#: What is told without a key, and what reads though it is no GET.
+_OPEN, _READS = ("/api/health", "/api/openapi.json"), ("/api/gloss",)
+#: A Host header: a name or an address, and perhaps a port. Anything else in it is somebody's trick.
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?")
+_CLOSE = (b"connection", b"close")
 
 
 class Guard:
     """Wraps the application.
 
     On loopback only the names of this machine are answered: a page elsewhere that gives our address another name (DNS
-    rebinding) learns nothing. A browser that writes on behalf of another site is refused everywhere.
+    rebinding) learns nothing. A browser that asks on behalf of another site is refused, reading or writing; the page
+    itself may be linked to.
     """
 
     def __init__(
@@ -43,12 +51,13 @@ class Guard:
         *,
         limits: Limits,
         metrics: Metrics,
+        keys: Keys,
         loopback: bool,
         origins: Collection[str] = (),
         log_queries: bool = False,
     ) -> None:
         self._app = app
-        self._limits, self._metrics = limits, metrics
+        self._limits, self._metrics, self._keys, self._guesses = limits, metrics, keys, Guesses()
         self._loopback, self._origins, self._log_queries = loopback, frozenset(origins), log_queries
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,12 +80,35 @@ class Guard:
 
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        served = scope["path"].startswith("/api") or scope["path"] == "/metrics" or scope["method"] not in _SAFE
         if self._loopback and not is_loopback(_host(headers.get(b"host", ""))):
             await self._refuse(send, 421, "host", "this server answers to localhost only: open it by that name")
-        elif scope["method"] not in _SAFE and self._foreign(headers):
-            await self._refuse(send, 403, "origin", "another site's page may not write here")
+        elif served and self._foreign(headers):
+            await self._refuse(send, 403, "origin", "another site's page may not ask here")
+        elif served and self._keys and scope["path"] not in _OPEN and (wrong := self._without_key(scope, headers)):
+            await self._refuse(send, *wrong)
         else:
             await self._measured(scope, receive, send, headers)
+
+    def _without_key(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str, str, dict[str, str]] | None:
+        """Why a request may not be answered, if so: status, reason, message and headers."""
+        if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+            return None  # a browser asks so before it sends a key
+        address = (scope.get("client") or ("",))[0]
+        if (seconds := self._guesses.wait(address)) > 0:
+            again = {"retry-after": f"{seconds:.0f}"}
+            return 429, "guesses", f"too many wrong keys from {address}: try again in {seconds:.0f} s", again
+        kind, _, key = headers.get(b"authorization", "").partition(" ")
+        key = key.strip() if kind.lower() == "bearer" else ""
+        wanted = "read" if scope["method"] in _SAFE or scope["path"] in _READS else "write"
+        if self._keys.allows(key, wanted):
+            return None
+        if self._keys.scope(key) is not None:
+            return 403, "key", f"a key that may {wanted} is needed: this key may only read", {}
+        if key and self._guesses.wrong(address):
+            note("too many wrong keys", address=address)
+        remedy = "send a header `Authorization: Bearer KEY`"
+        return 401, "key", f"a key that may {wanted} is needed: {remedy}", {"www-authenticate": "Bearer"}
 
     async def _measured(self, scope: Scope, receive: Receive, send: Send, headers: dict[bytes, str]) -> None:
         limit = {"/api/bulk": self._limits.bulk, "/api/files": self._limits.upload}.get(
@@ -87,15 +119,25 @@ class Guard:
         if declared.isdigit() and int(declared) > limit:
             await self._refuse(send, 413, "size", large)
             return
-        taken = 0
+        taken, waited, whole = 0, 0.0, False
 
         async def receiving() -> Message:
-            nonlocal taken
-            message = await receive()
+            nonlocal taken, waited, whole
+            if whole:  # what comes now is that the client has gone
+                return await receive()
+            began = time.monotonic()
+            try:
+                patience = self._limits.patience + taken / self._limits.slowest - waited
+                message = await asyncio.wait_for(receive(), patience)
+            except TimeoutError:
+                self._metrics.refused("time")
+                raise HTTPException(408, "the request did not come in time", {"connection": "close"}) from None
+            waited += time.monotonic() - began
             taken += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
             if taken > limit:
                 self._metrics.refused("size")
-                raise HTTPException(413, large)
+                raise HTTPException(413, large, {"connection": "close"})
             return message
 
         await self._app(scope, receiving, send)
@@ -107,10 +149,12 @@ class Guard:
             return origin not in self._origins and urlsplit(origin).netloc != headers.get(b"host")
         return headers.get(b"sec-fetch-site") in ("cross-site", "same-site")
 
-    async def _refuse(self, send: Send, status: int, reason: str, error: str) -> None:
+    async def _refuse(self, send: Send, status: int, reason: str, error: str, more: Mapping[str, str] = {}) -> None:
+        """Answer at once and close: the body, if there is one, is not read."""
         self._metrics.refused(reason)
         body = json.dumps({"error": error}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), _CLOSE]
+        headers += [(name.encode(), value.encode()) for name, value in more.items()]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
@@ -124,10 +168,9 @@ class Guard:
 
 
 def _host(value: str) -> str:
-    """The name in a Host header, without its port."""
-    if value.startswith("["):
-        return value[1:].partition("]")[0]
-    return value.partition(":")[0].lower()
+    """The name in a Host header, without its port; nothing where there is more in it."""
+    found = _HOST.fullmatch(value)
+    return found[1].strip("[]").lower() if found else ""
 
 
 def _missing(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

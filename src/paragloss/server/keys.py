@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import time
+from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -56,9 +58,39 @@ class Keys:
         return found
 
     def allows(self, key: str, wanted: str) -> bool:
-        if not self._scopes:
-            return True
-        return self.scope(key) in (wanted, "write")
+        return not self._scopes or self.scope(key) in (wanted, "write")
+
+
+class Guesses:
+    """Wrong keys by the address they came from: who has sent `most` of them waits for `seconds`. Only so many addresses
+    are remembered, the latest."""
+
+    def __init__(self, *, most: int = 20, seconds: float = 60.0, addresses: int = 10_000) -> None:
+        self._most, self._seconds, self._addresses = most, seconds, addresses
+        self._wrong: OrderedDict[str, tuple[int, float]] = OrderedDict()  # how many, since when
+
+    def wait(self, address: str) -> float:
+        """For how many seconds nothing is believed that comes from there."""
+        count, since = self._wrong.get(_network(address), (0, 0.0))
+        return max(0.0, since + self._seconds - time.monotonic()) if count >= self._most else 0.0
+
+    def wrong(self, address: str) -> bool:
+        """Note a wrong key; whether it was the last that is looked at for now."""
+        network, now = _network(address), time.monotonic()
+        count, since = self._wrong.pop(network, (0, now))
+        self._wrong[network] = (count + 1, since) if now < since + self._seconds else (1, now)
+        if len(self._wrong) > self._addresses:
+            self._wrong.popitem(last=False)
+        return self._wrong[network][0] == self._most
+
+
+def _network(address: str) -> str:
+    """Whoever has one address of IPv6 has 2^64 of them."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return address if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
 
 
 def is_loopback(host: str) -> bool:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from paragloss.engine import Engine
+from paragloss.engine import Deadline, Engine
 from paragloss.errors import InputError, ParaglossError
 from paragloss.server.limits import DEFAULT, Limits
+from paragloss.server.logs import LOGGER, note
 from paragloss.server.readers import Failed, Readers
 
 T = TypeVar("T")
@@ -25,6 +26,8 @@ T = TypeVar("T")
 _BREATH = 0.05
 #: How often it is seen to what was added, in seconds.
 _TENDED = 60.0
+#: How long it is waited before processes are started in place of dead ones, in seconds.
+_AGAIN = 1.0
 
 
 class UnknownError(ParaglossError):
@@ -35,21 +38,22 @@ class BusyError(ParaglossError):
     """Too many are waiting already."""
 
 
-class SlowError(ParaglossError):
-    """It took longer than it may."""
-
-
 class Library:
     """Made by `open`; `close` writes everything down."""
 
     def __init__(self, engines: Mapping[str, Engine], limits: Limits = DEFAULT, *, workers: int = 0) -> None:
         self.engines = dict(engines)
         self.limits = limits
-        self.waiting = 0
+        self._running: dict[Future[Any], Deadline] = {}
         self._searching = ThreadPoolExecutor(limits.threads, "search")
         self._writing = ThreadPoolExecutor(1, "write")
-        self._closing = threading.Event()
+        self._closing, self._starting = threading.Event(), threading.Lock()
         self._readers = Readers(self.engines, workers) if workers else None
+
+    @property
+    def waiting(self) -> int:
+        """Searches that run or wait for their turn, also where nobody waits for them any more."""
+        return len(self._running)
 
     @classmethod
     def open(cls, locations: Sequence[str], limits: Limits = DEFAULT, *, workers: int = 0) -> Library:
@@ -103,55 +107,70 @@ class Library:
         return name or next(iter(self.engines))
 
     async def read(self, work: Callable[[], T]) -> T:
-        """Do something in a thread for searches. The answer is given up after a time; the thread ends by itself."""
-        return await self._awaited(lambda: asyncio.get_running_loop().run_in_executor(self._searching, work))
+        """Do something short in a thread for searches."""
+        return await self._awaited(lambda _: self._searching.submit(work))
 
     async def ask(self, name: str, work: Callable[..., T], *told: Any) -> T:
-        """`work(engine, *told)` of a collection: in a process beside this one where there are some."""
-        engine = self[name]
-        if self._readers is None or not self._readers.ready:
-            return await self.read(lambda: work(engine, *told))
-        try:
-            readers, state = self._readers, engine.state()
-            found = await self._awaited(lambda: asyncio.wrap_future(readers.ask(name, state, work, *told)))
-        except BrokenProcessPool:  # one was killed: this process does it all from now on
-            self._readers = None
-            return await self.read(lambda: work(engine, *told))
-        if isinstance(found, Failed):
-            raise found.error()
-        return cast(T, found)
+        """`work(engine, *told, deadline)` of a collection: in a process beside this one where there are some."""
+        engine, readers = self[name], self._readers
+        if readers is not None and readers.ready:
+            state = engine.state()
+            try:
+                found = await self._awaited(lambda deadline: readers.ask(name, state, work, *told, deadline))
+            except BrokenProcessPool:  # one has died: this process answers until others have begun
+                self._begin_again(readers)
+            else:
+                if isinstance(found, Failed):
+                    raise found.error()
+                return cast(T, found)
+        return await self._awaited(lambda deadline: self._searching.submit(work, engine, *told, deadline))
 
-    async def _awaited(self, begin: Callable[[], asyncio.Future[T]]) -> T:
+    async def _awaited(self, begin: Callable[[Deadline], Future[T]]) -> T:
+        """What runs counts until it ends, whether or not somebody waits for it; it sees itself that its time is up."""
         if self.waiting >= self.limits.waiting:
             raise BusyError(f"{self.waiting} searches are waiting already: try again in a moment")
-        future = begin()  # may refuse: then nobody waits
-        self.waiting += 1
-        future.add_done_callback(self._done)
+        deadline = Deadline(self.limits.seconds)
+        future = begin(deadline)  # may refuse: then nobody waits
+        self._running[future] = deadline
+        future.add_done_callback(self._running.pop)
         try:
-            return await asyncio.wait_for(asyncio.shield(future), self.limits.seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(future), self.limits.seconds)
         except TimeoutError:
-            future.cancel()
-            raise SlowError(f"no answer in {self.limits.seconds:g} s: ask for less, or try again later") from None
+            deadline.cancel()
+            deadline.check()
+            raise
+
+    def _begin_again(self, readers: Readers) -> None:
+        """Start new processes in place of some of which one has died; once, however many requests it was answering."""
+        if self._readers is readers:
+            self._readers = None
+            LOGGER.warning("a worker died", extra={"about": {"waiting": self.waiting}})
+            threading.Thread(target=self._start_readers, args=(readers,), daemon=True).start()
+
+    def _start_readers(self, before: Readers) -> None:
+        before.close()
+        if not self._closing.wait(_AGAIN):
+            with self._starting:
+                if not self._closing.is_set():
+                    self._readers = Readers(self.engines, before.number)
+                    note("workers started", workers=before.number)
 
     async def write(self, work: Callable[[], T]) -> T:
         """Do something in the thread for writing. Once begun it is finished, whoever hangs up."""
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._writing, work))
 
     def close(self) -> None:
-        """Finish what is being done and let go of the collections."""
+        """Finish what is being written, give up what is searched, and let go of the collections."""
         self._closing.set()
-        if self._readers is not None:  # they would take the folders over if they were still there
-            self._readers.close()
+        for deadline in list(self._running.values()):
+            deadline.cancel()
+        with self._starting:
+            if self._readers is not None:  # they would take the folders over if they were still there
+                self._readers.close()
         self._searching.shutdown(cancel_futures=True)
         self._writing.shutdown()
         for engine in self.engines.values():
             engine.close()
-
-    def _done(self, future: asyncio.Future[Any]) -> None:
-        self.waiting -= 1
-        if not future.cancelled():
-            with suppress(BaseException):
-                future.exception()  # of an answer nobody waited for
 
 
 def _first(engine: Engine) -> None:

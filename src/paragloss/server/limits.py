@@ -15,6 +15,9 @@ class Limits(NamedTuple):
     bulk: int = 4096 * MIB  # bytes of one stream of documents, which is never held whole
     line: int = 4 * MIB  # bytes of one document in such a stream
     query: int = 1000  # characters
+    terms: int = 200  # of a query
+    patience: float = 20.0  # seconds for a body to come; longer where it comes at least so fast:
+    slowest: float = 1024.0  # bytes a second
     k: int = 100
     gloss: int = 20_000  # characters
     seconds: float = 10.0  # one search

@@ -30,7 +30,7 @@ class Readers:
     """So many processes for all collections, by name; `ready` once each has them open."""
 
     def __init__(self, engines: Mapping[str, Engine], number: int) -> None:
-        self._open = ExitStack()
+        self._open, self.number = ExitStack(), number
         locations = {name: engine.location for name, engine in engines.items()}
         self._pool = self._open.enter_context(pool(number, _begin, locations))
         states = {name: engine.state() for name, engine in engines.items()}
@@ -45,6 +45,10 @@ class Readers:
         return self._pool.submit(_answer, name, state, work, told)
 
     def close(self) -> None:
+        """They only read: what they are at is given up."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in list((self._pool._processes or {}).values()):
+            process.kill()
         self._open.close()
 
 

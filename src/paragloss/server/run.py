@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import faulthandler
 import signal
 from collections.abc import Callable, Sequence
+from types import FrameType
 
 from paragloss.errors import MissingExtraError
 from paragloss.server.keys import Keys, is_loopback, required
+
+#: Seconds for requests that are being answered when the server is told to stop, and for everything.
+_GRACE, _END = 5, 14
 
 
 def run(
@@ -20,7 +25,8 @@ def run(
     workers: int = 0,
     started: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; requests that are being answered then are finished first.
+    """Serve until SIGINT or SIGTERM. Requests that are being answered then have some seconds more; whatever still runs
+    after fifteen is left, and what was acknowledged is on disk.
 
     So many `workers` search beside this process; with none it searches itself. `keys` is a file of keys, needed where
     other machines can reach `host`. `started` is told the address.
@@ -31,6 +37,7 @@ def run(
         import uvicorn
 
         from paragloss.server.app import build
+        from paragloss.server.connections import Connection
     except ImportError:
         raise MissingExtraError("the server", "serve") from None
     from paragloss.server import logs
@@ -46,7 +53,9 @@ def run(
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=15,
+        http=Connection,
+        ws="none",
+        timeout_graceful_shutdown=_GRACE,
         timeout_keep_alive=20,
         h11_max_incomplete_event_size=64 * 1024,
     )
@@ -54,5 +63,17 @@ def run(
     started(f"http://{'localhost' if is_loopback(host) else host}:{port}/")
     # The HTTP server stops at this signal and then sends it again, to us: we have stopped already.
     signal.signal(signal.SIGTERM, lambda *_: None)
-    uvicorn.Server(config).run()
+    server = uvicorn.Server(config)
+    stop = server.handle_exit
+
+    def stopping(number: int, frame: FrameType | None) -> None:
+        # A thread that does not need the interpreter: whoever holds it then is named, and ended.
+        faulthandler.dump_traceback_later(_END, exit=True)
+        stop(number, frame)
+
+    server.handle_exit = stopping  # type: ignore[assignment, method-assign]
+    try:
+        server.run()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     logs.note("stopped")

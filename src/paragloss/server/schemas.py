@@ -228,6 +228,13 @@ class Glossary(Strict):
     pairs: list[GlossaryPair] = Field(max_length=20_000)
 
 
+class GlossaryChange(Strict):
+    """Pairs to take out, then pairs to put in."""
+
+    remove: list[GlossaryPair] = Field([], max_length=20_000)
+    add: list[GlossaryPair] = Field([], max_length=20_000)
+
+
 class Point(BaseModel):
     id: str = Field(examples=["bee.fr"])
     lang: str = Field(examples=["fr"])

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Query
+from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import JSONResponse
 
 from paragloss.formats.conditions import conditions
 from paragloss.server import answers, schemas
-from paragloss.server.asking import Here, problems, reader
+from paragloss.server.asking import Here, Place, problems, with_key
 
-routes = APIRouter(prefix="/api", dependencies=[Depends(reader)], tags=["search"])
+#: A word, or a letter of a script that is written without spaces.
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_TERM = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+
+routes = APIRouter(prefix="/api", dependencies=with_key, tags=["search"])
 
 Text = Annotated[str, Query(alias="q", description="What is looked for.", examples=["how do bees make honey"])]
 Lang = Annotated[str, Query(description="Its language; found out when not given.", examples=["en"], max_length=35)]
@@ -33,9 +38,7 @@ async def search(
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
-    limits = here.library.limits
-    _bounded("q", len(q), limits.query, "characters")
-    _bounded("k", k, limits.k, "documents")
+    _asked(here, q, k)
     options = {"k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
     work = answers.each_language if each_language else answers.found
     # The answer is ours and JSON already: checking it again costs more than a small search.
@@ -45,7 +48,7 @@ async def search(
 @routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))
 async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> JSONResponse:  # noqa: B006
     """How many of the best documents are in which language."""
-    _bounded("q", len(q), here.library.limits.query, "characters")
+    _asked(here, q)
     return JSONResponse(await here.library.ask(here.name, answers.counted, q, lang, conditions(where) or None))
 
 
@@ -61,8 +64,7 @@ async def why(
     where: Conditions = [],  # noqa: B006
 ) -> JSONResponse:
     """Which words met, through what, and how much of the score they carried; asked as the search was."""
-    _bounded("q", len(q), here.library.limits.query, "characters")
-    _bounded("k", k, here.library.limits.k, "documents")
+    _asked(here, q, k)
     how: dict[str, Any] = {"to": _langs(to), "k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
     return JSONResponse(await here.library.ask(here.name, answers.why, q, lang, id, how))
 
@@ -87,6 +89,13 @@ async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
     texts = [(text.text, text.lang) for text in wanted.texts]
     how = {"to": wanted.to, "asked": wanted.asked}
     return JSONResponse({"glosses": await here.library.ask(here.name, answers.glosses, texts, how)})
+
+
+def _asked(here: Place, q: str, k: int = 1) -> None:
+    limits = here.library.limits
+    _bounded("q", len(q), limits.query, "characters")
+    _bounded("q", len(_TERM.findall(q)), limits.terms, "words")
+    _bounded("k", k, limits.k, "documents")
 
 
 def _bounded(name: str, value: int, most: int, unit: str) -> None:

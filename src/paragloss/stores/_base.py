@@ -12,7 +12,7 @@ import numpy as np
 
 from paragloss.stores import _points
 from paragloss.stores._points import BATCH, Shape
-from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
+from paragloss.types import Document, Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
 #: Records read at once where all are.
@@ -23,6 +23,7 @@ class KeptVectors:
     """The half of `types.Store` that both engines share."""
 
     _shape: Shape
+    _indexed: set[str]
 
     @property
     def dense(self) -> Mapping[str, int]:
@@ -83,6 +84,11 @@ class KeptVectors:
         self._shape = self._shape.without(name)
         self._write_meta()
 
+    def check(self, documents: Sequence[Document]) -> None:
+        """Refuse documents that can't be kept, before the first is written."""
+        for document in documents:
+            _points.storable(document)
+
     def scroll(
         self,
         where: Where | None = None,
@@ -141,6 +147,13 @@ class KeptVectors:
         for start in range(0, len(named), BATCH):
             self._write_vectors(named[start : start + BATCH])
 
+    def _index_fields(self, records: Sequence[Record]) -> None:
+        """Index the fields of documents that were written, as long as those of a collection are few."""
+        for key, kind in _points.keys(record.document for record in records).items():
+            if key not in self._indexed and len(self._indexed) < _points.INDEXED:
+                self._index(key, kind)
+                self._indexed.add(key)
+
     def _record(self, point: Any) -> Record:
         found = point.vector or {}
         dense = {name: found[name] for name in self._shape.dense if name in found}
@@ -177,6 +190,10 @@ class KeptVectors:
         text: bool = True,
     ) -> tuple[list[Record], Any]:
         """Some records, and where the next ones begin (None at the end)."""
+        raise NotImplementedError
+
+    def _index(self, key: str, kind: str) -> None:
+        """Make filters by a payload key quick."""
         raise NotImplementedError
 
     def _drop_vector(self, name: str) -> None:

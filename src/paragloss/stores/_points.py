@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 from types import MappingProxyType
@@ -38,11 +38,15 @@ PRECISIONS = ("float32", "float16", "int8", "binary")
 OVERSAMPLING = {"int8": 2.0, "binary": 20.0}
 #: And a search that walks a graph by coarse copies of vectors that are kept whole.
 WALKED = 2.0
+#: Reading the fields of so many documents takes some milliseconds: with more they are indexed, so many keys of a
+#: collection at most. An index takes ten files and five megabytes.
+SCANNED, INDEXED = 1000, 24
 #: What is read of a document when its text is not wanted.
 BARE = ("id", "lang")
 
 T = TypeVar("T", bound=tuple[Any, float])
 
+_QUOTES = frozenset('"\\')
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -60,13 +64,14 @@ class Shape(NamedTuple):
     """Which vectors a collection keeps: dense ones with their dimension, sparse ones by name.
 
     Of those in `several` a document may have any number, the best of which counts; `precision` says how finely a dense
-    vector is kept where that is not float32.
+    vector is kept where that is not float32. `flagged`: every document's flags say which fields it has.
     """
 
     dense: dict[str, int]
     sparse: tuple[str, ...]
     several: tuple[str, ...] = ()
     precision: Mapping[str, str] = MappingProxyType({})
+    flagged: bool = True
 
     @classmethod
     def of(
@@ -94,7 +99,8 @@ class Shape(NamedTuple):
         if name in self.dense:
             raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
         more = (*self.several, name) if several else self.several
-        return Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
+        shape = Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
+        return shape._replace(flagged=self.flagged)
 
     def without(self, name: str) -> Shape:
         """The same without one of the dense vectors."""
@@ -103,17 +109,17 @@ class Shape(NamedTuple):
             self.sparse,
             tuple(other for other in self.several if other != name),
             {other: kept for other, kept in self.precision.items() if other != name},
+            self.flagged,
         )
 
     def as_json(self) -> dict[str, Any]:
         described = {"format": FORMAT, "dense": self.dense, "sparse": list(self.sparse)}
-        return described | {"several": list(self.several), "precision": dict(self.precision)}
+        return described | {"several": list(self.several), "precision": dict(self.precision), "flagged": self.flagged}
 
     @classmethod
     def from_json(cls, meta: Mapping[str, Any]) -> Shape:
-        return cls(
-            dict(meta["dense"]), tuple(meta["sparse"]), tuple(meta.get("several", ())), dict(meta.get("precision", {}))
-        )
+        several, precision = tuple(meta.get("several", ())), dict(meta.get("precision", {}))
+        return cls(dict(meta["dense"]), tuple(meta["sparse"]), several, precision, meta.get("flagged", False))
 
     def names(self, vectors: bool | Sequence[str]) -> list[str]:
         """The vectors asked for by `get` and `scroll`."""
@@ -154,9 +160,10 @@ def payload(document: Document) -> dict[str, Any]:
         kept["fields"] = dict(document.fields)
     if document.meta:
         kept["meta"] = dict(document.meta)
-        # The embedded engine reads a truth value in a filter as a number, so truths are also kept as words.
-        if flags := [_flag(name, value) for name, value in document.meta.items() if isinstance(value, bool)]:
-            kept["flags"] = flags
+        # The embedded engine reads a truth value in a filter as a number, so truths are also kept as words; and every
+        # field is, so that one that no document has is known at once.
+        truths = [_flag(name, value) for name, value in document.meta.items() if isinstance(value, bool)]
+        kept["flags"] = [*truths, *(f"{name}=" for name in document.meta)]
         # Ranges are asked of numbers, also of those that a table holds as text.
         if numbers := {
             name: found for name, value in document.meta.items() if (found := _numbers(value)) not in (None, [])
@@ -199,7 +206,7 @@ def _plain(value: Any) -> Any:
 def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
     """Refuse what the engine would refuse half-way through, or keep and never find."""
     for record in records:
-        _storable(record.document)
+        storable(record.document)
         for name, row in record.dense.items():
             if not _fits(shape, shape.known(name), row):
                 of = f"document {record.document.id!r}: vector {name!r}"
@@ -237,7 +244,8 @@ def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
     return records
 
 
-def _storable(document: Document) -> None:
+def storable(document: Document) -> None:
+    """Refuse what is no text, or nothing that JSON can hold."""
     try:
         for text in (document.id, document.title, document.text, *document.fields.values()):
             text.encode()
@@ -294,8 +302,23 @@ class Between(NamedTuple):
     range: Range
 
 
-def conditions(where: Where | None) -> list[list[Match | Between]] | None:
-    """A filter as groups of matches: one of every group must hold. None when nothing can match."""
+def keys(documents: Iterable[Document]) -> dict[str, str]:
+    """The payload keys by which these documents can be filtered, each with the kind of index it wants."""
+    found: dict[str, str] = {}
+    for document in documents:
+        for name, value in document.meta.items():
+            first = value[0] if isinstance(value, list) and value else value
+            kind = "keyword" if isinstance(first, str) else "integer" if type(first) is int else ""
+            if kind and not _QUOTES & set(name):
+                found.setdefault(_path(f"meta.{name}"), kind)
+            if not _QUOTES & set(name) and _numbers(value) not in (None, []):
+                found.setdefault(_path(f"numbers.{name}"), "float")
+    return found
+
+
+def conditions(where: Where | None, indexed: Container[str] | None = None) -> list[list[Match | Between]] | None:
+    """A filter as groups of matches: one of every group must hold. None when nothing can match. Where flags say which
+    fields documents have, a field that is not among those `indexed` is read of those that have it only."""
     groups: list[list[Match | Between]] = []
     for field, values in (where or {}).items():
         if field != "lang" and not field.startswith("meta."):
@@ -310,6 +333,8 @@ def conditions(where: Where | None) -> list[list[Match | Between]] | None:
         ranges += [value for value in values if isinstance(value, Range)]
         sized = "numbers" + _path(field)[4:]
         groups.append([*(match for match in exact if match.values), *(Between(sized, each) for each in ranges)])
+        if indexed is not None and any(match.key not in indexed for match in groups[-1]):
+            groups.append([Match("flags", [f"{field[5:]}="])])
     return groups if all(groups) else None
 
 
@@ -332,7 +357,7 @@ def _flag(name: str, value: bool) -> str:
 def _path(field: str) -> str:
     """A payload key as the engine's JSON path: a name that is not a plain word is quoted."""
     head, dot, name = field.partition(".")
-    if '"' in name or "\\" in name:
+    if _QUOTES & set(name):
         raise StoreError(f"can't filter by {field!r}: quotes and backslashes can't stand in a filtered name")
     return field if not dot or re.fullmatch(r"[A-Za-z0-9_]+", name) else f'{head}."{name}"'
 

@@ -92,7 +92,7 @@ class ClusterStore(KeptVectors):
             store._languages = Languages(store._client, name, store._ask)
             store._begin_languages()
         for key in ("lang", "flags"):
-            store._index(key, models.PayloadSchemaType.KEYWORD)
+            store._index(key, "keyword")
         if not store._blobs.exist():
             store._blobs.create(**options | {"shard_number": 1})
         store._write_meta()
@@ -156,6 +156,9 @@ class ClusterStore(KeptVectors):
                 self._ask(self._client.upsert, self._name, [self._point(record) for record in batch], wait=True)
             else:
                 self._add_by_language(batch, self._languages)
+            if not self._indexed.issuperset(_points.keys(record.document for record in batch)):
+                self._indexed |= set(self._ask(self._client.get_collection, self._name).payload_schema)
+                self._index_fields(batch)
 
     def _begin_languages(self) -> None:
         """The first shard, or nothing at all: a server by itself has none."""
@@ -406,22 +409,18 @@ class ClusterStore(KeptVectors):
         return _points.settle(fetch, len(queries), k, choose=rank)
 
     def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
-        """The engine's filter; None when nothing can match. A field filtered by for the first time is indexed."""
+        """The engine's filter; None when nothing can match."""
         from qdrant_client import models
 
-        groups = _points.conditions(where)
+        groups = _points.conditions(where, self._indexed if self._shape.flagged else None)
         if groups is None:
             return None
-        for match in (match for group in groups for match in group):
-            if match.key not in self._indexed:
-                self._index(match.key, _schema(match))
         without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
         must: list[Any] = [models.Filter(should=[_condition(match) for match in group]) for group in groups]
         return models.Filter(must=must, must_not=without)
 
-    def _index(self, key: str, kind: Any) -> None:
+    def _index(self, key: str, kind: str) -> None:
         self._ask(self._client.create_payload_index, self._name, key, kind, wait=True)
-        self._indexed.add(key)
 
 
 def _connect(url: str, timeout: int) -> Any:
@@ -481,14 +480,6 @@ def _params(shape: Shape, name: str, *, on_disk: bool = False) -> dict[str, Any]
     kept = {"size": shape.dense[name], "distance": models.Distance.DOT, "on_disk": True if coarse or on_disk else None}
     given = {"multivector_config": best if name in shape.several else None, "datatype": half}
     return kept | given | {"quantization_config": coarse}
-
-
-def _schema(match: Match | Between) -> Any:
-    from qdrant_client.models import PayloadSchemaType
-
-    if isinstance(match, Between):
-        return PayloadSchemaType.FLOAT
-    return PayloadSchemaType.KEYWORD if isinstance(match.values[0], str) else PayloadSchemaType.INTEGER
 
 
 def _condition(match: Match | Between) -> Any:

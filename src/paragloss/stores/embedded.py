@@ -187,6 +187,8 @@ class EmbeddedStore(KeptVectors):
                 self._unshared(keys, ids)
                 self._changed(keys)
                 self._update(edge.UpdateOperation.upsert_points(points), weight)
+                if self._open.info().points_count > _points.SCANNED:
+                    self._index_fields(some)
 
     def delete(self, ids: Sequence[str]) -> int:
         wanted = {self._point_key(id): id for id in ids}
@@ -587,15 +589,14 @@ class EmbeddedStore(KeptVectors):
 
         return answer
 
+    def _index(self, key: str, kind: str) -> None:
+        self._update(edge.UpdateOperation.create_field_index(key, getattr(edge.PayloadSchemaType, kind.title())))
+
     def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
-        """The engine's filter; None when nothing can match. A field filtered by for the first time is indexed."""
-        groups = _points.conditions(where)
+        """The engine's filter; None when nothing can match."""
+        groups = _points.conditions(where, self._indexed if self._shape.flagged else None)
         if groups is None:
             return None
-        for match in (match for group in groups for match in group):
-            if match.key not in self._indexed:
-                self._update(edge.UpdateOperation.create_field_index(match.key, _schema(match)))
-                self._indexed.add(match.key)
         without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
         must: list[Any] = [edge.Filter(should=[_condition(match) for match in group]) for group in groups]
         return edge.Filter(must=must, must_not=without)
@@ -642,12 +643,6 @@ def _params(shape: Shape, name: str, *, walked: bool = False) -> Any:
         datatype=edge.VectorStorageDatatype.Float16 if shape.precision.get(name) == "float16" else None,
         quantization_config=coarse or (kinds["int8"] if walked else None),
     )
-
-
-def _schema(match: Match | Between) -> Any:
-    if isinstance(match, Between):
-        return edge.PayloadSchemaType.Float
-    return edge.PayloadSchemaType.Keyword if isinstance(match.values[0], str) else edge.PayloadSchemaType.Integer
 
 
 def _condition(match: Match | Between) -> Any:

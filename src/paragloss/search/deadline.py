@@ -1,0 +1,34 @@
+"""Until when an answer is wanted, for whoever works for it. Knows nothing of what the work is."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from paragloss.errors import DeadlineError
+
+
+class Deadline:
+    """Until when an answer is wanted. Who works for it asks `check` between two steps; `cancel` ends the work at the
+    next one. Processes of one machine may hand it on."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.until = seconds, time.monotonic() + seconds
+
+    def check(self) -> None:
+        if time.monotonic() >= self.until:
+            raise DeadlineError(f"no answer in {self.seconds:g} s: ask for less, or try again later")
+
+    def cancel(self) -> None:
+        self.until = 0.0
+
+
+class Timed:
+    """A store that is asked as long as there is time: every question looks at the deadline first."""
+
+    def __init__(self, store: Any, deadline: Deadline) -> None:
+        self._store, self._deadline = store, deadline
+
+    def __getattr__(self, name: str) -> Any:
+        self._deadline.check()
+        return getattr(self._store, name)

@@ -1,0 +1,310 @@
+"""What somebody would try who means harm: each was tried on a server of ours, and worked."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from starlette.testclient import TestClient
+
+from paragloss.engine import Deadline, Engine
+from paragloss.engine.archiving import restore
+from paragloss.errors import DeadlineError, InputError
+from paragloss.server import connections
+from paragloss.server.app import build
+from paragloss.server.keys import Guesses, Keys
+from paragloss.server.library import BusyError, Library
+from paragloss.server.limits import DEFAULT
+from paragloss.types import Document
+
+READ, WRITE = "r" * 20, "w" * 20
+KEYS = Keys({READ: "read", WRITE: "write"})
+PAIRS = [{"lang": "en", "word": word, "to": "da", "meaning": word[::-1]} for word in ("kite", "lamp", "bread")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("attacked")
+    (place / "files" / "below").mkdir(parents=True)
+    (place / "files" / "below" / "a.en.txt").write_text("A kite above the harbour.")
+    with Engine.create(str(place / "c")) as engine:
+        engine.index([Document(f"d{n}", f"a lamp and number {n}", "en", meta={"year": 1990 + n}) for n in range(5)])
+        engine.index_files([str(place / "files")])
+    return place
+
+
+@pytest.fixture
+def serve(folder):
+    running = []
+
+    def start(limits=DEFAULT, host="localhost", **options):
+        client = TestClient(build(Library.open([str(folder / "c")], limits), **options), base_url=f"http://{host}")
+        running.append(client.__enter__())
+        return running[-1]
+
+    yield start
+    for client in running:
+        client.__exit__(None, None, None)
+
+
+def library_of(client):
+    return client.app.state.serving.library
+
+
+def bearer(key):
+    return {"authorization": f"Bearer {key}"}
+
+
+def test_reading_by_a_field_that_nobody_has_writes_nothing(serve, folder):
+    client = serve()
+    before = set((folder / "c").rglob("*"))
+    found = client.get("/api/search", params={"q": "lamp", "where": [f"f{n}=1" for n in range(10)]})
+    assert (found.status_code, found.json()["results"]) == (200, [])
+    assert client.get("/api/search", params={"q": "lamp", "where": "year=1991"}).json()["results"][0]["id"] == "d1"
+    assert client.get("/api/search", params={"q": "lamp", "where": [f"f{n}=1" for n in range(11)]}).status_code == 400
+    assert set((folder / "c").rglob("*")) == before
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_page_of_another_site_can_not_read(serve, site):
+    client = serve(origins=["https://intranet.example"])
+    for path in ("/api/search?q=lamp", "/api/collections", "/api/documents/d1", "/api/health", "/metrics"):
+        assert client.get(path, headers={"sec-fetch-site": site}).status_code == 403
+        allowed = {"sec-fetch-site": site, "origin": "https://intranet.example"}
+        assert client.get(path, headers=allowed).status_code == 200
+        assert client.get(path, headers={"sec-fetch-site": "same-origin"}).status_code == 200
+    assert client.get("/", headers={"sec-fetch-site": site}).status_code == 200  # somebody follows a link
+
+
+def test_a_host_is_a_name_and_a_port(serve):
+    client = serve()
+    for host in ("localhost:8801@evil.com", "localhost:8801/evil.com", "localhost evil.com", "localhost:", "[::1"):
+        assert client.get("/api/health", headers={"host": host}).status_code == 421
+    for host in ("localhost", "LOCALHOST:80", "127.0.0.1:8801", "[::1]:8801"):
+        assert client.get("/api/health", headers={"host": host}).status_code == 200
+
+
+def test_all_documents_or_none(serve):
+    client = serve()
+    many = [{"id": f"new{n}", "lang": "en", "text": f"novel {n}"} for n in range(54)]
+    many.append({"id": "bad", "lang": "en", "text": "novel", "meta": {"n": 2**70}})
+    assert client.post("/api/documents", json=many).status_code == 400
+    assert client.get("/api/ready").json()["collections"] == {"c": 6}
+    assert client.get("/api/documents/new0").status_code == 404
+
+
+def test_two_windows_change_the_glossary(serve):
+    client = serve()
+    for pair in PAIRS:
+        assert client.patch("/api/glossary", json={"add": [pair]}).status_code == 200
+    kept = client.patch("/api/glossary", json={"remove": [PAIRS[0]], "add": [PAIRS[1]]}).json()["pairs"]
+    assert kept == PAIRS[1:]
+    client.put("/api/glossary", json={"pairs": []})
+
+
+def test_folders_of_this_machine_are_not_told(serve, folder):
+    client = serve()
+    (found,) = client.get("/api/search", params={"q": "kite", "lang": "en", "k": 1}).json()["results"]
+    assert found["meta"]["path"] == "below/a.en.txt"
+    assert client.get(f"/api/documents/{found['id']}").json()["meta"]["path"] == "below/a.en.txt"
+    with_folder = library_of(client)["c"].get([found["id"]])[0].meta["path"]
+    assert with_folder == str(folder / "files" / "below" / "a.en.txt")  # for who asks on this machine
+    library_of(client)["c"].add([Document("far", "far away", "en", meta={"path": "C:\\Users\\me\\b.txt"})])
+    assert client.get("/api/documents/far").json()["meta"]["path"] == "b.txt"
+    library_of(client)["c"].delete(["far"])
+
+
+def test_a_query_has_so_many_words(serve):
+    client = serve()
+    for q in ("日" * 1000, "a " * 300):
+        assert client.get("/api/search", params={"q": q}).status_code == 422
+    assert client.get("/api/search", params={"q": "what is 日本語 and why?", "lang": "en"}).status_code == 200
+
+
+def test_wrong_keys_cost_time(serve):
+    client = serve(keys=KEYS, host="books.example", loopback=False)
+    tried = [client.get("/api/search?q=lamp", headers=bearer(f"{n:020}")).status_code for n in range(30)]
+    assert tried == [401] * 20 + [429] * 10
+    late = client.get("/api/search?q=lamp", headers=bearer(READ))
+    assert (late.status_code, int(late.headers["retry-after"]) > 0) == (429, True)
+    assert client.get("/api/health").status_code == 200
+
+
+def test_wrong_keys_are_forgotten_after_a_time_and_remembered_of_so_many(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("paragloss.server.keys.time.monotonic", lambda: now[0])
+    guesses = Guesses(most=2, seconds=60, addresses=3)
+    assert [guesses.wrong("2001:db8::1"), guesses.wrong("2001:db8::2")] == [False, True]
+    assert (guesses.wait("2001:db8::ffff"), guesses.wait("2001:db9::1")) == (60, 0)
+    now[0] = 61.0
+    assert guesses.wait("2001:db8::1") == 0
+    for number in range(9):
+        guesses.wrong(f"10.0.0.{number}")
+    assert len(guesses._wrong) == 3
+
+
+def asked(app, headers, body):
+    """What is answered, and how much of the body was read for it."""
+    read, told = [], []
+
+    async def receive():
+        if read and len(read) == len(body):
+            await asyncio.sleep(60)
+        read.append(body[len(read)])
+        return {"type": "http.request", "body": read[-1], "more_body": True}
+
+    async def send(message):
+        told.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/api/files", "raw_path": b"/api/files", "query_string": b""}
+    scope |= {"headers": [(b"host", b"localhost"), *headers], "http_version": "1.1", "scheme": "http", "root_path": ""}
+    asyncio.run(app(scope | {"client": ("10.0.0.1", 1), "server": ("localhost", 80)}, receive, send))
+    return told[0]["status"], len(read)
+
+
+def test_the_key_comes_before_the_body_and_the_body_comes_in_time(serve):
+    client = serve(DEFAULT._replace(patience=0.2), keys=KEYS)
+    form = (b"content-type", b"multipart/form-data; boundary=x")
+    begun = [b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n', b"a" * 9]
+    for key, status in ((None, 401), (READ, 403)):
+        headers = [form, *([(b"authorization", f"Bearer {key}".encode())] if key else [])]
+        assert asked(client.app, headers, begun) == (status, 0)
+    assert asked(client.app, [form, (b"authorization", f"Bearer {WRITE}".encode())], begun) == (408, 2)
+
+
+def test_a_connection_that_says_nothing_is_closed(monkeypatch):
+    uvicorn = pytest.importorskip("uvicorn")
+    monkeypatch.setattr(connections, "SECONDS", 0.3)
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    options = {"http": connections.Connection, "timeout_keep_alive": 60, "lifespan": "off", "log_config": None}
+    server = uvicorn.Server(uvicorn.Config(app, port=0, **options))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    whole = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    said = [b"", b"GET / HTTP/1.1\r\nHost: ", whole]
+    opened = [socket.create_connection(("127.0.0.1", port), 30) for _ in said]
+    for each, data in zip(opened, said, strict=True):
+        each.sendall(data)
+    assert opened[2].recv(4096).startswith(b"HTTP/1.1 204")
+    opened[2].sendall(b"GET / HT")
+    answers = []
+    for each in opened:
+        answers.append(b"")
+        while some := each.recv(4096):  # until the server closes it
+            answers[-1] += some
+        each.close()
+    server.should_exit = True
+    thread.join()
+    assert answers == [b"", b"", b""]
+
+
+def test_a_deadline_reaches_into_the_search(folder):
+    with Engine.open(str(folder / "c")) as engine:
+        late = Deadline(60)
+        late.cancel()
+        for work in (engine.search, engine.spread):
+            with pytest.raises(DeadlineError):
+                work("lamp", lang="en", deadline=late)
+        assert engine.search("lamp", lang="en", deadline=Deadline(60)).results
+
+
+def test_what_runs_counts_until_it_ends_and_closing_ends_it(folder):
+    def endless(engine, deadline):
+        began.set()
+        while True:
+            deadline.check()
+            time.sleep(0.01)
+
+    def stubborn(engine, deadline):
+        go_on.wait(60)
+
+    def ended():
+        with pytest.raises(DeadlineError):
+            asyncio.run(library.ask("c", endless))
+
+    async def history():
+        with pytest.raises(DeadlineError):
+            await library.ask("c", stubborn)
+        assert library.waiting == 1  # nobody waits for it, and it runs
+        with pytest.raises(BusyError):
+            await library.ask("c", stubborn)
+        go_on.set()
+        while library.waiting:
+            await asyncio.sleep(0.01)
+
+    began, go_on = threading.Event(), threading.Event()
+    library = Library.open([str(folder / "c")], DEFAULT._replace(seconds=0.2, waiting=1))
+    asyncio.run(history())
+    library.limits = DEFAULT._replace(seconds=600)
+    waiting = threading.Thread(target=ended)
+    waiting.start()
+    began.wait()
+    library.close()
+    waiting.join(60)
+    assert not waiting.is_alive()
+
+
+_STUBBORN = """
+import sys, time
+import paragloss.server.answers as answers, paragloss.server.run
+module = sys.modules["paragloss.server.run"]
+module._GRACE, module._END = 1, 3
+answers.found = lambda *told: time.sleep(600)
+module.run([sys.argv[1]], port=int(sys.argv[2]))
+"""
+
+
+def test_it_ends_when_it_is_told_to_whatever_runs(folder):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-c", _STUBBORN, str(folder / "c"), str(port)], stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(2400):
+        with suppress(OSError), socket.create_connection(("localhost", port)) as asking:
+            asking.sendall(b"GET /api/search?q=lamp HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            time.sleep(1)
+            process.terminate()
+            said = process.communicate(timeout=60)[1]
+            assert "in <lambda>" in said  # who would not end is named
+            return
+        time.sleep(0.05)
+    process.kill()
+    raise AssertionError("it did not start")
+
+
+@pytest.mark.parametrize("said", [b"", b"{", b"[]", b"{}", b'{"format": 1}', b'{"format": 1, "parts": 3}', b"\xff"])
+def test_a_broken_backup_is_said_in_one_line(tmp_path, said):
+    with tarfile.open(tmp_path / "b.tar", "w") as archive:
+        entry = tarfile.TarInfo("manifest.json")
+        entry.size = len(said)
+        archive.addfile(entry, io.BytesIO(said))
+    with pytest.raises(InputError, match="no whole backup"):
+        restore(str(tmp_path / "b.tar"), str(tmp_path / "c"))
+    assert not (tmp_path / "c").exists()
+
+
+def test_methods_that_nobody_knows_are_counted_together(serve):
+    client = serve()
+    for number in range(5):
+        client.request(f"FOO{number}", "/api/health")
+    assert 'method="other"' in client.get("/metrics").text
+    assert "FOO" not in client.get("/metrics").text
+    assert json.loads(client.get("/api/openapi.json").text)["paths"]["/api/glossary"]["patch"]

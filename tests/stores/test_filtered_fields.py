@@ -1,0 +1,71 @@
+"""Fields are indexed by who writes them; who reads changes nothing."""
+
+import json
+
+import numpy as np
+import pytest
+
+from paragloss.stores import _points
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Document, Range, Record, SparseVector
+
+TERM = SparseVector(np.array([1], np.uint32), np.array([1.0], np.float32))
+
+
+def record(id, **meta):
+    return Record(Document(id, "text", "en", meta=meta), {}, {"terms": TERM})
+
+
+def files(folder):
+    return {path.relative_to(folder) for path in folder.rglob("*")}
+
+
+@pytest.fixture
+def store(tmp_path):
+    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+        store.add([record("a", year=1999, kind="x"), record("b", year="2001", open=True)])
+        yield store
+
+
+def test_filtering_writes_nothing(store):
+    before = files(store.path)
+    for number in range(20):
+        wanted = {f"meta.f{number}": ["1", 1, 1.0, True], "meta.year": [1999], "meta.kind": ["x"]}
+        assert store.count(wanted) == 0
+        assert store.search_sparse("terms", [TERM], 5, wanted) == [[]]
+    assert store.count({"meta.year": [Range(1999, 2005)]}) == 2
+    assert files(store.path) == before
+
+
+def test_fields_of_many_documents_are_indexed_when_they_are_written(store, monkeypatch):
+    before = set(store._shard.info().payload_schema)
+    monkeypatch.setattr(_points, "SCANNED", 1)
+    store.add([record("c", year=1999, kind="x", open=True, **{"two words": "y", 'quo"te': "z"})])
+    made = set(store._shard.info().payload_schema) - before
+    assert made == {"meta.year", "numbers.year", "meta.kind", 'meta."two words"'}
+    assert store.count({"meta.kind": ["x"], "meta.year": [1999]}) == 2
+    assert store.count({"meta.two words": ["y"]}) == 1
+
+
+def test_fields_are_indexed_as_long_as_they_are_few_and_found_beyond(store, monkeypatch):
+    monkeypatch.setattr(_points, "SCANNED", 1)
+    monkeypatch.setattr(_points, "INDEXED", 4)
+    store.add([record("c", **{f"f{number}": "x" for number in range(9)})])
+    assert len(store._shard.info().payload_schema) == 4
+    assert [store.count({f"meta.f{number}": ["x"]}) for number in range(10)] == [1] * 9 + [0]
+
+
+def test_a_collection_of_before_is_still_filtered(tmp_path, monkeypatch):
+    payload = _points.payload
+    with EmbeddedStore.create(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
+        monkeypatch.setattr(_points, "payload", lambda document: payload(document) | {"flags": []})
+        store.add([record("a", year=1999)])
+        monkeypatch.undo()
+    meta = json.loads((tmp_path / "c" / "meta.json").read_text())
+    del meta["flagged"]
+    (tmp_path / "c" / "meta.json").write_text(json.dumps(meta, indent=1))
+    with EmbeddedStore.open(tmp_path / "c", anyway=True) as store:
+        assert store.count({"meta.year": [1999]}) == 1
+        store.drop_dense("m")
+        store.add_dense("other", 2)
+        assert store.count({"meta.year": [1999]}) == 1
