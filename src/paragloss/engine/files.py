@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,19 @@ def documents_of(
     store: Any, paths: Sequence[str], on_error: OnError, wanted: Callable[[Path], bool] | None = None
 ) -> Iterator[Document]:
     """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.roots`)."""
+    with roots_of(store) as roots:
+        roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
+    return _told(_read(paths, roots, on_error, wanted))
+
+
+@contextmanager
+def roots_of(store: Any) -> Iterator[Roots]:
+    """The folders a collection remembers; those that are taken in within are remembered too."""
     known = json.loads(store.read_blob(_BLOB) or b"{}")
     roots = Roots(known)
-    roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
+    yield roots
     if roots.known != known:
         store.write_blob(_BLOB, json.dumps(roots.known).encode())
-    return _told(_read(paths, roots, on_error, wanted))
 
 
 def _read(
