@@ -16,6 +16,8 @@ from paragloss.engine import Engine
 from paragloss.engine.checking import check
 from paragloss.engine.moving import copy
 from paragloss.errors import InUseError, StoreError
+from paragloss.search import journal
+from paragloss.search.journal import JournaledIndex
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import TermIndex, recount
 from paragloss.statistics import Statistics
@@ -152,28 +154,32 @@ def test_writing_goes_on_while_a_node_is_away(start_server):
     """Three replicas of which two are enough, as they are made by default; two of which one is."""
     nodes = [start_server(clustered=True)]
     nodes += [start_server(nodes[0].peer, clustered=True) for _ in range(2)]
-    engines = {
-        replicas: Engine.create(
-            f"{nodes[0].url}/kept-{replicas}", default=False, placement=Placement(shards=2, replicas=replicas)
+    stores = {
+        replicas: ClusterStore.create(
+            nodes[0].url,
+            f"k{replicas}",
+            dense={},
+            sparse=["terms"],
+            placement=Placement(replicas=replicas),
+            timeout=240,
         )
         for replicas in (0, 2)
     }
-    about = engines[0].held.store._client.get_collection("kept-0").config.params
+    about = stores[0]._client.get_collection("k0").config.params
     assert (about.replication_factor, about.write_consistency_factor) == (3, 2)
-    for engine in engines.values():
-        engine.index([Document(f"d{i}", "snow", "en") for i in range(50)])
+    indexes = [JournaledIndex.build(store, fields=["text"], analyze=Words) for store in stores.values()]
+    for index in indexes:
+        index.add([Document(f"d{i}", "snow", "en") for i in range(20)])
     nodes[2].process.kill()
     nodes[2].process.wait()
-    for engine in engines.values():
-        engine.index([Document(f"d{i}", "rain", "en") for i in range(25, 75)])
-        assert engine.count() == 75
-        assert engine.held.index.statistics.to_bytes() == true_counts(engine).to_bytes()
-    nodes[2].start_again()
-    for replicas, engine in engines.items():
-        engine.close()
-        with Engine.open(f"{nodes[2].url}/kept-{replicas}", default=False) as back:
-            assert {d.text for d in back.documents()} == {"snow", "rain"}
-            assert back.count() == 75
+    for index, (replicas, store) in zip(indexes, stores.items(), strict=True):
+        index.add([Document(f"d{i}", "rain falls", "en") for i in range(10, 30)])
+        index.commit()
+        with ClusterStore.open(nodes[1].url, f"k{replicas}", timeout=240) as other:
+            assert store.count() == other.count() == 30
+            assert {record.document.text for record in other.get(["d0", "d10", "d29"])} == {"snow", "rain falls"}
+            assert journal.read(other)[0].df("text", "en", ["snow", "rain"]).tolist() == [10, 20]
+        store.close()
 
 
 WRITER = """
