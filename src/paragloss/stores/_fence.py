@@ -35,8 +35,6 @@ from paragloss.errors import InUseError, StoreError
 
 #: Seconds that a writer waits for another to finish, and between two looks.
 PATIENCE, PAUSE = 5.0, 0.1
-#: Seconds that the nodes of a cluster may take to agree.
-CONSENSUS = 50
 #: Who has a number that nobody has: the statistics are those of the documents, or somebody left in the middle.
 FREE, LEFT = "free", "left"
 
@@ -186,7 +184,7 @@ class Fence:
         return [models.CreateAliasOperation(create_alias=alias) for alias in made]
 
     def _change(self, *operations: Any) -> None:
-        self._ask(self._client.update_collection_aliases, change_aliases_operations=list(operations), timeout=CONSENSUS)
+        self._ask(self._client.update_collection_aliases, change_aliases_operations=list(operations))
 
 
 def _alias(collection: str, right: Right) -> str:

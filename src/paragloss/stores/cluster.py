@@ -20,7 +20,7 @@ from paragloss.ranking import rank
 from paragloss.stores import _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs
-from paragloss.stores._fence import CONSENSUS, Fence
+from paragloss.stores._fence import Fence
 from paragloss.stores._names import Names
 from paragloss.stores._points import BATCH, Between, Match, Placement, Shape
 from paragloss.stores._shards import UNKNOWN, Languages, asked
@@ -86,7 +86,6 @@ class ClusterStore(KeptVectors):
                 for vector in sparse
             },
             on_disk_payload=True,
-            timeout=CONSENSUS,
             **options,
             **own,
         )
@@ -96,7 +95,7 @@ class ClusterStore(KeptVectors):
         for key in ("lang", "flags"):
             store._index(key, models.PayloadSchemaType.KEYWORD)
         if not store._blobs.exist():
-            store._blobs.create(**options | {"shard_number": 1, "timeout": CONSENSUS})
+            store._blobs.create(**options | {"shard_number": 1})
         store._fence.begin()
         store._write_meta()
         return store
