@@ -1,13 +1,13 @@
-"""Three nodes, two replicas, one of them killed (-9) while documents are written and searched:
+"""Three nodes, each with a replica, one of them killed (-9) while documents are written and searched:
 `python benchmarks/cluster.py --documents 3000`; with `--fault stop` it stands still instead and answers nobody, as one
 that is cut off, with `--fault full` its disk is full (as root).
 
 Starts a real cluster on loopback (the server of tests/stores/conftest.py), writes batches and searches all the while,
 harms the third node half-way, goes on, mends it after --away seconds, and holds every acknowledged document,
-every count and every node's rankings against each other. What is acknowledged is in both replicas: with one of two gone
-writing is refused, and tried again until the node is back; searching goes on. Prints what a user would have seen:
-errors, the longest waits, documents lost, counts that were too low. With --nodes 1 it measures writing and searching of
-one node on the same cores.
+every count and every node's rankings against each other. What is acknowledged is in two replicas of three, so that
+writing goes on; what is refused all the same is tried again. With --replicas 2 one is enough. Prints what a user would
+have seen: errors, the longest waits, documents lost, counts that were too low. With --nodes 1 it measures writing and
+searching of one node on the same cores.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "stores"))
 from conftest import Server
 
 from paragloss.errors import StoreError
+from paragloss.search.journal import JournaledIndex
 from paragloss.search.lexical import Lexical
-from paragloss.search.together import ManyWriters
 from paragloss.stores import Placement
 from paragloss.stores.cluster import ClusterStore
 from paragloss.types import Document, Query
@@ -54,7 +54,7 @@ class Seen:
 def search(url: str, seen: Seen) -> None:
     """Search through one node until told to stop."""
     with ClusterStore.open(url, NAME, timeout=30) as store:
-        index = ManyWriters.open(store)
+        index = JournaledIndex.open(store)
         while not seen.stop:
             before, start = seen.acknowledged, time.perf_counter()
             try:
@@ -67,7 +67,7 @@ def search(url: str, seen: Seen) -> None:
             time.sleep(0.05)
 
 
-def written(index: ManyWriters, first: int, number: int, seen: Seen, *, patience: float = 300.0) -> float:
+def written(index: JournaledIndex, first: int, number: int, seen: Seen, *, patience: float = 300.0) -> float:
     """Write batches, each again until it is acknowledged; seconds."""
     rng, start = np.random.default_rng(first), time.perf_counter()
     for at in range(first, first + number, BATCH):
@@ -121,7 +121,7 @@ def agreed(nodes: list[Any], wanted: int, *, patience: float = 300.0) -> bool:
             answers = []
             for node in nodes:
                 with ClusterStore.open(node.url, NAME, timeout=30) as store:
-                    index = ManyWriters.open(store)
+                    index = JournaledIndex.open(store)
                     ranking = Lexical(store, index.statistics).search([Query("", "rain w5", "en")], 20)[0]
                     answers.append((store.count(), ranking))
             if all(answer == answers[0] for answer in answers) and answers[0][0] == wanted:
@@ -136,6 +136,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=3000)
     parser.add_argument("--nodes", type=int, default=3)
+    parser.add_argument("--replicas", type=int, default=0, help="0 is three, or as many as there are nodes")
     parser.add_argument("--away", type=float, default=10.0, help="seconds until the node is mended")
     parser.add_argument("--fault", choices=FAULTS, default="kill")
     options = parser.parse_args()
@@ -144,19 +145,19 @@ def main() -> None:
     if options.nodes > 1:
         nodes.append(Server(nodes[0].peer, clustered=True, disk=DISK if options.fault == "full" else 0))
     try:
-        run(nodes, options.documents, options.away, options.fault)
+        run(nodes, options.documents, options.away, options.fault, options.replicas)
     finally:
         for node in nodes:
             node.stop()
 
 
-def run(nodes: list[Any], documents: int, away: float, fault: str) -> None:
-    placement = Placement(shards=len(nodes), replicas=min(2, len(nodes)))
+def run(nodes: list[Any], documents: int, away: float, fault: str, replicas: int) -> None:
+    placement = Placement(shards=len(nodes), replicas=replicas)
     seen, half = Seen(), documents // 2 // BATCH * BATCH
     with ClusterStore.create(
         nodes[0].url, NAME, dense={"m": DIM}, sparse=["terms"], placement=placement, timeout=120
     ) as store:
-        index = ManyWriters.build(store)
+        index = JournaledIndex.build(store)
         searcher = threading.Thread(target=search, args=(nodes[0].url, seen), daemon=True)
         searcher.start()
         first = written(index, 0, half, seen)

@@ -52,10 +52,10 @@ STANDS = {
     "models": {},
     "search": {
         "calibrated": "accounts", "explaining": "pipeline", "fields": "lexical pipeline", "fused": "wrappers",
-        "ledger": "together", "lexical": "everywhere", "merged": "wrappers", "nearness": "accounts",
+        "journal": "two_actors", "lexical": "everywhere", "merged": "wrappers", "nearness": "accounts",
         "options": "pipeline grammar everything", "parts": "pipeline everything", "pipeline": "everything",
         "reranked": "wrappers nearness accounts", "structured": "everywhere accounts",
-        "terms": "lexical together fields", "translated": "wrappers accounts", "wording": "pipeline everything",
+        "terms": "lexical fields", "translated": "wrappers accounts", "wording": "pipeline everything",
     },
     "translation": {
         "bitext": "table", "model1": "bitext table", "spelling": "table embedding expansion", "chosen": "dictionary",

@@ -27,7 +27,7 @@ from paragloss.stores import _base, embedded
 from paragloss.types import Document
 
 NAMES = ("a.jsonl", "b.jsonl.gz", "c.jsonl")
-WRITES = ("add", "delete", "update_sparse", "update_dense", "write_blob", "claim", "release")
+WRITES = ("add", "delete", "update_sparse", "update_dense", "write_blob", "claim")
 #: What a killed process may say to its parent, which takes it for the end of its work.
 DONE = 7
 rows = st.lists(st.integers(0, 9), max_size=8, unique=True)

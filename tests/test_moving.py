@@ -58,7 +58,7 @@ def test_a_copy_that_is_finished_is_checked_and_left_alone(source, tmp_path, mon
     from paragloss.stores.embedded import EmbeddedStore
 
     place = str(tmp_path / "copy")
-    monkeypatch.setattr(EmbeddedStore, "release", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(EmbeddedStore, "sure", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         copy(source, place)
     monkeypatch.undo()

@@ -10,7 +10,9 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,24 +75,72 @@ def save(
 
 def swap(fresh: Path, path: Path) -> None:
     """Put a finished folder in the place of another. A kill between the two renames leaves the old one beside its
-    place, where `recover` finds it."""
+    place, where `recover` finds it; whoever else swaps or recovers waits until both are done."""
     old = path.with_name(f".{path.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if path.exists():
-        path.rename(old)
-    fresh.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
+    with _alone(path.parent):
+        _recover(path, old)
+        shutil.rmtree(old, ignore_errors=True)
+        if path.exists():
+            path.rename(old)
+        fresh.rename(path)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def recover(path: Path) -> None:
     """Bring back a folder whose replacement was killed half-way."""
-    if path.name and not path.exists() and (old := path.with_name(f".{path.name}.old")).is_dir():
+    old = path.with_name(f".{path.name}.old") if path.name else path
+    if not path.exists() and old.is_dir():
+        with _alone(path.parent):
+            _recover(path, old)
+
+
+def _recover(path: Path, old: Path) -> None:
+    if not path.exists() and old.is_dir():
         old.rename(path)
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Within, no other process or thread is; a lock that dies with whoever has it."""
+    if sys.platform == "win32":  # folders can't be opened there
+        yield
+        return
+    import fcntl
+
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)
+
+
 def load(path: str | Path, *, kind: str | None = None) -> Artefact:
-    """Open a saved folder; arrays stay on disk until they are touched."""
+    """Open a saved folder; arrays stay on disk until they are touched. One that is replaced meanwhile is read anew."""
     path = Path(path)
+    while True:
+        recover(path)
+        before = _state(path)
+        try:
+            found = _load(path, kind)
+        except ModelError:
+            recover(path)
+            if _state(path) == before:
+                raise
+        else:
+            if _state(path) == before:
+                return found
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """Which folder this is."""
+    try:
+        return path.stat().st_ino, path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _load(path: Path, kind: str | None) -> Artefact:
     contents = _contents(path)
     found, names, lists = contents["kind"], contents["arrays"], contents["words"]
     if kind is not None and found != kind:

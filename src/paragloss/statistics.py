@@ -43,8 +43,6 @@ class Statistics:
         self._given: dict[tuple[Any, ...], dict[str, _Given]] = {}
         #: How many documents the collection had when these were written down, where that was said.
         self.records: int | None = None
-        #: The batches that were last folded into these, where many write (`search.ledger`).
-        self.absorbed: tuple[str, ...] = ()
 
     @property
     def langs(self) -> tuple[str, ...]:
@@ -217,7 +215,7 @@ class Statistics:
         """Forget every document."""
         self.__init__(self.layout)  # type: ignore[misc]
 
-    def to_bytes(self, *, records: int | None = None, absorbed: Sequence[str] = ()) -> bytes:
+    def to_bytes(self, *, records: int | None = None) -> bytes:
         """`records` is how many documents the collection has, those without a single term included."""
         ids, df = self._df.arrays()
         languages = [
@@ -225,7 +223,6 @@ class Statistics:
             for key, number in sorted(self._documents.items())
         ]
         header = self._header() | {"terms": len(ids), "languages": languages, "records": records}
-        header |= {"absorbed": list(absorbed)} if absorbed else {}
         return json.dumps(header).encode() + b"\n" + ids.astype("<u4").tobytes() + df.astype("<u4").tobytes()
 
     def unfinished(self) -> bytes:
@@ -244,7 +241,6 @@ class Statistics:
             if "terms" not in header:
                 return found, False
             terms, found.records = header["terms"], header.get("records")
-            found.absorbed = tuple(header.get("absorbed", ()))
             ids, df = np.frombuffer(arrays, "<u4", terms), np.frombuffer(arrays, "<u4", terms, 4 * terms)
             for field, lang, number, length, averages in header["languages"]:
                 found._documents[field, lang] = number

@@ -6,6 +6,7 @@ Knows nothing of files, models or engines. Every other module speaks in these wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -323,12 +324,21 @@ class Store(Protocol):
         """Say what others are to read in place of a blob while this process writes."""
         ...
 
-    def claim(self) -> None:
-        """Become the one process that writes, or say which one does."""
+    def claim(self) -> tuple[int, bool]:
+        """Become the one who writes, or say who does. A number that changes whenever another may have written, and
+        whether the statistics in the store are known to be those of its documents."""
         ...
 
-    def release(self) -> None:
-        """Let others write."""
+    def writing(self) -> AbstractContextManager[None]:
+        """Within, nobody else comes to write between two writes; what is claimed is given back at the end."""
+        ...
+
+    def doubt(self) -> None:
+        """What was written last may have failed, or not yet: the statistics are to be counted again."""
+        ...
+
+    def sure(self) -> None:
+        """The statistics in the store are those of its documents."""
         ...
 
     def optimize(self) -> None:

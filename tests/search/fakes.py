@@ -1,8 +1,7 @@
-"""Small stand-ins for searchers, translators, rerankers and a store's other writers, so that each can be seen alone."""
+"""Small stand-ins for searchers, translators and rerankers, so that each can be seen alone."""
 
 import numpy as np
 
-from paragloss.errors import StoreError
 from paragloss.types import Alternative, Document, Hit, Query, Translation
 
 
@@ -37,32 +36,3 @@ class Shortest:
 
 def document(name, text=""):
     return Document(name, text, "en")
-
-
-class Process:
-    """What one of several processes sees of a collection: a folder's store, and the lease that a server keeps."""
-
-    many_writers = True
-
-    def __init__(self, store, lease):
-        self._store, self._lease = store, lease
-
-    def __getattr__(self, name):
-        return getattr(self._store, name)
-
-    def claim(self):
-        if self._lease.setdefault("holder", self) is not self:
-            raise StoreError("another process has the lease")
-
-    def claimed(self):
-        return self._lease.get("holder", self) is not self
-
-    def release(self):
-        if self._lease.get("holder") is self:
-            del self._lease["holder"]
-
-    def version(self, name):
-        return self._store.blobs().get(name)
-
-    def delete_blob(self, name):
-        (self._store.path / "blobs" / name).unlink(missing_ok=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 import uuid
 
+import fsspec
 import pytest
 
 from paragloss.engine import Engine
 from paragloss.engine.checking import check
 from paragloss.engine.spreading import parts, spread
 from paragloss.errors import InputError
-from paragloss.search import ledger
+from paragloss.formats.roots import Roots
 
 distributed = pytest.importorskip("distributed")
 
@@ -31,13 +31,29 @@ def files(tmp_path):
 
 
 def test_parts_are_files_by_any_address(files):
-    by_path, by_url = parts([str(files)]), parts([f"file://{files}"])
+    by_path, by_url = parts([str(files)], Roots()), parts([f"file://{files}"], Roots())
     assert by_path == by_url
     assert [part.name for part in by_path] == [f"{number}.jsonl" for number in range(6)]
     (files / "0.jsonl").write_text('{"text": "changed", "lang": "en"}\n')
-    assert sum(a.note != b.note for a, b in zip(by_path, parts([str(files)]), strict=True)) == 1
+    assert sum(a.note != b.note for a, b in zip(by_path, parts([str(files)], Roots()), strict=True)) == 1
     with pytest.raises(InputError, match="does not exist"):
-        parts([str(files / "gone")])
+        parts([str(files / "gone")], Roots())
+
+
+@pytest.mark.parametrize("scheme", ["", "memory:/"])
+def test_files_of_one_name_in_two_folders_have_two_ids(tmp_path, scheme):
+    home = f"{scheme}{tmp_path}"
+    storage = fsspec.filesystem("memory" if scheme else "file")
+    for folder in "xyz":
+        storage.makedirs(f"{tmp_path}/{folder}")
+        storage.pipe(f"{tmp_path}/{folder}/report.txt", folder.encode())
+    roots = Roots()
+    assert [part.name for part in parts([f"{home}/x", f"{home}/y/report.txt"], roots)] == [
+        "x/report.txt",
+        "y/report.txt",
+    ]
+    later = Roots(roots.known)  # another day: what is known is called as it was, and the third is no other's
+    assert [part.name for part in parts([f"{home}/z", f"{home}/y"], later)] == ["z/report.txt", "y/report.txt"]
 
 
 def test_a_folder_is_refused(files, tmp_path):
@@ -46,10 +62,13 @@ def test_a_folder_is_refused(files, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_workers_one_killed_everything_exactly_once(server, files, monkeypatch):
+def test_two_workers_one_killed_everything_exactly_once(server, files):
     place = f"{server}/spread-{uuid.uuid4().hex[:8]}"
     Engine.create(place, default=False).close()
     (files / "bad.jsonl").write_text("{no JSON\n")
+    for folder in "xy":
+        (files / folder).mkdir()
+        (files / folder / "report.en.txt").write_text(f"The report of {folder}.")
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
@@ -66,14 +85,12 @@ def test_two_workers_one_killed_everything_exactly_once(server, files, monkeypat
         assert killed
         assert ["bad.jsonl" in said for said in found.failed] == [True]
         again = spread(place, [str(files)], scheduler=cluster.scheduler_address)
-        assert (again.read, again.unchanged) == (0, 6)
+        assert (again.read, again.unchanged) == (0, 8)
     with Engine.open(place, default=False) as engine:
         ids = sorted(document.id for document in engine.documents())
-        assert len(ids) == 60
+        assert len(ids) == 62
+        assert {"x/report.en.txt", "y/report.en.txt"} < set(ids)
+        path = engine.get(["x/report.en.txt"])[0].meta["path"]
+        assert path == f"file://{files}/x/report.en.txt"
         assert sum(id.startswith("3.jsonl") for id in ids) == 3  # rows without an id are called after their file
-        monkeypatch.setattr(ledger, "DEAD", 0.0)
-        until = time.monotonic() + 60  # a killed worker may have had the lease
-        while engine.held.index._ledger.loose() and time.monotonic() < until:
-            engine.index([])  # whoever commits counts what a killed worker left
-            time.sleep(1.0)
     assert check(place) == []

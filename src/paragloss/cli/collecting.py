@@ -51,12 +51,15 @@ def index(
         int | None, typer.Option(min=1, help="Processes that prepare documents; as many as processors.")
     ] = None,
     scheduler: Annotated[
-        str, typer.Option(help="Let workers of this Dask scheduler (tcp://host:port) index into a server's collection.")
+        str, typer.Option(help="Let workers of this Dask scheduler (tcp://host:port) prepare documents, for a server.")
     ] = "",
     shards: Shards = 1,
-    replicas: Replicas = 1,
+    replicas: Replicas = 0,
     on_disk: OnDisk = False,
     shard_by: ShardBy = "",
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="On a server: write although another process does; that one is refused.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced; files that
@@ -75,10 +78,12 @@ def index(
         "placement": placed(shards, replicas, on_disk, shard_by),
     }
     if scheduler:
-        _spread(files, into, settings, scheduler, lang)
+        _spread(files, into, settings, scheduler, lang, take_over)
         return
     with _opened(into, settings) as engine, Progress("indexing") as bar:
         started = time.perf_counter()
+        if take_over:
+            engine.take_over()
         reading = {"lang": lang or None, "again": again, "prune": prune, "workers": workers or processors()}
         with _keeping(bar, into):
             done = engine.index_files(files, on_error=skipped.note, progress=bar, encoding=bar.encoded, **reading)
@@ -100,16 +105,15 @@ def _told(done: Any, seconds: float) -> str:
     return f"{done.read} documents in {seconds:.1f} s ({speed}){also}"
 
 
-def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: str, lang: str) -> None:
+def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: str, lang: str, take_over: bool) -> None:
     """By workers on other machines."""
     from paragloss.engine import Engine
     from paragloss.engine.spreading import spread
 
     Engine.open_or_create(into, **settings).close()
     with Progress("indexing") as bar:
-        done = spread(into, files, scheduler=scheduler, lang=lang or None, progress=bar)
+        done = spread(into, files, scheduler=scheduler, lang=lang or None, progress=bar, take_over=take_over)
     with Engine.open(into) as engine:
-        engine.index([])  # weights are made exact
         total = engine.count()
     for wrong in done.failed:
         print(f"paragloss: {wrong}", file=sys.stderr)

@@ -22,7 +22,7 @@ def copy(
         list[str] | None, typer.Option("--model", help="Encode the copy with this model, in place of its name's.")
     ] = None,
     shards: Shards = 1,
-    replicas: Replicas = 1,
+    replicas: Replicas = 0,
     on_disk: OnDisk = False,
     shard_by: ShardBy = "",
     alias: Annotated[
@@ -63,7 +63,7 @@ def restore(
     file: Annotated[str, typer.Argument(help="A file that `paragloss backup` wrote.")],
     new: New,
     shards: Shards = 1,
-    replicas: Replicas = 1,
+    replicas: Replicas = 0,
     on_disk: OnDisk = False,
     shard_by: ShardBy = "",
 ) -> None:

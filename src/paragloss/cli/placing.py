@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from paragloss.stores import Placement
 
 Shards = Annotated[int, typer.Option(min=1, help="On a server: parts that a new collection is spread over.")]
-Replicas = Annotated[int, typer.Option(min=1, help="On a server: nodes that keep each part.")]
+Replicas = Annotated[
+    int, typer.Option(min=0, help="On a server: nodes that keep each part; 0 is three, or as many as there are.")
+]
 ShardBy = Annotated[
     str, typer.Option(metavar="lang", help="On a cluster: `lang` gives every language shards of its own.")
 ]

@@ -17,8 +17,8 @@ from paragloss.engine.encoding import rows_of
 from paragloss.engine.loading import load
 from paragloss.engine.tracking import read_again
 from paragloss.errors import InputError, ParaglossError
+from paragloss.search import journal
 from paragloss.search.fields import FIELDS, INNER
-from paragloss.search.ledger import Ledger
 from paragloss.search.terms import NAME, recount, vectors_of
 from paragloss.serving.pretrained import Pretrained
 from paragloss.statistics import Statistics
@@ -60,7 +60,7 @@ def _documents(store: Any, progress: Callable[[int], None] | None) -> list[Findi
     findings, seen = [], 0
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
-    told, loose, whole = Ledger(store, "statistics").total()
+    told, whole, _, entries = journal.read(store)
     counted = Statistics(told.layout)
     for records in store.scroll(vectors=True):
         seen += len(records)
@@ -68,7 +68,7 @@ def _documents(store: Any, progress: Callable[[int], None] | None) -> list[Findi
         findings += [f for record in records for f in _record(record)]
         if progress:
             progress(seen)
-    if told.records is not None and whole and not loose and told.records != seen:
+    if told.records is not None and whole and not entries and told.records != seen:
         findings.append(Finding(f"{seen} of {told.records} documents are there", "`paragloss repair` keeps these"))
     if whole and counted.to_bytes(records=told.records) != told.to_bytes(records=told.records):
         findings.append(

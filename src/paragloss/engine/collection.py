@@ -143,6 +143,10 @@ class Engine:
 
     # Writing
 
+    def take_over(self) -> None:
+        """Write, from the next time on, although another process has the right to: it is refused from then on."""
+        self.held.store.take_over()
+
     def index(
         self,
         documents: Iterable[Document],
@@ -159,7 +163,8 @@ class Engine:
         read. Indexing the same documents again goes on where it was stopped. With more than one of `workers`, that many
         processes prepare documents while this one writes; a script then starts with `if __name__ == "__main__":`.
         """
-        return writing.index(self.held, documents, lang=lang, progress=progress, encoding=encoding, workers=workers)
+        with self.held.store.writing():
+            return writing.index(self.held, documents, lang=lang, progress=progress, encoding=encoding, workers=workers)
 
     def index_files(
         self,
@@ -175,17 +180,19 @@ class Engine:
     ) -> Done:
         """Read files and folders into the collection: those that are new or have changed since, or all of them
         `again`. `prune` removes documents whose file is gone, or no longer holds them."""
-        return writing.index_files(
-            self.held,
-            paths,
-            lang=lang,
-            again=again,
-            prune=prune,
-            on_error=on_error,
-            progress=progress,
-            encoding=encoding,
-            workers=workers,
-        )
+        with self.held.store.writing():
+            self.held.store.claim()  # what is noted of files is read and written as one
+            return writing.index_files(
+                self.held,
+                paths,
+                lang=lang,
+                again=again,
+                prune=prune,
+                on_error=on_error,
+                progress=progress,
+                encoding=encoding,
+                workers=workers,
+            )
 
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
         """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on

@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
@@ -26,12 +27,19 @@ def documents_of(
 ) -> Iterator[Document]:
     """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.roots`); `asked` is who is asked
     before a file is read and told when it was (`formats.documents.read`)."""
+    with roots_of(store) as roots:
+        roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
+    return _told(_read(paths, roots, on_error, asked))
+
+
+@contextmanager
+def roots_of(store: Any) -> Iterator[Roots]:
+    """The folders a collection remembers; those that are taken in within are remembered too."""
     known = known_roots(store)
     roots = Roots(known)
-    roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
+    yield roots
     if roots.known != known:
         store.write_blob(_BLOB, json.dumps(roots.known).encode())
-    return _told(_read(paths, roots, on_error, asked))
 
 
 def known_roots(store: Any) -> dict[str, str]:

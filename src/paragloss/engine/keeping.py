@@ -53,29 +53,32 @@ def add(store: Any, path: str, model: Any, *, precision: str = "float32") -> boo
     whole = name in store.dense or not isinstance(model, Encoder)
     if name in models and models[name] == Kept(digest, True) and whole:
         return False
-    store.claim()
-    note(store, {**models, name: Kept(digest, False)})
-    keep(store, path, model)
-    if name in store.dense and (store.count() or not isinstance(model, Encoder)):
-        store.drop_dense(name)  # nothing of a model that was here before may stay
-    if isinstance(model, Encoder) and name not in store.dense:
-        several = isinstance(model, Pretrained)
-        store.add_dense(name, storing(model).dim, several=several, precision=precision)
-    if isinstance(model, Encoder) and not isinstance(model, Pretrained):
-        _encode_all(store, name, model)
-    note(store, {**models, name: Kept(digest, True)})
+    with store.writing():
+        store.claim()
+        models = kept(store)
+        note(store, {**models, name: Kept(digest, False)})
+        keep(store, path, model)
+        if name in store.dense and (store.count() or not isinstance(model, Encoder)):
+            store.drop_dense(name)  # nothing of a model that was here before may stay
+        if isinstance(model, Encoder) and name not in store.dense:
+            several = isinstance(model, Pretrained)
+            store.add_dense(name, storing(model).dim, several=several, precision=precision)
+        if isinstance(model, Encoder) and not isinstance(model, Pretrained):
+            _encode_all(store, name, model)
+        note(store, {**models, name: Kept(digest, True)})
     return True
 
 
 def remove(store: Any, name: str) -> None:
     """Forget a model, its files and its vectors. It is noted to the last, so that what was killed can be done again."""
-    store.claim()
-    models = kept(store)
-    note(store, {**models, name: Kept(models[name].digest, False)})
-    if name in store.dense:
-        store.drop_dense(name)
-    shelf.discard(store, name)
-    note(store, {other: entry for other, entry in models.items() if other != name})
+    with store.writing():
+        store.claim()
+        models = kept(store)
+        note(store, {**models, name: Kept(models[name].digest, False)})
+        if name in store.dense:
+            store.drop_dense(name)
+        shelf.discard(store, name)
+        note(store, {other: entry for other, entry in models.items() if other != name})
 
 
 def digest_of(path: str | Path) -> str:

@@ -30,6 +30,8 @@ from paragloss.types import Encoder, Record
 _COPYING = "copying"
 #: Blobs that belong to a place and not to what it holds.
 _OWN = ("lease", "collection", STATISTICS, "graph", _COPYING)
+#: How those are called that belong to others: files of models, and what was counted of batches.
+_PARTS = ("model-", "file-", "batch-", f"{STATISTICS}-")
 Told = Callable[[int], None] | None
 
 
@@ -49,7 +51,7 @@ def contents(store: Any, location: str) -> Contents:
     data = store.read_blob(STATISTICS)
     if data is None:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")
-    names = [name for name in store.blobs() if name not in _OWN and not name.startswith(("model-", "file-", "batch-"))]
+    names = [name for name in store.blobs() if name not in _OWN and not name.startswith(_PARTS)]
     found = {name: blob for name in names if (blob := store.read_blob(name)) is not None}
     models = {name: shelf.kept(store, name) for name in keeping.kept(store)}
     return Contents(store.shape, Statistics.from_bytes(data)[0].layout, models, found, store.scroll(vectors=True))
@@ -108,7 +110,7 @@ def _encoded(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list
 
 def fill(target: str, held: Contents, *, placement: Placement | None = None, progress: Told = None) -> int:
     """Put contents into a new collection, or one that was begun and never finished; how many documents."""
-    with closing(_begun(target, held.shape, placement)) as new:
+    with closing(_begun(target, held.shape, placement)) as new, new.writing():
         if new.read_blob(STATISTICS) is not None:
             return _already(new, held, target, progress)
         new.claim()
@@ -119,7 +121,6 @@ def fill(target: str, held: Contents, *, placement: Placement | None = None, pro
             new.write_blob(name, blob)
         read, count, begun = 0, 0, new.count() > 0
         for records in held.pages:
-            new.claim()
             digests = [digest(record) for record in records]
             new.add(_missing(new, records, digests) if begun else records)
             read, count = (read + sum(digests)) % 2**128, count + len(records)
@@ -127,7 +128,7 @@ def fill(target: str, held: Contents, *, placement: Placement | None = None, pro
                 progress(count)
         statistics = _verified(new, held.layout, read, count, target)
         new.write_blob(STATISTICS, statistics.to_bytes(records=count))
-        new.release()
+        new.sure()
     return count
 
 

@@ -11,8 +11,8 @@ from paragloss.engine.holding import Held, leave_out_default
 from paragloss.engine.loading import given, name_of
 from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.search.fields import FIELDS, INNER, translation
+from paragloss.search.journal import index_of
 from paragloss.search.terms import NAME
-from paragloss.search.together import index_of
 from paragloss.stores import Placement, create_store, open_store
 from paragloss.types import Encoder
 

@@ -1,6 +1,6 @@
-"""Indexing by workers on other machines, through Dask: a part is a file, wherever `fsspec` reads it from, and goes to
-one worker, which writes it into the server's collection. A part that is done is noted there: whoever starts again goes
-on, and one that was half done when its worker was killed is done again, which replaces its documents by their ids."""
+"""Indexing with workers on other machines, through Dask: a part is a file, wherever `fsspec` reads it from. A worker
+reads and prepares it and sends back what it found; whoever called writes it, as the one writer of the collection. A
+part that is written is noted: whoever starts again goes on, and one whose worker was killed is prepared by another."""
 
 from __future__ import annotations
 
@@ -10,16 +10,26 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paragloss.bm25 import Bags, Layout
+from paragloss.engine.catching_up import kept, slow
 from paragloss.engine.collection import Engine
+from paragloss.engine.encoding import quick
+from paragloss.engine.files import roots_of
+from paragloss.engine.loading import load
+from paragloss.engine.preparing import Prepared, Settings, prepared
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read
+from paragloss.formats.roots import Roots
+from paragloss.stores import open_store, shelf, wire
 
 _NOTE = "part-"
-#: How often a part is given to another worker when the one that had it is lost.
-_AGAIN = 5
+#: How often a part is given to another worker when the one that had it is lost, documents that are written at once, and
+#: parts that are under way for each worker.
+_AGAIN, _BATCH, _AHEAD = 5, 1000, 2
 
 
 class Part(NamedTuple):
@@ -38,18 +48,19 @@ class Spread(NamedTuple):
     failed: tuple[str, ...]
 
 
-def parts(paths: Sequence[str]) -> list[Part]:
-    """The files of paths and addresses (`s3://bucket/folder`, a shared folder), each once."""
+def parts(paths: Sequence[str], roots: Roots) -> list[Part]:
+    """The files of paths and addresses (`s3://bucket/folder`, a shared folder), each once, called as `roots` says."""
     found: dict[str, Part] = {}
-    for path in paths:
-        system, root = _system(path)
-        inside = system.isdir(root)
+    listed = [(system, root, system.isdir(root)) for system, root in map(_system, paths)]
+    homes = [_home(system, root if folder else os.path.dirname(root)) for system, root, folder in listed]
+    roots.add(homes)
+    for (system, root, folder), home in zip(listed, homes, strict=True):
         for file in sorted(system.find(root)):
             about = system.info(file)
             url = system.unstrip_protocol(file)
             changed = about.get("ETag") or about.get("mtime") or about.get("LastModified") or ""
             note = hashlib.blake2b(f"{url}\0{about.get('size')}\0{changed}".encode(), digest_size=16).hexdigest()
-            name = os.path.relpath(file, root) if inside else os.path.basename(file)
+            name = roots.name(home, os.path.relpath(file, root) if folder else os.path.basename(file))
             found.setdefault(url, Part(url, name, _NOTE + note))
     return list(found.values())
 
@@ -61,35 +72,95 @@ def spread(
     scheduler: str,
     lang: str | None = None,
     progress: Callable[[int], None] | None = None,
+    take_over: bool = False,
 ) -> Spread:
-    """Index files by the workers of a Dask scheduler into a collection on a server, which is there already."""
+    """Index files, prepared by the workers of a Dask scheduler, into a collection on a server, which is there."""
     if "://" not in into:
-        raise InputError(f"{into} is a folder, which one process writes: workers on other machines need a server's")
+        raise InputError(f"{into} is a folder, whose models workers on other machines can't read: they need a server's")
     distributed = _extra("distributed")
-    with Engine.open(into) as engine:
-        done = {name for name in engine.held.store.blobs() if name.startswith(_NOTE)}
-    every = parts(paths)
-    wanted = [part for part in every if part.note not in done]
     read_, failed = 0, []
-    with distributed.Client(scheduler) as client:
-        futures = client.map(index_part, wanted, into=into, lang=lang, pure=False, retries=_AGAIN)
-        for _, (count, wrong) in distributed.as_completed(futures, with_results=True):
-            read_ += count
+    with Engine.open(into) as engine, engine.held.store.writing(), distributed.Client(scheduler) as client:
+        store, layout = engine.held.store, engine.held.index.statistics.layout
+        if take_over:
+            store.take_over()
+        store.claim()
+        done = {name for name in store.blobs() if name.startswith(_NOTE)}
+        with roots_of(store) as roots:
+            every = parts(paths, roots)
+        wanted = [part for part in every if part.note not in done]
+        settings = Settings(
+            layout.fields, layout.k1, layout.b, tuple((m, into) for m in quick(engine.held.models)), lang
+        )
+        ahead = _AHEAD * max(1, len(client.scheduler_info()["workers"]))
+        waiting = iter(wanted)
+
+        def send(number: int) -> list[Any]:
+            some = list(islice(waiting, number))
+            return [client.submit(prepare_part, part, settings, pure=False, retries=_AGAIN) for part in some]
+
+        coming = distributed.as_completed(send(ahead), with_results=True)
+        for future, (note, data, wrong) in coming:
+            future.release()
+            coming.update(send(1))
             failed += [wrong] if wrong else []
-            if progress:
-                progress(read_)
+            for documents, bags, dense in _unpacked(data):
+                engine.held.index.add(
+                    documents, {**dense, **kept(store, list(slow(engine.held.models)), documents)}, bags=bags
+                )
+                read_ += len(documents)
+                if progress:
+                    progress(read_)
+            if not wrong:
+                store.write_blob(note, b"done")
+        engine.index([])  # exact weights, and what slow encoders have to say
     return Spread(read_, len(every) - len(wanted), tuple(failed))
 
 
-def index_part(part: Part, *, into: str, lang: str | None) -> tuple[int, str]:
-    """On a worker: one file into the collection. How many documents, and what was wrong with it."""
+def _write(engine: Engine, ready: Prepared) -> None:
+    held, documents = engine.held, ready.documents
+    if held.machine.to:  # translating is for whoever has the engine for it
+        engine.index(documents)
+        return
+    held.memory.clear()
+    old = kept(held.store, list(slow(held.models)), documents)
+    held.index.add(documents, {**ready.dense, **old}, bags=ready.bags)
+
+
+def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
+    """On a worker: the documents of one file, prepared; its note, and what was wrong with it."""
     try:
-        with Engine.open(into) as engine, _here(part) as path:
-            count = engine.index(read(path, name=lambda _: part.name), lang=lang)
-            engine.held.store.write_blob(part.note, str(count).encode())
-            return count, ""
+        layout, models = Layout(settings.fields, k1=settings.k1, b=settings.b), _models(settings.models)
+        with _here(part) as path:
+            found = (_at_home(document, part) for document in read(path, name=lambda _: part.name))
+            batches = iter(lambda: list(islice(found, _BATCH)), [])
+            ready = [[p.documents, list(p.bags), p.dense] for p in prepared(batches, layout, models, settings.lang)]
+        return part.note, wire.to_bytes(ready), ""
     except InputError as error:
-        return 0, f"{part.url}: {error}"
+        return part.note, wire.to_bytes([]), f"{part.url}: {error}"
+
+
+def _unpacked(data: bytes) -> Iterator[Prepared]:
+    for documents, bags, dense in wire.from_bytes(data):
+        yield Prepared(documents, Bags(*bags), dense)
+
+
+def _at_home(document: Any, part: Part) -> Any:
+    """A page says where its file is: not on this worker."""
+    return document._replace(meta={**document.meta, "path": part.url}) if "path" in document.meta else document
+
+
+_loaded: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
+
+
+def _models(named: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """The quick encoders of a collection, read once by each worker."""
+    if named not in _loaded:
+        _loaded.clear()
+        _loaded[named] = {}
+        for name, place in named:
+            with open_store(place) as store:
+                _loaded[named][name] = load(shelf.kept(store, name))
+    return _loaded[named]
 
 
 @contextmanager
@@ -100,6 +171,11 @@ def _here(part: Part) -> Iterator[Path]:
         with _extra("fsspec").open(part.url, "rb") as far, place.open("wb") as near:
             shutil.copyfileobj(far, near, 1 << 20)
         yield place
+
+
+def _home(system: Any, folder: str) -> str:
+    """What a folder is called here: a path of this machine, or an address."""
+    return folder if "file" in system.protocol else str(system.unstrip_protocol(folder))
 
 
 def _system(path: str) -> tuple[Any, str]:

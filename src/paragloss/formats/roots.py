@@ -38,8 +38,8 @@ class Roots:
 
     def _moved(self, root: str) -> bool:
         """Whether a known folder of this name is no longer where it was: then this is it, and takes its place."""
-        for known in self.known:
-            if Path(known).name == Path(root).name and not os.path.isdir(known):
+        for known in self.known if "://" not in root else ():
+            if "://" not in known and Path(known).name == Path(root).name and not os.path.isdir(known):
                 self.known[root] = self.known.pop(known)
                 return True
         return False
@@ -63,7 +63,9 @@ class Roots:
 
 
 def _folder(path: PathLike) -> str:
-    """The folder as it really is; that of a file is the one it lies in."""
+    """The folder as it really is; that of a file is the one it lies in. An address is a folder's."""
+    if "://" in str(path):
+        return str(path).rstrip("/")
     if os.path.isdir(path):
         return os.path.realpath(path)
     return os.path.realpath(os.path.dirname(os.path.abspath(path)))

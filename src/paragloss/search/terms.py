@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -119,40 +120,29 @@ class TermIndex:
         weigh: Callable[[Statistics], list[SparseVector]],
     ) -> None:
         """Write documents, weighed by the statistics of the moment, and count them."""
-        with self._writing:
-            self._begin()
-            try:
-                self._forget([document.id for document in documents])
-                weighed = weigh(self.statistics)
-                self._store.add(
-                    [
-                        Record(document, some, {NAME: vector})
-                        for document, some, vector in zip(documents, dense, weighed, strict=True)
-                    ]
-                )
-                self.statistics.count([document.lang for document in documents], weighed)
-                self.refresh(tolerance=DRIFT)
-            except BaseException:
-                self._recount()
-                raise
+        with self._change():
+            self._forget([document.id for document in documents])
+            weighed = weigh(self.statistics)
+            records = zip(documents, dense, weighed, strict=True)
+            self._store.add([Record(document, some, {NAME: vector}) for document, some, vector in records])
+            self._count([document.lang for document in documents], weighed)
+            self._note()
+            self.refresh(tolerance=DRIFT)
 
     def delete(self, ids: Sequence[str]) -> int:
         """Remove documents; how many there were."""
-        with self._writing:
-            self._begin()
-            try:
-                self._forget(list(dict.fromkeys(ids)))
-                return self._store.delete(ids)
-            except BaseException:
-                self._recount()
-                raise
+        with self._change():
+            self._forget(list(dict.fromkeys(ids)))
+            gone = self._store.delete(ids)
+            self._note()
+            return gone
 
     def refresh(self, *, tolerance: float = 0.0) -> None:
         """Rewrite the weights of languages whose average length has moved by more than `tolerance`.
 
         After refresh() scores are exactly BM25. `add` sees to it that they are never off by more than DRIFT.
         """
-        with self._writing:
+        with self._writing, self._store.writing():
             for lang in sorted(self.statistics.stale(tolerance)):
                 self._begin()
                 self._refresh(lang)
@@ -165,7 +155,6 @@ class TermIndex:
                 self._store.write_blob(STATISTICS, self.statistics.to_bytes(records=self._store.count()))
                 self._clean = True
                 self._version = self._store.version(STATISTICS)
-                self._store.release()
 
     def catch_up(self, *, every: float = 0.5) -> None:
         """Take in what another process has written since; looks at most once in `every` seconds."""
@@ -189,6 +178,25 @@ class TermIndex:
                 self._packed = self._changes, self.statistics.to_bytes()
             return self._packed[1]
 
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Documents written within are counted, whatever happens."""
+        with self._writing, self._store.writing():
+            self._begin()
+            try:
+                yield
+            except BaseException:
+                self._fail()
+                raise
+
+    def _note(self) -> None:
+        """Tell others what has been counted; who reads a folder asks the process that has it."""
+
+    def _fail(self) -> None:
+        """After a failed write: what the store holds is what counts."""
+        self.statistics.clear()
+        recount(self._store, self.statistics)
+
     def _begin(self) -> None:
         """Become the one writer, knowing all that was written before."""
         self._store.claim()
@@ -204,9 +212,11 @@ class TermIndex:
 
     def _forget(self, ids: Sequence[str]) -> None:
         """Take the terms of documents that are about to be replaced or removed out of the statistics."""
-        if self.statistics.langs:
-            there = [record for record in self._store.get(ids, vectors=[NAME], text=False) if record is not None]
-            self.statistics.count([record.document.lang for record in there], vectors_of(there), sign=-1)
+        there = [record for record in self._store.get(ids, vectors=[NAME], text=False) if record is not None]
+        self._count([record.document.lang for record in there], vectors_of(there), sign=-1)
+
+    def _count(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
+        self.statistics.count(langs, vectors, sign=sign)
 
     def _refresh(self, lang: str) -> None:
         for records in self._store.scroll({"lang": [lang]}, vectors=[NAME], text=False):
@@ -215,11 +225,6 @@ class TermIndex:
             changed = [i for i in range(len(old)) if not np.array_equal(old[i].values, new[i].values)]
             self._store.update_sparse(NAME, [records[i].document.id for i in changed], [new[i] for i in changed])
             self.statistics.recast([lang] * len(changed), [old[i] for i in changed], [new[i] for i in changed])
-
-    def _recount(self) -> None:
-        """After a failed write: what the store holds is what counts."""
-        self.statistics.clear()
-        recount(self._store, self.statistics)
 
 
 def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer) -> Bags:
@@ -263,10 +268,13 @@ def _alarm(documents: Sequence[Document], bags: Bags, text: int) -> None:
         check_yield([documents[i].text for i in here], lengths[here].tolist(), lang)
 
 
-def recount(store: Store, statistics: Statistics) -> None:
-    """Count every document of a store into empty statistics."""
+def recount(store: Store, statistics: Statistics) -> int:
+    """Count every document of a store into empty statistics; how many there are."""
+    seen = 0
     for records in store.scroll(vectors=[NAME], text=False):
         statistics.count([record.document.lang for record in records], vectors_of(records))
+        seen += len(records)
+    return seen
 
 
 def vectors_of(records: Iterable[Record]) -> list[SparseVector]:

@@ -4,7 +4,7 @@ how it is closed. An engine brings `_add_vector`, `_write_vectors`, `_write_meta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -118,11 +118,23 @@ class KeptVectors:
     def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
         """Say what others are to read in place of a blob while this process writes; nobody reads here."""
 
-    def claim(self) -> None:
-        """Become the one who writes, or say who does."""
+    def claim(self) -> tuple[int, bool]:
+        """Become the one who writes, or say who does. A number that changes whenever another may have written, and
+        whether the statistics in the store are known to be those of its documents."""
+        return 0, True
 
-    def release(self) -> None:
-        """Let others write."""
+    def writing(self) -> AbstractContextManager[None]:
+        """Within, nobody else comes to write between two writes."""
+        return nullcontext()
+
+    def doubt(self) -> None:
+        """What was written last may have failed, or not yet: the statistics in the store are to be counted again."""
+
+    def sure(self) -> None:
+        """The statistics in the store are those of its documents."""
+
+    def take_over(self) -> None:
+        """Write whoever else does: a folder's lock goes with the process that has it."""
 
     def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
         self._update_vectors(name, ids, _points.written(self._shape, name, ids, vectors))

@@ -162,8 +162,9 @@ class SharedStore(KeptVectors):
 
     # Writing needs the folder itself
 
-    def claim(self) -> None:
+    def claim(self) -> tuple[int, bool]:
         self._owned()
+        return 0, True
 
     def add(self, records: Sequence[Record]) -> None:
         self._owned().add(records)

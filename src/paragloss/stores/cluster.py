@@ -1,7 +1,7 @@
 """A collection on a Qdrant server or cluster, reached over HTTP. Same records and searches as `embedded`.
 
-Blobs live in a second collection, NAME--blobs. Any number of processes read and write a collection; what
-only one may do at a time needs a lease.
+Blobs live in a second collection, NAME--blobs. Any number of processes read a collection, and one at a time writes it:
+every write goes through the right to (`_fence`), which is taken where it is not held, and given back.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from paragloss.errors import MissingExtraError, StoreError
+from paragloss.errors import InUseError, MissingExtraError, StoreError
 from paragloss.ranking import rank
 from paragloss.stores import _points
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._blobs import Blobs, Lease
+from paragloss.stores._blobs import Blobs
+from paragloss.stores._fence import Fence
 from paragloss.stores._names import Names
 from paragloss.stores._points import BATCH, Between, Match, Placement, Shape
 from paragloss.stores._shards import UNKNOWN, Languages, asked
@@ -33,8 +34,8 @@ _REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes 
 class ClusterStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`. The key of a guarded server is taken from QDRANT_API_KEY."""
 
-    #: Its terms are counted by batches, see `search.ledger`.
-    many_writers = True
+    #: What is counted of its terms is read by others while it is written, see `search.journal`.
+    journaled = True
 
     def __init__(self, client: Any, name: str, shape: Shape, where: str) -> None:
         self._client = client
@@ -43,8 +44,8 @@ class ClusterStore(KeptVectors):
         self._where = where
         self._indexed = {"lang", "flags"}
         self._names = Names(self._ids, key=lambda point: point.id)
-        self._blobs = Blobs(client, f"{name}--blobs", self._ask)
-        self._lease = Lease(self._blobs, where)
+        self._blobs = Blobs(client, f"{name}--blobs", self._ask, self._write)
+        self._fence = Fence(client, name, self._ask, where)
         self._languages: Languages | None = None
 
     @classmethod
@@ -70,8 +71,8 @@ class ClusterStore(KeptVectors):
         placement = placement or Placement()
         options = {
             "shard_number": placement.shards,
-            "replication_factor": placement.replicas,
-            "write_consistency_factor": placement.replicas // 2 + 1,  # what is acknowledged survives a node's loss
+            "replication_factor": (replicas := placement.replicas or min(3, store._nodes())),
+            "write_consistency_factor": (replicas + 1) // 2,  # writing goes on while one is away
         }
         own = {"sharding_method": models.ShardingMethod.CUSTOM} if placement.by_language else {}
         store._ask(
@@ -95,6 +96,7 @@ class ClusterStore(KeptVectors):
             store._index(key, "keyword")
         if not store._blobs.exist():
             store._blobs.create(**options | {"shard_number": 1})
+        store._fence.begin()
         store._write_meta()
         return store
 
@@ -153,12 +155,19 @@ class ClusterStore(KeptVectors):
     def add(self, records: Sequence[Record]) -> None:
         for batch in _batches(_points.checked(records, self._shape)):
             if self._languages is None:
-                self._ask(self._client.upsert, self._name, [self._point(record) for record in batch], wait=True)
+                self._write(self._client.upsert, self._name, [self._point(record) for record in batch])
             else:
                 self._add_by_language(batch, self._languages)
             if not self._indexed.issuperset(_points.keys(record.document for record in batch)):
                 self._indexed |= set(self._ask(self._client.get_collection, self._name).payload_schema)
                 self._index_fields(batch)
+
+    def _nodes(self) -> int:
+        """How many the server says it has."""
+        with suppress(StoreError):  # a key that may not ask
+            about = self._ask(self._client.cluster_status)
+            return len(about.peers) if about.status == "enabled" else 1
+        return 1
 
     def _begin_languages(self) -> None:
         """The first shard, or nothing at all: a server by itself has none."""
@@ -171,34 +180,32 @@ class ClusterStore(KeptVectors):
             raise StoreError(f"{self._where}: languages as shards need a server in cluster mode ({error})") from error
 
     def _add_by_language(self, batch: Sequence[Record], languages: Languages) -> None:
-        """Each document into its language's shard; one that was in another's is taken from there first."""
+        """Each document into its language's shard; one that was in another's is taken from there afterwards."""
         parted: dict[str, list[Any]] = {}
         for record in batch:
             parted.setdefault(record.document.lang or UNKNOWN, []).append(self._point(record))
         wanted = {point.id: lang for lang, points in parted.items() for point in points}
-        moved = [id for id, lang in languages.of(list(wanted)).items() if lang != wanted[id]]
-        self._remove(moved)
+        moved = {id: lang for id, lang in languages.of(list(wanted)).items() if lang != wanted[id]}
         for lang, points in parted.items():
             languages.make(lang)
-            self._ask(self._client.upsert, self._name, points, wait=True, shard_key_selector=lang)
+            self._write(self._client.upsert, self._name, points, shard_key_selector=lang)
+        self._remove(moved)
 
     def delete(self, ids: Sequence[str]) -> int:
         points = list(dict.fromkeys(map(_points.point_id, ids)))
         found = self._ask(self._client.retrieve, self._name, points, with_payload=False, with_vectors=False)
         if found:
-            self._remove([point.id.replace("-", "") for point in found])
+            there = [point.id.replace("-", "") for point in found]
+            self._remove(self._languages.of(there) if self._languages else dict.fromkeys(there))
         return len(found)
 
-    def _remove(self, points: Sequence[str]) -> None:
+    def _remove(self, points: Mapping[str, str | None]) -> None:
+        """Take points out of the shards they are in."""
         from qdrant_client import models
 
-        parted: dict[str | None, list[Any]] = {}
-        langs = self._languages.of(points) if self._languages and points else {}
-        for point in points:
-            parted.setdefault(langs.get(point), []).append(point)
-        for lang, some in parted.items():
-            selector = models.PointIdsList(points=some)
-            self._ask(self._client.delete, self._name, selector, wait=True, shard_key_selector=lang)
+        for lang in set(points.values()):
+            selector = models.PointIdsList(points=[point for point, where in points.items() if where == lang])
+            self._write(self._client.delete, self._name, selector, shard_key_selector=lang)
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
@@ -284,16 +291,25 @@ class ClusterStore(KeptVectors):
         """Changes whenever the blob does, whoever writes it."""
         return self._blobs.version(_points.named(name, "blob")) or ""
 
-    def claim(self) -> None:
-        """Hold the lease that lets one process write; it is renewed by writing and runs out when its holder is gone."""
-        self._lease.hold()
+    def claim(self) -> tuple[int, bool]:
+        return self._fence.claim()
 
-    def claimed(self) -> bool:
-        """Whether another process has the lease."""
-        return self._lease.taken()
+    def writing(self) -> AbstractContextManager[None]:
+        return self._fence.held()
 
-    def release(self) -> None:
-        self._lease.give_back()
+    def doubt(self) -> None:
+        self._fence.doubt()
+
+    def sure(self) -> None:
+        self._fence.sure()
+
+    def settled(self) -> bool:
+        """Whether nobody is writing, and nobody left in the middle of it."""
+        return self._fence.free()
+
+    def take_over(self) -> None:
+        """Write at the next time whoever else is writing: he is refused from then on."""
+        self._fence.take_over = True
 
     def optimize(self) -> None:
         """The server builds its indexes on its own; wait until it has."""
@@ -303,8 +319,7 @@ class ClusterStore(KeptVectors):
             time.sleep(0.2)
 
     def close(self) -> None:
-        with suppress(StoreError):
-            self._lease.give_back()
+        self._fence.give_back()
         self._client.close()
 
     def _ids(self, points: list[Any]) -> list[tuple[Any, str]]:
@@ -322,7 +337,7 @@ class ClusterStore(KeptVectors):
             from qdrant_client import models
 
             everything = models.FilterSelector(filter=models.Filter())
-            self._ask(self._client.delete_vectors, self._name, [name], points=everything, wait=True)
+            self._write(self._client.delete_vectors, self._name, [name], points=everything)
 
     def _add_vector(self, name: str, shape: Shape) -> None:
         from qdrant_client import models
@@ -349,12 +364,12 @@ class ClusterStore(KeptVectors):
 
         points = [models.PointVectors(id=id, vector=named) for id, named in vectors]
         if self._languages is None:
-            self._ask(self._client.update_vectors, self._name, points, wait=True)
+            self._write(self._client.update_vectors, self._name, points)
             return
         langs = self._languages.of([id for id, _ in vectors])
         for lang in sorted(set(langs.values())):
             some = [point for point in points if langs.get(str(point.id).replace("-", "")) == lang]
-            self._ask(self._client.update_vectors, self._name, some, wait=True, shard_key_selector=lang)
+            self._write(self._client.update_vectors, self._name, some, shard_key_selector=lang)
 
     @staticmethod
     def _sparse(vector: SparseVector) -> Any:
@@ -377,6 +392,17 @@ class ClusterStore(KeptVectors):
         except Exception as error:
             reason = " ".join(str(error).split())[:300]
             raise StoreError(f"{self._where} did not answer as it should ({reason}): is the server running?") from error
+
+    def _write(self, call: Callable[..., Any], collection: str, *args: Any, **options: Any) -> Any:
+        """A call that changes points, with the right to; the server refuses it when that is somebody else's."""
+        with self._fence.held():
+            self._fence.claim()
+            try:
+                return self._ask(call, self._fence.through(collection), *args, wait=True, **options)
+            except StoreError:
+                if taken := self._fence.lost():
+                    raise InUseError(f"{self._where} was taken over by {taken}: nothing more is written here") from None
+                raise
 
     def _search(self, name: str, queries: Sequence[Any], k: int, where: Where | None, exact: bool) -> list[Ranking]:
         from qdrant_client import models
