@@ -24,7 +24,7 @@ test: $(VENV)/.installed lint types
 
 # Every recipe on a little of its data (PARAGLOSS_DATA).
 smoke: $(VENV)/.installed
-	PARAGLOSS_SMOKE=1 $(BIN)/python -m pytest tests/recipes -k little
+	PARAGLOSS_SMOKE=1 $(BIN)/python -m pytest tests/lab/recipes -k little
 
 demo: $(VENV)/.core
 	$(BIN)/paragloss demo

@@ -25,7 +25,7 @@ import pytest
 from baton import Asking, Turns
 from test_two_actors import PLACE, World
 
-from paragloss.engine import Engine, writing
+from paragloss.collection import Collection, writer
 from paragloss.errors import ParaglossError
 from paragloss.search import journal
 from paragloss.stores import _base, _fence, cluster
@@ -58,7 +58,7 @@ class Actor:
         self.may: dict[str, set[str | None]] = {}
         self.said: Counter[str] = Counter()
 
-    def act(self, engine: Engine) -> None:
+    def act(self, engine: Collection) -> None:
         try:
             for step in range(self.rng.randint(1, 4)):
                 try:
@@ -70,7 +70,7 @@ class Actor:
         except Killed:
             self.said["killed"] += 1
 
-    def do(self, engine: Engine, step: int) -> None:
+    def do(self, engine: Collection, step: int) -> None:
         if self.rng.random() < 0.3:
             engine.take_over()
         what = self.rng.choice(["add", "index", "index", "delete", "search"])
@@ -89,7 +89,7 @@ class Actor:
         self.may.update({id: {text} for id, text in new.items()})
         return None
 
-    def search(self, engine: Engine) -> None:
+    def search(self, engine: Collection) -> None:
         engine.catch_up()
         found = {hit.id for hit in engine.rank([Query("", "rain", "en")], k=99, pipeline="bm25")[0]}
         for id, texts in self.may.items():
@@ -99,14 +99,14 @@ class Actor:
 
 def history(world: World, seed: int) -> Counter[str]:
     rng = random.Random(seed)
-    writing.BATCH = writing.SMALL = rng.randint(1, 3)
+    writer.BATCH = writer.SMALL = rng.randint(1, 3)
     cluster.BATCH = _base.BATCH = rng.randint(1, 3)
     journal.MOST = rng.randint(1, 4)
     often = rng.choice((0.02, 0.1, 0.4))
     turns = Turns([rng.randrange(1, 4) if rng.random() < often else 0 for _ in range(3000)])
     world.anew(turns)
     actors = [Actor(number, random.Random(f"{seed}-{number}")) for number in range(rng.randint(2, 4))]
-    engines = [Engine.open(PLACE, default=False) for _ in actors]
+    engines = [Collection.open(PLACE, default=False) for _ in actors]
     for engine in engines:
         if rng.random() < 0.3:
             client = Mortal(world.client, turns, rng.randrange(60))
@@ -117,7 +117,7 @@ def history(world: World, seed: int) -> Counter[str]:
     if turns.errors:
         raise turns.errors[0]
     world.connect(Turns([]))
-    with Engine.open(PLACE, default=False) as engine:
+    with Collection.open(PLACE, default=False) as engine:
         engine.take_over()
         engine.index([Document("last", "rain", "en")])
         for id, texts in [each for actor in actors for each in actor.may.items()]:

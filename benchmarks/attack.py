@@ -26,13 +26,13 @@ from pathlib import Path
 import httpx
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.types import Document
 
 
 def collection(place: str, number: int) -> None:
     texts = list(demo.documents())
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index(
             Document(f"{each.id}-{n}", each.text, each.lang, each.title, meta={"year": 1900 + n % 100})
             for n in range(number)

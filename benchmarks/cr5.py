@@ -24,12 +24,12 @@ from cr5_reference import Plain, Seconds, captured
 from zipf import Language, languages, mean_nonzeros
 
 from paragloss.formats.jsonl import read_aligned
-from paragloss.learning.counting import text_of
-from paragloss.models import cr5, subwords
+from paragloss.lab.learning.counting import text_of
+from paragloss.lab.methods import cr5, subwords
+from paragloss.lab.solving.arrays import Arrays
+from paragloss.lab.solving.ridge import Block, Regression
+from paragloss.lab.solving.spectrum import SOLVERS, Solution, leading
 from paragloss.ranking import nearest
-from paragloss.solving.arrays import Arrays
-from paragloss.solving.ridge import Block, Regression
-from paragloss.solving.spectrum import SOLVERS, Solution, leading
 from paragloss.types import Concept, Encoder
 
 LAMBDA = 1.0

@@ -26,9 +26,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))
 from zipf import Language, languages, mean_nonzeros
 
-from paragloss.solving.arrays import Arrays, Sparse  # these three need nothing but numpy and scipy
-from paragloss.solving.ridge import Regression
-from paragloss.solving.spectrum import Solution, leading
+from paragloss.lab.solving.arrays import Arrays, Sparse  # these three need nothing but numpy and scipy
+from paragloss.lab.solving.ridge import Regression
+from paragloss.lab.solving.spectrum import Solution, leading
 
 
 def regression(parts: list[Language], concepts: int, device: str, lambda_: float) -> Regression:

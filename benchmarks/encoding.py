@@ -16,9 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from paragloss.encoders.bag import BagEncoder
 from paragloss.formats.jsonl import read_aligned
-from paragloss.models import cr5
-from paragloss.serving.bag import BagEncoder
+from paragloss.lab.methods import cr5
 
 WORDS = 100
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from store import BATCH, Invented, latency
 
-from paragloss.search.everywhere import Everywhere
+from paragloss.search.all_languages import Everywhere
 from paragloss.search.merged import Merged
 from paragloss.search.structured import Probabilistic
 from paragloss.search.terms import TermIndex

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urldefrag
 
 from selectolax.lexbor import LexborHTMLParser
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.evaluation import compare, evaluate
 from paragloss.formats.html import read_html
 from paragloss.types import Document, Qrels, Query
@@ -48,11 +48,11 @@ def pages(folders: Sequence[str]) -> tuple[list[Document], list[Query], Qrels]:
 
 
 def mdn() -> tuple[list[Document], list[Query], Qrels]:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "studies"))
     from sets import folder
 
-    from paragloss import judgments
     from paragloss.formats.jsonl import read_aligned
+    from paragloss.lab import judgments
 
     path = folder() / "mdn"
     both = [c for c in read_aligned([path / "en.jsonl.gz", path / "es.jsonl.gz"]) if {"en", "es"} <= c.texts.keys()]
@@ -72,10 +72,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for name, some in (("without fields", bare), ("with fields", documents)):
             started = time.perf_counter()
-            with Engine.create(str(Path(place, name))) as engine:
+            with Collection.create(str(Path(place, name))) as engine:
                 engine.index(some)
             print(f"{name}: {len(some)} documents indexed in {time.perf_counter() - started:.2f} s")
-        with Engine.open(str(Path(place, "with fields"))) as engine:
+        with Collection.open(str(Path(place, "with fields"))) as engine:
             print(engine.info()["fields"], len(queries), "queries")
             scores = {}
             for weights in WEIGHTS:

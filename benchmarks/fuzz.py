@@ -38,23 +38,23 @@ from urllib.parse import quote
 import typer
 from hostile import changed, mutated, mutated_json, seeds
 
-from paragloss.cli.app import app as line
-from paragloss.cli.app import main as run_line
-from paragloss.cli.searching import conditions
-from paragloss.descent import towers
-from paragloss.engine import Engine, alarms, load
+from paragloss.cli.program import app as line
+from paragloss.cli.program import main as run_line
+from paragloss.cli.search_commands import conditions
+from paragloss.collection import Collection, coverage, load
 from paragloss.errors import ParaglossError, PlacedError
-from paragloss.formats import apart
+from paragloss.formats import sandbox
 from paragloss.formats.bitext import read_parts
-from paragloss.formats.clicks import read_log, read_sessions
+from paragloss.formats.click_logs import read_log, read_sessions
 from paragloss.formats.dictionaries import read_entries
 from paragloss.formats.documents import read
 from paragloss.formats.queries import read_qrels, read_queries
 from paragloss.formats.trec import read_run
 from paragloss.formats.vectors import read_vectors
 from paragloss.gloss.meanings import gloss
+from paragloss.lab.descent import towers
 from paragloss.search import grammar
-from paragloss.server.app import build
+from paragloss.server.application import build
 from paragloss.server.library import Library
 from paragloss.stores import _points
 from paragloss.translation import default
@@ -101,8 +101,8 @@ import sys
 import scipy.sparse as sp
 from pathlib import Path
 from paragloss import demo
-from paragloss.engine import train
-from paragloss.models import cr5, knrm, ordinal
+from paragloss.collection import train
+from paragloss.lab.methods import cr5, knrm, ordinal
 from paragloss.translation import table
 from paragloss.translation.default.packing import Tables, pack
 from paragloss.translation.dictionary import Dictionary
@@ -131,9 +131,10 @@ def prepare(place: Path) -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", _MODELS, str(place)], check=True)
     static(place / "static")
     make = (
-        "import sys\nfrom paragloss import demo\nfrom paragloss.engine import Engine\nfor name in ('c', 'served'):\n"
+        "import sys\nfrom paragloss import demo\nfrom paragloss.collection import Collection\n"
+        "for name in ('c', 'served'):\n"
         "    here = sys.argv[1] + '/'\n"
-        "    with Engine.create(here + name, models=[here + 'cr5', here + 'table']) as e:\n"
+        "    with Collection.create(here + name, models=[here + 'cr5', here + 'table']) as e:\n"
         "        e.index([d for d in demo.documents() if d.lang in ('en', 'fr')][:40])\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", make, str(place)], check=True)
@@ -164,8 +165,8 @@ class Fuzz:
         self.files = seeds()
 
     @cached_property
-    def engine(self) -> Engine:
-        return Engine.open(str(self.place / "c"))
+    def engine(self) -> Collection:
+        return Collection.open(str(self.place / "c"))
 
     @cached_property
     def served(self) -> Any:
@@ -376,7 +377,7 @@ def part(place: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -
             if most > max(memory, 1 << 20):
                 wrong.append(f"{kind} {number}/{here}: {most >> 10} MB")
             memory = max(memory, most)
-        apart.READER.close()
+        sandbox.READER.close()
         memory = max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     return {
         "counts": counts,
@@ -441,7 +442,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         place = Path(folder)
         prepare(place)
-        alarms.strangers([], default.open())
+        coverage.strangers([], default.open())
         gc.freeze()
         until = time.monotonic() + options.seconds
         while sum(state["counts"].values()) < options.inputs and time.monotonic() < until and len(state["wrong"]) < 100:

@@ -35,15 +35,15 @@ import numpy as np
 
 from paragloss import demo
 from paragloss.analysis import analyzer
-from paragloss.engine import Engine, alarms, keeping, load, train, writing
-from paragloss.engine.checking import check, repair
-from paragloss.engine.encoding import rows_of
-from paragloss.engine.moving import copy
+from paragloss.collection import Collection, coverage, load, model_records, train, writer
+from paragloss.collection.embeddings import rows_of
+from paragloss.collection.integrity import check, repair
+from paragloss.collection.transfer import copy
 from paragloss.errors import StoreError
-from paragloss.models import cr5
+from paragloss.lab.methods import cr5, table
 from paragloss.statistics import DRIFT
 from paragloss.stores import exists
-from paragloss.translation import default, table
+from paragloss.translation import default
 from paragloss.types import Document, Query
 
 SIZE, PART = 24, 6
@@ -88,25 +88,25 @@ def documents(job: Job) -> list[Document]:
 
 
 def create(job: Job, say: Say) -> None:
-    with Engine.open_or_create(str(job.home), models=[str(job.place / "old" / "cr5")]) as engine:
+    with Collection.open_or_create(str(job.home), models=[str(job.place / "old" / "cr5")]) as engine:
         engine.index(documents(job), progress=say)
 
 
 def index(job: Job, say: Say) -> None:
-    with Engine.open(str(job.home)) as engine:
+    with Collection.open(str(job.home)) as engine:
         for part in range(0, SIZE, PART):
             engine.index(documents(job)[part : part + PART])
             say(part + PART)
 
 
 def index_files(job: Job, say: Say) -> None:
-    with Engine.open(str(job.home)) as engine:
+    with Collection.open(str(job.home)) as engine:
         engine.index_files([str(job.place / "rows.jsonl")])
     say(SIZE)
 
 
 def delete(job: Job, say: Say) -> None:
-    with Engine.open(str(job.home)) as engine:
+    with Collection.open(str(job.home)) as engine:
         for part in range(0, SIZE, PART):
             engine.delete([d.id for d in documents(job)[part : part + PART]])
             say(part + PART)
@@ -114,13 +114,13 @@ def delete(job: Job, say: Say) -> None:
 
 def put_model(job: Job, say: Say) -> None:
     name = {"replace model": "new/cr5", "add model": "old/table"}.get(job.what, "old/cr5")
-    with Engine.open_or_create(str(job.home), models=[str(job.place / name)]):
+    with Collection.open_or_create(str(job.home), models=[str(job.place / name)]):
         pass
 
 
 def remove_model(job: Job, say: Say) -> None:
-    with Engine.open(str(job.home)) as engine:
-        for name in keeping.kept(engine.held.store):
+    with Collection.open(str(job.home)) as engine:
+        for name in model_records.kept(engine.held.store):
             engine.remove_model(name)
 
 
@@ -232,7 +232,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
                 say(f"fault: d{number} is lost with the whole collection")
         say("there: {}")
         return
-    with Engine.open(str(job.home)) as engine:
+    with Collection.open(str(job.home)) as engine:
         records = {int(r.document.id[1:]): r for some in engine.held.store.scroll(vectors=True) for r in some}
         found = {number: int(record.document.text.rsplit("version")[-1]) for number, record in records.items()}
         for number in sorted({*may, *found}):
@@ -246,7 +246,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
                 say(f"fault: d{number} is not found by its word, but {hits}")
         _ranked(engine, found, say, exact=not half)
         _encoded(engine, list(records.values()), models, say)
-        ready = {name for name, entry in keeping.kept(engine.held.store).items() if entry.ready}
+        ready = {name for name, entry in model_records.kept(engine.held.store).items() if entry.ready}
     for finding in check(str(job.home)):
         if not (half and finding.what.startswith(("model", "there are vectors"))):
             say(f"fault: check: {finding.what}")
@@ -255,7 +255,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
     say("there: " + json.dumps(found))
 
 
-def _ranked(engine: Engine, found: dict[int, int], say: Say, *, exact: bool) -> None:
+def _ranked(engine: Collection, found: dict[int, int], say: Say, *, exact: bool) -> None:
     """Hold the ranking for one word against BM25 worked out here."""
     terms = {f"d{n}": analyzer("en").terms(document(n, version).text) for n, version in found.items()}
     hits = engine.rank([Query("q", "common", "en")], k=len(found), pipeline="bm25:title=0")[0] if found else []
@@ -270,9 +270,9 @@ def _ranked(engine: Engine, found: dict[int, int], say: Say, *, exact: bool) -> 
         say(f"fault: ranking: {len(hits)} of {len(terms)} ranked, shares {sorted(shares)[:: max(1, len(shares) - 1)]}")
 
 
-def _encoded(engine: Engine, records: list[Any], models: dict[str, set[str]], say: Say) -> None:
+def _encoded(engine: Collection, records: list[Any], models: dict[str, set[str]], say: Say) -> None:
     """Vectors are those of the model that is there, and the model is one that was given."""
-    for name, entry in keeping.kept(engine.held.store).items():
+    for name, entry in model_records.kept(engine.held.store).items():
         if entry.ready and entry.digest not in models.get(name, ()):
             say(f"fault: model {name} is none that was given")
         if entry.ready and name in engine.held.store.dense:
@@ -302,11 +302,11 @@ class Campaign:
         self.digests = {}
         for kind, concepts in (("old", CONCEPTS[:30]), ("new", CONCEPTS[30:])):
             train(cr5.fit, concepts, dim=4).save(place / kind / "cr5")
-            self.digests[kind] = keeping.digest_of(place / kind / "cr5")
+            self.digests[kind] = model_records.digest_of(place / kind / "cr5")
         table.fit(CONCEPTS[:10]).save(place / "old" / "table")
-        self.digests["table"] = keeping.digest_of(place / "old" / "table")
+        self.digests["table"] = model_records.digest_of(place / "old" / "table")
         warm = [document(n, 0) for n in range(10)]
-        alarms.strangers(warm, default.open())
+        coverage.strangers(warm, default.open())
         rows_of(load(place / "old" / "cr5"), warm)
 
     def job(self, what: str) -> Job:
@@ -419,7 +419,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     before = json.loads(options.state.read_text()) if options.state and options.state.exists() else {}
-    writing.BATCH = BATCH
+    writer.BATCH = BATCH
     rng = random.Random(f"{options.seed} {sum(before.get('kills', {}).values())}")
     with tempfile.TemporaryDirectory(prefix="kills-") as place:
         campaign = Campaign(Path(place), rng)

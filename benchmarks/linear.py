@@ -24,11 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-from paragloss.learning import monolingual
-from paragloss.learning.counting import count, text_of
-from paragloss.models import alignment, cca, cr5, lsi, opca
+from paragloss.encoders.bag import BagEncoder
+from paragloss.lab.learning import monolingual
+from paragloss.lab.learning.counting import count, text_of
+from paragloss.lab.methods import alignment, cca, cr5, lsi, opca
 from paragloss.ranking import globally_corrected, inverted_softmax, neighbourhood
-from paragloss.serving.bag import BagEncoder
 from paragloss.types import Aligned, Concept
 
 Method = Callable[[Aligned], BagEncoder]

@@ -10,8 +10,8 @@ import time
 import numpy as np
 import torch
 
-from paragloss import judgments
-from paragloss.models import ordinal
+from paragloss.lab import judgments
+from paragloss.lab.methods import ordinal
 from paragloss.types import Concept
 
 CONCEPTS, WORDS, TERMS = 400, 150, 5000

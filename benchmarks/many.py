@@ -19,8 +19,8 @@ from pathlib import Path
 
 from server import documents
 
-from paragloss.engine import Engine
-from paragloss.engine.processes import processors
+from paragloss.collection import Collection
+from paragloss.collection.processes import processors
 from paragloss.types import Query
 
 #: Queries asked one after the other: enough to know what each takes.
@@ -35,20 +35,20 @@ def main() -> None:
     given = options.parse_args()
     folder = Path(given.keep or tempfile.mkdtemp()) / "library"
     if not folder.exists():
-        with Engine.create(str(folder)) as engine:
+        with Collection.create(str(folder)) as engine:
             engine.index(documents(given.documents))
     titles = islice((d.title for d in documents(1_000_000) if d.lang == "en" and d.title), given.queries)
     queries = [Query(str(number), title, "en") for number, title in enumerate(titles)]
     print(f"{given.documents:,} documents, {len(queries):,} queries, {processors()} processors, ms a query")
     print("| searched | search, each | rank, each | all at once | in processes | search each / in processes |")
     print("|---|---|---|---|---|---|")
-    with Engine.open(str(folder)) as engine:
+    with Collection.open(str(folder)) as engine:
         measure(engine, "words, English", queries, to=["en"], pipeline="bm25")
         measure(engine, "default, en to de", queries, to=["de"])
         measure(engine, "default, fifteen languages", queries[: len(queries) // 5])
 
 
-def measure(engine: Engine, name: str, queries: list[Query], **how) -> None:
+def measure(engine: Collection, name: str, queries: list[Query], **how) -> None:
     few = queries[:FEW]
     row = [
         timed(few, lambda: [engine.search(query.text, lang="en", **how) for query in few]),

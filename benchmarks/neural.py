@@ -19,12 +19,12 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from paragloss.descent import graded, loop, towers
-from paragloss.descent import kernels as training
-from paragloss.descent.bags import bags
-from paragloss.models.ordinal import sosl
-from paragloss.serving.kernels import MEANS, WIDTHS, unit
-from paragloss.serving.knrm import Knrm
+from paragloss.encoders.kernel_features import MEANS, WIDTHS, unit
+from paragloss.encoders.kernel_ranker import Knrm
+from paragloss.lab.descent import graded, loop, towers
+from paragloss.lab.descent import kernel_networks as training
+from paragloss.lab.descent.bags import bags
+from paragloss.lab.methods.ordinal import sosl
 
 
 def zipf(rng: np.random.Generator, texts: int, length: int, vocabulary: int) -> np.ndarray:

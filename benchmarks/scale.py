@@ -1,7 +1,7 @@
 """What a collection costs as it grows: `python benchmarks/scale.py --sizes 10000 100000 1000000`.
 
 Documents of 100 invented words in three languages (benchmarks/store.py), with title, text, BM25 terms and Cr5-like
-vectors of 300 dimensions, read from JSON Lines by `Engine.index_files` with a process per core. At each size: documents
+vectors of 300 dimensions, read from JSON Lines by `Collection.index_files`, a process per core. At each size: documents
 a second until all can be found and until all weights are exact, bytes on disk and in memory, opening, updating, and one
 query at a time. Peers in the same run: the engine alone on the same vectors, tantivy and bm25s where installed. Prints
 tables for RESULTS.md; run it on a quiet machine.
@@ -24,13 +24,13 @@ import qdrant_edge as edge
 from store import LANGS, Invented
 
 from paragloss.analysis import analyzer
-from paragloss.engine import Engine
-from paragloss.engine.processes import processors
+from paragloss.collection import Collection
+from paragloss.collection.processes import processors
+from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
 from paragloss.search.structured import Probabilistic
-from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.types import Alternative, Query, Translation
 from paragloss.vocabulary import Vocabulary
 
@@ -96,7 +96,7 @@ def measure(home: Path, invented: Invented, number: int, asked: int, workers: in
     write(invented, rows, number)
     gc.collect()
     before = resident()
-    with Engine.create(str(place), models=[str(home / "cr5")]) as engine:
+    with Collection.create(str(place), models=[str(home / "cr5")]) as engine:
         start, found, used = time.perf_counter(), 0.0, processor()
 
         def told(done: int) -> None:
@@ -108,7 +108,7 @@ def measure(home: Path, invented: Invented, number: int, asked: int, workers: in
         writer, others = (1e6 * (now - then) / number for now, then in zip(processor(), used, strict=True))
     size = sum(file.stat().st_blocks * 512 for file in place.rglob("*") if file.is_file())
     start = time.perf_counter()
-    with Engine.open(str(place)) as engine:
+    with Collection.open(str(place)) as engine:
         opened = time.perf_counter() - start
         start = time.perf_counter()
         engine.add([d._replace(title="changed") for d in next(iter(invented.batches(500, 1)))[0][:500]])
@@ -128,7 +128,7 @@ def measure(home: Path, invented: Invented, number: int, asked: int, workers: in
         print(f"|   {name} | {said} |")
 
 
-def searches(engine: Engine, invented: Invented, queries: list[Query]) -> dict[str, str]:
+def searches(engine: Collection, invented: Invented, queries: list[Query]) -> dict[str, str]:
     store, statistics = engine.held.store, engine.held.index.statistics
     lexical = Lexical(store, statistics)
     hybrid = Fused([lexical, Dense(store, engine.held.models["cr5"], name="cr5")])

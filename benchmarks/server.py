@@ -26,7 +26,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.types import Document
 
 LANGS = ("en", "da", "it", "vi")
@@ -154,7 +154,7 @@ def main() -> None:
     folder = Path(given.keep or tempfile.mkdtemp()) / "library"
     if not folder.exists():
         started = time.perf_counter()
-        with Engine.create(str(folder)) as engine:
+        with Collection.create(str(folder)) as engine:
             engine.index(documents(given.documents))
         print(f"indexed {given.documents:,} documents in {time.perf_counter() - started:.0f} s")
     started = time.perf_counter()

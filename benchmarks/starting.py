@@ -23,7 +23,7 @@ from pathlib import Path
 
 from server import documents
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"} | {
     "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
@@ -89,7 +89,7 @@ def main() -> None:
         collection = given.collection
         if not collection:
             collection = str(Path(place) / "library")
-            with Engine.create(collection) as engine:
+            with Collection.create(collection) as engine:
                 engine.index(documents(given.documents))
         served(collection)
         rows = [served(collection) | searched(collection) for _ in range(given.times)]

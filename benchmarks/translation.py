@@ -27,8 +27,8 @@ import scipy.sparse as sp
 from paragloss.analysis import analyzer
 from paragloss.evaluation.significance import compare
 from paragloss.formats.dictionaries import read_pairs
-from paragloss.models import cr5
-from paragloss.translation import table
+from paragloss.lab.methods import cr5, table
+from paragloss.translation import word_table
 from paragloss.translation.combined import Combined
 from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
 from paragloss.translation.dictionary import Dictionary
@@ -173,7 +173,7 @@ def systems(this: Problem) -> dict[str, Callable[[], Translator]]:
         return Dictionary.build(entries, "en", this.lang, choose=choose)
 
     @cache
-    def learn() -> table.Table:
+    def learn() -> word_table.Table:
         return table.fit(this.train, source="en")
 
     @cache

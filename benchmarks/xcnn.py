@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from paragloss.models import bae, lsi, opca, s2net, xcnn
-from paragloss.serving.bag import BagEncoder
+from paragloss.encoders.bag import BagEncoder
+from paragloss.lab.methods import bae, lsi, opca, s2net, xcnn
 from paragloss.types import Concept
 
 METHODS: dict[str, Callable[..., BagEncoder]] = {

@@ -21,8 +21,8 @@ from typing import ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from paragloss.engine import Engine, tracking, writing
-from paragloss.engine.checking import check
+from paragloss.collection import Collection, file_records, writer
+from paragloss.collection.integrity import check
 from paragloss.stores import _base, embedded
 from paragloss.types import Document
 
@@ -56,18 +56,18 @@ class History(RuleBasedStateMachine):
         self.broken: set[str] = set()
         self.loose: set[str] = set()  # deleted by hand, though a file that was read holds them
         self.may: dict[str, set[str | None]] = {}
-        self.engine: Engine | None = None
+        self.engine: Collection | None = None
         self._write("z.jsonl", [("z", self._text("z"))])
 
     @initialize(size=st.integers(1, 3), at_once=st.booleans())
     def create(self, size: int, at_once: bool) -> None:
-        for module, name in ((writing, "BATCH"), (writing, "SMALL"), (_base, "BATCH"), (_base, "PAGE")):
+        for module, name in ((writer, "BATCH"), (writer, "SMALL"), (_base, "BATCH"), (_base, "PAGE")):
             setattr(module, name, size)
         embedded.BATCH = size
         embedded.FLUSH = 10_000 if at_once else size
-        tracking.EVERY = 20.0 if at_once else 0.0
+        file_records.EVERY = 20.0 if at_once else 0.0
         self.location = self.start(self.place)
-        self.engine = Engine.create(self.location, default=False)
+        self.engine = Collection.create(self.location, default=False)
 
     # What happens to files
 
@@ -193,7 +193,7 @@ class History(RuleBasedStateMachine):
 
     def _opened(self) -> None:
         if self.engine is None:
-            self.engine = Engine.open(self.location)
+            self.engine = Collection.open(self.location)
 
     def _text(self, id: str) -> str:
         self.version += 1
@@ -214,13 +214,13 @@ class History(RuleBasedStateMachine):
         self.version += 1
         os.utime(path, ns=(self.version * 10**9,) * 2)
 
-    def _index(self, engine: Engine | None, **options: bool) -> tuple[int, int, int]:
+    def _index(self, engine: Collection | None, **options: bool) -> tuple[int, int, int]:
         assert engine is not None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return engine.index_files([str(self.notes)], on_error=lambda error: None, **options)
 
-    def _work(self, engine: Engine | None, what: str, chosen: list[int]) -> None:
+    def _work(self, engine: Collection | None, what: str, chosen: list[int]) -> None:
         assert engine is not None
         if what == "add":
             engine.add([Document(f"h{n}", f"h{n}x v{self.version}h{n}x common", "en") for n in chosen])
@@ -273,7 +273,7 @@ class History(RuleBasedStateMachine):
 
         signal.alarm(120)  # a kill as any other, should it be stuck
         try:
-            engine = Engine.open(self.location)
+            engine = Collection.open(self.location)
             if twice:
                 self._work(engine, "add", [0])
             for name in WRITES:

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine, alarms
+from paragloss.collection import Collection, coverage
 from paragloss.translation import default
 from paragloss.types import Document
 
@@ -13,47 +13,47 @@ from paragloss.types import Document
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
     path = str(tmp_path_factory.mktemp("alarms") / "library")
-    with Engine.create(path) as engine, warnings.catch_warnings():
+    with Collection.create(path) as engine, warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing of the demonstration is suspicious
         engine.index(demo.documents())
     return path
 
 
 def test_words_that_nobody_understood_are_named(collection):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         answer = engine.search("a whale called Qwrtzplk in 1851", lang="en", to=["zh", "hi"])
-        assert answer.understood == alarms.Understood(4, ("Qwrtzplk",))
+        assert answer.understood == coverage.Understood(4, ("Qwrtzplk",))
         assert str(answer.understood) == "1 of 4 words not understood: Qwrtzplk"
         assert answer.as_json()["query"]["unknown"] == ["Qwrtzplk"]
         assert str(engine.search("whale", lang="en", to=["zh"]).understood) == ""
 
 
 def test_a_name_that_documents_have_as_it_stands_is_understood(tmp_path):
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("1", "Das Zimmer gehört Qwrtzplk.", "de")])
         assert engine.search("Qwrtzplk", lang="en").understood.unknown == ()
 
 
 def test_without_a_translator_nothing_is_said(collection):
-    with Engine.open(collection, default=False) as engine:
+    with Collection.open(collection, default=False) as engine:
         assert engine.search("Qwrtzplk lava", lang="en").understood.unknown == ()
 
 
 def test_documents_in_another_language_than_said_raise_a_warning(tmp_path):
     hindi = [d._replace(lang="en") for d in demo.documents() if d.lang == "hi"]
     with (
-        Engine.create(str(tmp_path / "c")) as engine,
+        Collection.create(str(tmp_path / "c")) as engine,
         pytest.warns(UserWarning, match=r"words of documents in 'en' are unknown; they look like 'hi'"),
     ):
         engine.index(hindi)
 
 
 def test_info_tells_the_share_of_unknown_words(collection):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         shares = engine.info()["unknown words"]
     assert shares.keys() == {"ar", "da", "de", "en", "es", "fr", "hi", "it", "ru", "sw", "vi", "zh"}
-    assert all(0 <= share < alarms.STRANGE for share in shares.values())
+    assert all(0 <= share < coverage.STRANGE for share in shares.values())
 
 
 def test_a_language_the_model_does_not_speak_has_no_share():
-    assert alarms.unknown_share(["kia ora " * 100], "mi", default.open()) is None
+    assert coverage.unknown_share(["kia ora " * 100], "mi", default.open()) is None

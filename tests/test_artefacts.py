@@ -123,10 +123,9 @@ def test_a_kind_is_told_without_opening_the_arrays(tmp_path):
 @pytest.mark.parametrize("value", [None, "x", {}, []])
 @pytest.mark.parametrize("kind", ["table", "dictionary", "bag"])
 def test_a_setting_that_is_no_number_is_said_on_loading(tmp_path, kind, value):
-    from paragloss.engine import load as load_model
+    from paragloss.collection import load as load_model
     from paragloss.formats.dictionaries import Entry
-    from paragloss.models import cr5
-    from paragloss.translation import table
+    from paragloss.lab.methods import cr5, table
     from paragloss.translation.dictionary import Dictionary
     from paragloss.types import Concept
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.errors import InputError
 from paragloss.formats.conditions import conditions
 from paragloss.types import Document, Range
@@ -15,7 +15,7 @@ def engine(tmp_path_factory):
         "json": {"year": 1999, "open": True, "share": 1.5, "zip": 1234},
         "later": {"year": 2005, "open": False, "share": 2, "day": "2024-05-02", "a=b": "c"},
     }
-    with Engine.create(str(tmp_path_factory.mktemp("where") / "c")) as engine:
+    with Collection.create(str(tmp_path_factory.mktemp("where") / "c")) as engine:
         engine.index(Document(id, "words", "en", meta=meta) for id, meta in metas.items())
         yield engine
 

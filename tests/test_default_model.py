@@ -7,10 +7,11 @@ import pytest
 
 from paragloss import demo
 from paragloss.cli import main
-from paragloss.engine import Engine, answering, describe
+from paragloss.collection import Collection, describe, retrieval
+from paragloss.lab.methods import table
 from paragloss.search import pipeline
-from paragloss.search.everywhere import Everywhere
-from paragloss.translation import default, table
+from paragloss.search.all_languages import Everywhere
+from paragloss.translation import default, word_table
 from paragloss.translation.combined import Combined
 from paragloss.translation.glossary import Pair
 from paragloss.types import Concept, Document, Query
@@ -19,7 +20,7 @@ from paragloss.types import Concept, Document, Query
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
     path = str(tmp_path_factory.mktemp("default") / "library")
-    with Engine.create(path) as engine:
+    with Collection.create(path) as engine:
         engine.index(demo.documents())
     return path
 
@@ -83,13 +84,13 @@ def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(tmp_path, ca
     ],
 )
 def test_a_new_collection_is_searched_across_languages(collection, text, lang, to, found):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         answer = engine.search(text, lang=lang, to=[to], k=3)
     assert found in [result.id for result in answer.results]
 
 
 def test_all_languages_are_asked_at_once(collection):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         found = engine.search("elephant", lang="en", k=10).results
         searcher = pipeline.build(engine.held.parts(), "default", source="en", targets=engine.langs)
     assert isinstance(searcher, Everywhere)
@@ -97,18 +98,18 @@ def test_all_languages_are_asked_at_once(collection):
 
 
 def test_it_can_be_left_out_for_once_or_for_good(collection, tmp_path):
-    with Engine.open(collection, default=False) as engine:
+    with Collection.open(collection, default=False) as engine:
         assert engine.search("volcano", lang="en", to=["zh"]).results == []
         assert engine.info()["default model"] == "left out"
-    with Engine.create(str(tmp_path / "without"), default=False) as engine:
+    with Collection.create(str(tmp_path / "without"), default=False) as engine:
         engine.index(demo.documents()[:7])
-    with Engine.open(str(tmp_path / "without")) as engine:
+    with Collection.open(str(tmp_path / "without")) as engine:
         assert engine.info()["pipelines"] == ["bm25"]
     assert describe(collection)["default model"].startswith("used: ")
 
 
 def test_info_names_the_languages_it_does_not_know(tmp_path):
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("1", "Ko te reo te mauri o te mana Māori.", "mi")])
         assert "not mi" in engine.info()["default model"]
 
@@ -117,20 +118,20 @@ def test_a_reader_s_own_table_shares_the_clause_and_counts_for_more(tmp_path):
     pairs = [("elephant", "长鼻子"), ("ash", "灰")] * 5
     own = [Concept(str(i), {"en": en, "zh": zh}) for i, (en, zh) in enumerate(pairs)]
     table.fit(own).save(tmp_path / "own")
-    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "own")]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "own")]) as engine:
         engine.index([Document("1", "大象", "zh")])
-        words = answering.searcher(engine.held, "mix(3*own+default)", "en", ["zh"])
+        words = retrieval.searcher(engine.held, "mix(3*own+default)", "en", ["zh"])
         assert repr(pipeline.everything(pipeline.Asked(engine.held.parts(), "en", ["zh"]))).count("weight=3.0") == 1
     assert isinstance(words, Everywhere)
     (clause,) = words.translations(Query("", "elephant", "en"))[0].clauses
     weights = {alternative.text: alternative.weight for alternative in clause.alternatives}
-    theirs = [a.text for a in table.load(tmp_path / "own").alternatives("eleph", "en", "zh")]
+    theirs = [a.text for a in word_table.load(tmp_path / "own").alternatives("eleph", "en", "zh")]
     assert sum(weights[text] for text in theirs) == pytest.approx(0.75)
     assert "大象" in weights
 
 
 def test_the_glossary_overrules_it(collection):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         engine.write_glossary([Pair("en", "volcano", "zh", "咖啡")])
         found = [result.id for result in engine.search("volcano", lang="en", to=["zh"], k=3).results]
         engine.write_glossary([])
@@ -146,9 +147,9 @@ def test_many_languages_at_once_are_what_each_is_alone():
 
 def test_indexing_into_a_collection_without_the_default_leaves_it_out_for_good(tmp_path):
     place = str(tmp_path / "c")
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         assert engine.info()["default model"] != "left out"
-    with Engine.open_or_create(place, default=False) as engine:
+    with Collection.open_or_create(place, default=False) as engine:
         assert engine.info()["default model"] == "left out"
-    with Engine.open(place) as engine:
+    with Collection.open(place) as engine:
         assert engine.info()["default model"] == "left out"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from paragloss import demo
-from paragloss.demo import encoded, measuring
-from paragloss.engine import Engine
+from paragloss.collection import Collection
+from paragloss.demo import encoded, measurement
 from paragloss.languages import identify, script_of
 from paragloss.types import Document, Query
 
@@ -66,7 +66,7 @@ def test_the_vectors_are_of_these_texts():
     read = encoded.texts(demo.documents(), demo.queries()[0])
     kept = encoded.load()
     changed = [text for (text, _), one, other in zip(read, encoded.keys(read), kept.keys, strict=True) if one != other]
-    assert not changed, "run recipes/demo_vectors.py again"
+    assert not changed, "run studies/demo_vectors.py again"
     assert (kept.rows.shape, kept.rows.dtype) == ((1440, 384), np.int8)
 
 
@@ -91,9 +91,9 @@ def test_the_nearest_vectors_of_other_languages_are_found(monkeypatch):
 
 @pytest.mark.slow
 def test_the_figures_in_the_readme_are_the_demonstration_s(tmp_path):
-    with Engine.open_or_create(str(tmp_path / "collection")) as engine:
+    with Collection.open_or_create(str(tmp_path / "collection")) as engine:
         engine.index(demo.documents())
-        *_, last = measuring.measured(engine)
+        *_, last = measurement.measured(engine)
     values = [f"{float(value):.2f}".removeprefix("0") for value in last.split()[1:]]
     told = README.split("The demonstration's 720 queries")[1].split("(`make demo`)")[0]
     assert re.findall(r"\.\d\d\b", told) == [*values[::2], *values[1::2]]

@@ -12,12 +12,12 @@ import typer.main
 from test_cli import CORPUS, paragloss_
 
 from paragloss.cli import app, main
-from paragloss.cli.settings import methods
-from paragloss.clicks import synthetic_log
-from paragloss.formats.clicks import write_sessions
+from paragloss.formats.click_logs import write_sessions
 from paragloss.formats.vectors import write_vectors
+from paragloss.lab.clicks import synthetic_log
+from paragloss.methods import methods
 from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
-from paragloss.search.wording import FEEDBACK, MIX, TOGETHER
+from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paragloss.engine import Engine, catching_up, load
+from paragloss.collection import Collection, backfill, load
 from paragloss.errors import ModelError
 from paragloss.types import Document
 
@@ -17,13 +17,13 @@ DOCUMENTS = [
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
     path = str(tmp_path_factory.mktemp("collections") / "library")
-    with Engine.create(path, models=["e5"]) as engine:
+    with Collection.create(path, models=["e5"]) as engine:
         engine.index(DOCUMENTS)
     return path
 
 
 def test_a_name_is_all_it_takes(collection):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         assert engine.info()["models"]["e5"]["source"] == "e5"
         for query, id in (("an insect that makes something sweet", "bee"), ("cargo carried over the ocean", "ship")):
             assert engine.search(query, lang="en", pipeline="e5").results[0].id == id
@@ -32,9 +32,9 @@ def test_a_name_is_all_it_takes(collection):
 
 def test_a_document_that_has_not_changed_is_not_read_again(collection, monkeypatch):
     read = []
-    real = catching_up.passages.read
-    monkeypatch.setattr(catching_up.passages, "read", lambda document: read.append(document.id) or real(document))
-    with Engine.open(collection) as engine:
+    real = backfill.passages.read
+    monkeypatch.setattr(backfill.passages, "read", lambda document: read.append(document.id) or real(document))
+    with Collection.open(collection) as engine:
         engine.index(DOCUMENTS)
         assert read == []
         engine.index([DOCUMENTS[1]._replace(title="Feuerberg"), Document("new", "Kaffee", "de")])
@@ -44,15 +44,15 @@ def test_a_document_that_has_not_changed_is_not_read_again(collection, monkeypat
 
 
 def test_being_stopped_costs_only_what_was_under_way(tmp_path, monkeypatch):
-    monkeypatch.setattr(catching_up, "_TOGETHER", 1)
+    monkeypatch.setattr(backfill, "_TOGETHER", 1)
 
     def stop(done, total):
         assert total == 3
         raise KeyboardInterrupt
 
-    with Engine.create(str(tmp_path / "library"), models=["e5"]) as engine, pytest.raises(KeyboardInterrupt):
+    with Collection.create(str(tmp_path / "library"), models=["e5"]) as engine, pytest.raises(KeyboardInterrupt):
         engine.index(DOCUMENTS, encoding=stop)
-    with Engine.open(str(tmp_path / "library")) as engine:
+    with Collection.open(str(tmp_path / "library")) as engine:
         assert engine.count() == 3  # all can be found by their words
         seen = []
         engine.index(DOCUMENTS, encoding=lambda done, total: seen.append((done, total)))
@@ -61,9 +61,9 @@ def test_being_stopped_costs_only_what_was_under_way(tmp_path, monkeypatch):
 
 
 def test_a_model_added_later_reads_what_is_there(tmp_path):
-    with Engine.create(str(tmp_path / "library")) as engine:
+    with Collection.create(str(tmp_path / "library")) as engine:
         engine.index(DOCUMENTS)
-    with Engine.open_or_create(str(tmp_path / "library"), models=["e5"], precision="float16") as engine:
+    with Collection.open_or_create(str(tmp_path / "library"), models=["e5"], precision="float16") as engine:
         assert engine.search("honey", lang="en", pipeline="e5").results == []
         engine.index([])
         assert engine.search("honey", lang="en", pipeline="e5").results[0].id == "bee"
@@ -73,7 +73,7 @@ def test_the_snippet_is_the_passage_that_speaks_of_it(tmp_path):
     filler = "Le comité se réunit chaque mois pour examiner le budget et voter les dépenses courantes. " * 12
     bees = "L'abeille butine les fleurs et fabrique du miel dans sa ruche. " * 20
     text = f"{filler}\n{bees}\n{filler}"
-    with Engine.create(str(tmp_path / "library"), models=["e5"]) as engine:
+    with Collection.create(str(tmp_path / "library"), models=["e5"]) as engine:
         engine.index([Document("long", text, "fr", "Procès-verbal"), DOCUMENTS[1]])
         (found, *_) = engine.search("insects that produce honey", lang="en", pipeline="e5").results
         assert found.id == "long"
@@ -81,7 +81,7 @@ def test_the_snippet_is_the_passage_that_speaks_of_it(tmp_path):
 
 
 def test_documents_in_a_language_it_does_not_know_are_found_by_words_alone(tmp_path):
-    with Engine.create(str(tmp_path / "library"), models=["e5"]) as engine:
+    with Collection.create(str(tmp_path / "library"), models=["e5"]) as engine:
         engine.index([Document("quechua", "wayra wasi", "qu"), DOCUMENTS[0]])
         assert engine.search("wayra", lang="en").results[0].id == "quechua"
 

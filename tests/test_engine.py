@@ -5,10 +5,10 @@ import json
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine, describe, load
+from paragloss.collection import Collection, describe, load
 from paragloss.errors import InputError, LanguageError, ModelError, StoreError
 from paragloss.evaluation import evaluate, mean
-from paragloss.models import cr5
+from paragloss.lab.methods import cr5
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.stores import create_store
 from paragloss.translation.glossary import Pair
@@ -25,14 +25,14 @@ def model(tmp_path_factory):
 @pytest.fixture(scope="module")
 def collection(model, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("collections") / "demo")
-    with Engine.create(path, models=[model]) as engine:
+    with Collection.create(path, models=[model]) as engine:
         engine.index(demo.documents())
     return path
 
 
 @pytest.fixture
 def engine(collection):
-    with Engine.open(collection) as opened:
+    with Collection.open(collection) as opened:
         yield opened
 
 
@@ -102,7 +102,7 @@ def test_an_empty_query_is_said(engine):
 
 
 def test_documents_come_change_and_go(model, tmp_path):
-    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
         engine.index([Document("a", "A text about volcanoes.", "en"), Document("b", "Un texte sur le pain.", "fr")])
         engine.index([Document("a", "A text about bread.", "en", meta={"year": 1999})])
         assert engine.count() == 2
@@ -113,14 +113,14 @@ def test_documents_come_change_and_go(model, tmp_path):
 
 
 def test_a_document_that_does_not_say_its_language_gets_one(tmp_path):
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("a", "Le pain est fait de farine, d'eau et de levure.", "")])
         engine.index([Document("b", "bread", "")], lang="en")
         assert engine.langs == ("en", "fr")
 
 
 def test_a_document_in_a_language_the_model_does_not_know_is_still_found_by_its_words(model, tmp_path):
-    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
         engine.index([Document("fi", "Tulivuori syöksee laavaa.", "fi")])
         assert [r.id for r in engine.search("tulivuori", lang="fi").results] == ["fi"]
 
@@ -132,20 +132,20 @@ def test_a_failing_reader_loses_nothing_already_indexed(tmp_path):
         raise InputError("line 1501 is broken")
 
     path = str(tmp_path / "c")
-    with Engine.create(path) as engine, pytest.raises(InputError, match="1501"):
+    with Collection.create(path) as engine, pytest.raises(InputError, match="1501"):
         engine.index(documents())
-    with Engine.open(path) as engine:
+    with Collection.open(path) as engine:
         assert engine.count() == 1500
 
 
 def test_a_model_added_later_encodes_what_is_there(model, tmp_path):
     path = str(tmp_path / "c")
-    with Engine.create(path) as engine:
+    with Collection.create(path) as engine:
         engine.index(demo.documents()[:70])
-    with Engine.open_or_create(path, models=[model]) as engine:
+    with Collection.open_or_create(path, models=[model]) as engine:
         assert engine.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
         assert engine.add_model(model) is False  # the same one again: nothing to do
-    with Engine.open(path) as engine:
+    with Collection.open(path) as engine:
         assert engine.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
 
 
@@ -162,7 +162,7 @@ def test_what_is_no_model_and_no_collection_is_said(tmp_path):
     with pytest.raises(ModelError, match="not a saved model"):
         describe(str(tmp_path))
     with pytest.raises(StoreError, match="not a collection"):
-        Engine.open(str(tmp_path))
+        Collection.open(str(tmp_path))
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "meta.json").write_text(
         '{"format": 1, "kind": "os.system", "arrays": [], "words": [], "meta": {}}'
@@ -176,33 +176,33 @@ def test_text_in_the_wrong_language_raises_the_alarm_with_counts(tmp_path):
         dict.fromkeys(map(ord, "，。；、“”"), None)
     )
     with (
-        Engine.create(str(tmp_path / "c")) as engine,
+        Collection.create(str(tmp_path / "c")) as engine,
         pytest.warns(UserWarning, match="1 of 2 texts in 'en' gave fewer"),
     ):
         engine.index([Document("a", chinese, "en"), Document("b", "A text that is English.", "en")])
 
 
 def test_a_living_collection_grows_without_the_work_of_indexing(model, tmp_path):
-    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
         engine.index(demo.documents()[:50])
         assert engine.add([Document(f"new{i}", "a quokka smiles", "en") for i in range(120)]) == 120
         assert engine.search("quokka", lang="en", to=["en"], k=1).results[0].title == ""
         assert [d and d.id for d in engine.get(["new7", "nobody"])] == ["new7", None]
         assert len(list(engine.sample(60))) == 60
         assert len(list(engine.sample(1000))) == 170
-    with Engine.open(str(tmp_path / "c")) as engine:
+    with Collection.open(str(tmp_path / "c")) as engine:
         assert engine.count() == 170
 
 
 def test_the_glossary_counts_from_the_next_query_on_and_is_kept(model, tmp_path):
-    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
         engine.index([*demo.documents(), Document("d", "En drage flyver over byen.", "da")])
         ask = {"lang": "en", "to": ["da"], "k": 1}
         assert not engine.search("wyvern", **ask).results
         assert engine.write_glossary([Pair("en", "wyvern", "da", "drage")]) == 1
         (found,) = engine.search("wyvern", **ask).results
         assert (found.id, [found.snippet[a:b] for a, b in found.marks]) == ("d", ["drage"])
-    with Engine.open(str(tmp_path / "c")) as engine:
+    with Collection.open(str(tmp_path / "c")) as engine:
         assert engine.glossary == [Pair("en", "wyvern", "da", "drage")]
         assert engine.search("wyvern", **ask).results[0].id == "d"
         engine.write_glossary([])
@@ -249,7 +249,7 @@ def test_names_are_found_by_sound_and_words_inside_longer_ones_and_why_says_so(t
         Document("late", "Wegen der Zugverspätungen mussten alle warten.", "de"),
         Document("cake", "Kuchen mit Sahne am Nachmittag.", "de"),
     ]
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(documents)
         first = engine.search("Ovechkin", lang="en").results[0]
         assert first.id == "fan"
@@ -266,7 +266,7 @@ def test_names_are_found_by_sound_and_words_inside_longer_ones_and_why_says_so(t
 
 
 def test_a_document_whose_language_can_not_be_told_is_kept_found_and_changed_like_any_other(tmp_path):
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("a", "some words in English", "en"), Document("n", "12345 678", "")])
         assert engine.get(["n"])[0].lang == "und"
         engine.add([engine.get(["n"])[0]._replace(title="numbers")])
@@ -276,7 +276,7 @@ def test_a_document_whose_language_can_not_be_told_is_kept_found_and_changed_lik
 
 
 def test_a_search_in_an_empty_collection_finds_nothing(model, tmp_path):
-    with Engine.create(str(tmp_path / "c"), models=[model]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[model]) as engine:
         for how in ({}, {"lang": "en"}, {"lang": "en", "to": ["fr"]}, {"lang": "en", "pipeline": "cr5:words|feedback"}):
             assert engine.search("the lava of a volcano", **how).results == []
         assert engine.explain("lava", lang="en")
@@ -285,7 +285,7 @@ def test_a_search_in_an_empty_collection_finds_nothing(model, tmp_path):
 
 def test_fields_that_documents_have_are_indexed_and_searched(tmp_path):
     page = {"headings": "Eruptions", "strong": "magma", "url": "https://example.org/nature/volcano_basics.html"}
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(
             [Document("page", "Hot rock comes out.", "en", "A mountain", page), Document("text", "Bread.", "en")]
         )
@@ -300,7 +300,7 @@ def test_a_collection_made_with_two_fields_still_opens(tmp_path):
     store = create_store(str(tmp_path / "c"), dense={}, sparse=[NAME])
     TermIndex.build(store, fields=("title", "text")).commit()
     store.close()
-    with Engine.open(str(tmp_path / "c")) as engine:
+    with Collection.open(str(tmp_path / "c")) as engine:
         engine.index([Document("a", "bread", "en", "Title", {"headings": "crust"})])
         assert engine.info()["fields"] == {"title": 1, "text": 1}
         assert [r.id for r in engine.search("bread", lang="en").results] == ["a"]
@@ -312,7 +312,7 @@ def test_a_field_that_few_documents_have_hardly_moves_the_others(tmp_path):
     plain = [Document(f"{i}", f"bread number {i}", "en", "Title") for i in range(20)]
     scores = []
     for name, more in (("without", {}), ("with", {"headings": "Baking"})):
-        with Engine.create(str(tmp_path / name)) as engine:
+        with Collection.create(str(tmp_path / name)) as engine:
             engine.index([*plain[1:], plain[0]._replace(fields=more)])
             scores.append(engine.search("bread number 7", lang="en", k=1).results[0].score)
     assert scores[1] == pytest.approx(scores[0], rel=0.05)

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from paragloss.cli import main, output
-from paragloss.cli.safely import plain, plain_json
-from paragloss.engine import Engine, writing
+from paragloss.cli.terminal_text import plain, plain_json
+from paragloss.collection import Collection, writer
 from paragloss.errors import InputError
 from paragloss.types import Document
 
@@ -42,7 +42,7 @@ def write(tree):
 
 
 def ids(collection):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         return sorted(document.id for document in engine.documents())
 
 
@@ -147,7 +147,7 @@ def test_ctrl_c_says_what_is_kept(place, run, monkeypatch):
         yield Document("a", "rain", "en")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing, "documents_of", documents)
+    monkeypatch.setattr(writer, "documents_of", documents)
     assert "stopped; 1 documents are kept in k; run it again to go on" in run("index", "x", "--into", "k", code=130).err
     assert ids("k") == ["a"]
 
@@ -183,14 +183,14 @@ def test_eval_says_how_many_queries_were_answered(place, run):
 
 @pytest.mark.parametrize("text", ["word " * 8000, "rain" * 3000, "x" * 10_001])
 def test_queries_are_bounded(place, text):
-    with Engine.create("k") as engine:
+    with Collection.create("k") as engine:
         engine.index([Document("a", "rain", "en")])
         with pytest.raises(InputError, match=r"at most .* can be asked: shorten it"):
             engine.search(text, lang="en")
 
 
 def test_mistakes_in_python_get_a_sentence(place):
-    with Engine.create("k") as engine:
+    with Collection.create("k") as engine:
         with pytest.raises(InputError, match=r"got one dict: put it in a list"):
             engine.index({"id": "a"})
         with pytest.raises(InputError, match=r"is a dict, not a Document"):

@@ -1,7 +1,9 @@
-"""The house has floors: a module imports only from lower ones, and nothing goes round in a circle."""
+"""Two wings of floors: a module imports only from lower ones, the search wing nothing of the laboratory, and nothing
+goes round in a circle, inside rooms neither."""
 
 import ast
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -9,60 +11,113 @@ import pytest
 ROOT = Path(__file__).parents[1] / "src" / "paragloss"
 FLOORS = {
     "types": 0, "errors": 0,
-    "languages": 1, "analysis": 1, "formats": 1, "artefacts": 1, "ranking": 1, "bm25": 1,
-    "vocabulary": 2, "statistics": 2, "judgments": 2, "clicks": 2,
-    "solving": 3,
-    "learning": 4, "serving": 4,
-    "descent": 5,
-    "models": 6, "translation": 6, "stores": 6,
-    "search": 7, "gloss": 7, "evaluation": 7,
-    "engine": 8,
-    "analyses": 9, "demo": 9, "tuning": 9,
-    "server": 10, "page": 10, "adapters": 10, "recipes": 10,
-    "cli": 11,
-    "__main__": 12,
+    "languages": 1, "analysis": 1, "formats": 1, "artefacts": 1, "ranking": 1, "bm25": 1, "methods": 1,
+    "vocabulary": 2, "statistics": 2,
+    "encoders": 3, "stores": 3,
+    "translation": 4,
+    "search": 5, "gloss": 5, "evaluation": 5,
+    "collection": 6,
+    "demo": 7,
+    "server": 8, "page": 8, "adapters": 8,
+    "cli": 9,
+    "__main__": 10,
+    "lab.judgments": 11, "lab.clicks": 11, "lab.triples": 11, "lab.wikilinks": 11, "lab.solving": 11,
+    "lab.query_log": 11, "lab.kernel_analysis": 11, "lab.fairness": 11, "lab.tuning": 11,
+    "lab.settings": 12,
+    "lab.learning": 13,
+    "lab.descent": 14,
+    "lab.methods": 15,
+    "lab.retrieval_of_tables": 16, "lab.analyses": 16,
+    "lab.recipes": 17,
+    "lab.advisor": 18,
+    "lab.commands": 19,
 }  # fmt: skip
+#: Rooms of floor 1 that others on it may enter: files and analyzers speak of languages, and what tells languages is
+#: kept as an artefact.
+BESIDE = {"analysis": {"languages"}, "formats": {"languages"}, "languages": {"artefacts"}}
+FILES = [p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.name != "__init__.py"]
+FILES = [p for p in FILES if p != ROOT / "lab" / "__init__.py"]
+
+
+def name_of(path: Path) -> str:
+    """`paragloss.search.dense`, and a folder's name for its `__init__`."""
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path) for path in FILES}
 
 
 def imports(path: Path) -> set[str]:
-    """The rooms a file imports from, at any depth of its code."""
+    """The modules a file imports, at any depth of its code but for what only the type checker reads."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    unseen = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in unseen:
+            continue
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("paragloss"):
-            parts = node.module.split(".")
-            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.add(whole if whole in MODULES else node.module)
         elif isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("paragloss.")}
-    return found & FLOORS.keys()
+            found |= {alias.name for alias in node.names if alias.name.startswith("paragloss.")}
+    return found & MODULES
 
 
-def room(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+def room(module: str) -> str:
+    parts = module.split(".")[1:]
+    return ".".join(parts[:2] if parts[0] == "lab" else parts[:1])
 
 
-FILES = [p for p in ROOT.rglob("*.py") if p.name != "__init__.py" or p.parent != ROOT]
+IMPORTS = {path: imports(path) for path in FILES}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_module_imports_only_from_lower_floors(path):
-    here = room(path)
+    here = room(name_of(path))
     assert here in FLOORS, f"{path.name} has no floor: give it one in the design and here"
-    # A folder's own files may share pieces; siblings on one floor may not.
-    wrong = {other for other in imports(path) - {here} if FLOORS[other] >= FLOORS[here]}
-    # Two rooms of floor 1 that others on it may enter: files and analyzers speak of languages, and what tells
-    # languages is kept as an artefact.
-    wrong -= {"analysis": {"languages"}, "formats": {"languages"}, "languages": {"artefacts"}}.get(here, set())
+    others = {room(module) for module in IMPORTS[path]} - {here}
+    wrong = {other for other in others if FLOORS[other] >= FLOORS[here]} - BESIDE.get(here, set())
     assert not wrong, f"{path.relative_to(ROOT)} (floor {FLOORS[here]}) imports {sorted(wrong)}"
+
+
+def test_nothing_goes_round_in_a_circle():
+    graph = {name_of(path): IMPORTS[path] - {name_of(path)} for path in FILES}
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as circle:
+        pytest.fail(" -> ".join(circle.args[1]))
+
+
+def test_methods_don_t_import_methods():
+    wrong = {
+        name_of(path): sorted(module for module in IMPORTS[path] if room(module) == "lab.methods")
+        for path in FILES
+        if room(name_of(path)) == "lab.methods"
+    }
+    assert not {name: found for name, found in wrong.items() if found}
+
+
+def test_no_public_file_name_stands_twice():
+    names = [path.name for path in FILES if not path.name.startswith("_")]
+    assert not {name for name in names if names.count(name) > 1}
 
 
 def picture() -> str:
     """A line for each room, from the lowest floor up: what it imports from. `python tests/test_floors.py` prints it."""
     edges: dict[str, set[str]] = {}
     for path in FILES:
-        edges.setdefault(room(path), set()).update(imports(path) - {room(path), "types", "errors"})
+        here = room(name_of(path))
+        edges.setdefault(here, set()).update({room(module) for module in IMPORTS[path]} - {here, "types", "errors"})
     order = sorted(edges, key=lambda name: (FLOORS[name], name))
     shown = [name for name in order if name not in ("types", "errors", "__main__")]
-    return "\n".join(f"{FLOORS[name]:2}  {name:12}{' '.join(sorted(edges[name]))}".rstrip() for name in shown)
+    return "\n".join(f"{FLOORS[name]:2}  {name:24}{' '.join(sorted(edges[name]))}".rstrip() for name in shown)
 
 
 def test_the_picture_in_the_architecture_is_the_code():

@@ -1,8 +1,8 @@
 import pytest
 
 from paragloss.analysis import analyzer
+from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.gloss import contributions, snippet
-from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.vocabulary import Vocabulary
 
 

@@ -5,7 +5,7 @@ from history import History
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from paragloss.engine import tracking, writing
+from paragloss.collection import file_records, writer
 from paragloss.stores import _base, embedded
 
 
@@ -13,13 +13,13 @@ from paragloss.stores import _base, embedded
 def batches(monkeypatch):
     """Histories set how much is done at once; afterwards it is as it was."""
     for module, name in (
-        (writing, "BATCH"),
-        (writing, "SMALL"),
+        (writer, "BATCH"),
+        (writer, "SMALL"),
         (_base, "BATCH"),
         (_base, "PAGE"),
         (embedded, "BATCH"),
         (embedded, "FLUSH"),
-        (tracking, "EVERY"),
+        (file_records, "EVERY"),
     ):
         monkeypatch.setattr(module, name, getattr(module, name, None), raising=False)
 

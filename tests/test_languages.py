@@ -151,24 +151,24 @@ def test_accuracy_on_a_few_words_of_seven_languages(words, least):
 
 
 def test_what_tells_languages_is_unpacked_once_and_again_when_damaged(tmp_path, monkeypatch):
-    from paragloss.languages import _unpacked
+    from paragloss.languages import _unpacked_model
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text = " het regent in de stad "
-    first = _unpacked.identifier().rank(text)
+    first = _unpacked_model.identifier().rank(text)
     kept = next((tmp_path / "paragloss").glob("py3langid-*"))
-    monkeypatch.setattr(_unpacked, "_packed", lambda: pytest.fail("unpacked again"))
-    assert _unpacked.identifier().rank(text) == first
+    monkeypatch.setattr(_unpacked_model, "_packed", lambda: pytest.fail("unpacked again"))
+    assert _unpacked_model.identifier().rank(text) == first
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (kept / "row.npy").write_bytes(b"")
-    assert _unpacked.identifier().rank(text) == first
+    assert _unpacked_model.identifier().rank(text) == first
     assert first[0][0] == "nl"
 
 
 def test_languages_are_told_where_nothing_can_be_written(tmp_path, monkeypatch):
-    from paragloss.languages import _unpacked
+    from paragloss.languages import _unpacked_model
 
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert _unpacked.identifier().rank(" het regent in de stad ")[0][0] == "nl"
+    assert _unpacked_model.identifier().rank(" het regent in de stad ")[0][0] == "nl"

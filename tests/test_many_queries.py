@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine, asking
+from paragloss.collection import Collection, bulk_search
 from paragloss.errors import StoreError
 from paragloss.types import Query
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
-    with Engine.create(str(tmp_path_factory.mktemp("many") / "library")) as engine:
+    with Collection.create(str(tmp_path_factory.mktemp("many") / "library")) as engine:
         engine.index(demo.documents())
         yield engine
 
@@ -20,8 +20,8 @@ def engine(tmp_path_factory):
 @pytest.fixture
 def small(monkeypatch):
     """Batches so small, and work so dear, that other processes are called for a few queries."""
-    monkeypatch.setattr(asking, "BATCH", 20)
-    monkeypatch.setattr(asking, "_WORTH", 0.0)
+    monkeypatch.setattr(bulk_search, "BATCH", 20)
+    monkeypatch.setattr(bulk_search, "_WORTH", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +39,13 @@ def test_two_processes_give_what_one_gives(engine, queries, small):
 
 
 def test_little_work_is_done_alone(engine, queries, monkeypatch):
-    monkeypatch.setattr(asking, "_side_by_side", None)
+    monkeypatch.setattr(bulk_search, "_side_by_side", None)
     assert sum(map(len, engine.rankings(queries[:100], k=3, workers=2))) == 100
     assert list(engine.rankings([], k=3, workers=2)) == []
 
 
 def test_one_worker_needs_no_other(engine, queries, small, monkeypatch):
-    monkeypatch.setattr(asking, "_side_by_side", None)
+    monkeypatch.setattr(bulk_search, "_side_by_side", None)
     assert sum(map(len, engine.rankings(queries[:100], k=3, workers=1))) == 100
 
 
@@ -57,7 +57,7 @@ def test_what_was_added_and_not_yet_written_down_is_found_by_all(engine, queries
 
 
 def test_a_process_that_dies_is_told_of(engine, queries, small, monkeypatch):
-    monkeypatch.setattr(asking, "_open", _die)
+    monkeypatch.setattr(bulk_search, "_open", _die)
     with pytest.raises(StoreError, match="--workers 1"):
         list(engine.rankings(queries, k=3, workers=2))
 

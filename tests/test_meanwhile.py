@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from paragloss.engine import Engine, answering
+from paragloss.collection import Collection, retrieval
 from paragloss.translation import inner
 from paragloss.types import Document
 
@@ -12,8 +12,8 @@ WORDS = [Document(f"d{n}", f"rain and word{n}x", "en") for n in range(5)]
 
 
 def test_a_hit_that_is_deleted_before_it_is_shown_is_left_out(tmp_path, monkeypatch):
-    ranked = answering._ranked
-    with Engine.create(str(tmp_path / "c"), default=False) as engine:
+    ranked = retrieval._ranked
+    with Collection.create(str(tmp_path / "c"), default=False) as engine:
         engine.index(WORDS)
 
         def meanwhile(held, *args, **options):
@@ -22,7 +22,7 @@ def test_a_hit_that_is_deleted_before_it_is_shown_is_left_out(tmp_path, monkeypa
             return found
 
         scores = {r.id: r.score for r in engine.search("rain", lang="en", pipeline="bm25").results}
-        monkeypatch.setattr(answering, "_ranked", meanwhile)
+        monkeypatch.setattr(retrieval, "_ranked", meanwhile)
         shown = engine.search("rain", lang="en", pipeline="bm25").results
         assert len(shown) == 4
         assert all(r.score == scores[r.id] for r in shown)
@@ -58,7 +58,7 @@ def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, 
     looks = []
     known = inner.default.Default.knows
     monkeypatch.setattr(inner.default.Default, "knows", lambda *args: looks.append(args) or known(*args))
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("gene", "acgt" * 75_000, "de"), Document("word", "wort " * 10 + "日" * 30_000, "ko")])
         assert engine.count() == 2
     assert len(looks) < 1000

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine, moving, train
-from paragloss.engine.archiving import backup, restore
-from paragloss.engine.checking import check
-from paragloss.engine.moving import copy, digest
+from paragloss.collection import Collection, train, transfer
+from paragloss.collection.archive_file import backup, restore
+from paragloss.collection.integrity import check
+from paragloss.collection.transfer import copy, digest
 from paragloss.errors import InputError, StoreError
-from paragloss.models import cr5
+from paragloss.lab.methods import cr5
 from paragloss.stores import Placement, check_alias, create_store, open_store
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
@@ -27,7 +27,7 @@ def source(tmp_path_factory):
     home = tmp_path_factory.mktemp("source")
     train(cr5.fit, demo.concepts(), dim=20).save(home / "cr5")
     place = str(home / "library")
-    with Engine.create(place, models=[str(home / "cr5")]) as engine:
+    with Collection.create(place, models=[str(home / "cr5")]) as engine:
         engine.index(d._replace(meta={"n": i, "open": True}) for i, d in enumerate(demo.documents()))
         engine.write_glossary([Pair("en", "lava", "de", "Lava")])
         engine.delete(["volcano.fr"])
@@ -35,7 +35,7 @@ def source(tmp_path_factory):
 
 
 def told(place):
-    with Engine.open(place) as engine:
+    with Collection.open(place) as engine:
         records = {r.document.id: digest(r) for r in engine.sample(10_000)}
         # The engine adds a document's terms up in the order it keeps them: the last bit may differ.
         rankings = [
@@ -71,13 +71,13 @@ def test_a_copy_that_is_finished_is_checked_and_left_alone(source, tmp_path, mon
 def test_another_collection_is_not_written_over(source, tmp_path):
     place = str(tmp_path / "copy")
     copy(source, place)
-    with Engine.open(place) as engine:
+    with Collection.open(place) as engine:
         engine.index([Document("one more", "snow", "en")])
     with pytest.raises(StoreError, match="already holds a collection, and another than this"):
         copy(source, place)
     with pytest.raises(StoreError, match="already holds a collection, and another than this"):
         copy(place, source)
-    with Engine.open(place) as engine:
+    with Collection.open(place) as engine:
         assert engine.count() == 720
 
 
@@ -105,7 +105,7 @@ def test_a_stopped_copy_can_not_be_searched_and_goes_on(source, tmp_path, monkey
         copy(source, place, progress=stopping)
     assert written == [100]
     with pytest.raises(StoreError, match="no index of terms"):
-        Engine.open(place)
+        Collection.open(place)
     added = []
     add = EmbeddedStore.add
     monkeypatch.setattr(EmbeddedStore, "add", lambda self, records: added.append(len(records)) or add(self, records))
@@ -117,15 +117,15 @@ def test_a_stopped_copy_can_not_be_searched_and_goes_on(source, tmp_path, monkey
 def test_a_copy_that_differs_is_not_finished(source, tmp_path, monkeypatch):
     place = str(tmp_path / "copy")
     seen = []
-    monkeypatch.setattr(moving, "digest", lambda record: seen.append(1) or digest(record) + (len(seen) == 900))
+    monkeypatch.setattr(transfer, "digest", lambda record: seen.append(1) or digest(record) + (len(seen) == 900))
     with pytest.raises(StoreError, match="copy again"):
         copy(source, place)
     with pytest.raises(StoreError):
-        Engine.open(place)
+        Collection.open(place)
 
 
 def test_records_differ_by_one_bit(source):
-    with Engine.open(source) as engine:
+    with Collection.open(source) as engine:
         (record,) = engine.sample(1)
     name = next(iter(record.dense))
     turned = record.dense[name].copy()
@@ -190,7 +190,7 @@ def test_a_copy_with_another_model_is_searched_with_it(source, tmp_path):
     train(cr5.fit, demo.concepts(), dim=9).save(tmp_path / "cr5")
     place, plain = str(tmp_path / "copy"), str(tmp_path / "plain")
     assert copy(source, place, models=[str(tmp_path / "cr5")]) == 719
-    with Engine.create(plain, models=[str(tmp_path / "cr5")]) as engine, Engine.open(place) as copied:
+    with Collection.create(plain, models=[str(tmp_path / "cr5")]) as engine, Collection.open(place) as copied:
         engine.index(d for d in demo.documents() if d.id != "volcano.fr")
         assert copied.rank(ASKED, k=20, pipeline="cr5") == engine.rank(ASKED, k=20, pipeline="cr5")
     assert check(place) == []

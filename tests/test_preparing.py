@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from paragloss.bm25 import Layout
-from paragloss.engine import encoding, preparing, train, writing
-from paragloss.models import cr5
+from paragloss.collection import embeddings, preparation, train, writer
+from paragloss.lab.methods import cr5
 from paragloss.statistics import DRIFT
 from paragloss.types import Concept, Document
 
@@ -25,16 +25,14 @@ def test_terms_that_were_cut_for_searching_give_the_vectors_of_the_texts(tmp_pat
         Document("e", "Дождь", "ru"),
     ]
     layout = Layout(("title", "text"))
-    ((_, _, dense),) = preparing.prepared([documents], layout, {"cr5": model}, None)
+    ((_, _, dense),) = preparation.prepared([documents], layout, {"cr5": model}, None)
     for document, row in zip(documents, dense["cr5"], strict=True):
-        alone = encoding.rows_of(model, [document])[0]
+        alone = embeddings.rows_of(model, [document])[0]
         np.testing.assert_allclose(row, np.zeros_like(row) if alone is None else alone, atol=1e-6)
     assert dense["cr5"][:3].any(axis=1).all()
 
 
 def test_weights_are_exact_where_that_costs_little():
-    assert (
-        writing._tolerance(20_000, 1) == writing._tolerance(90_000, 5_000) == writing._tolerance(100_000, 90_000) == 0
-    )
-    assert writing._tolerance(200_000, 150_000) == 0.01  # many, most of them new
-    assert writing._tolerance(200_000, 100) == DRIFT  # many, few of them new
+    assert writer._tolerance(20_000, 1) == writer._tolerance(90_000, 5_000) == writer._tolerance(100_000, 90_000) == 0
+    assert writer._tolerance(200_000, 150_000) == 0.01  # many, most of them new
+    assert writer._tolerance(200_000, 100) == DRIFT  # many, few of them new

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from paragloss.engine import Engine, tracking, writing
-from paragloss.engine.checking import check, repair
+from paragloss.collection import Collection, file_records, writer
+from paragloss.collection.integrity import check, repair
 from paragloss.errors import InputError
 
 
@@ -40,14 +40,14 @@ def ids(engine, query):
 
 
 def test_what_has_not_changed_is_passed_over(notes, place):
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         assert engine.index_files([str(notes)]) == (3, 0, 0)
         assert engine.index_files([str(notes)]) == (0, 3, 0)
         assert engine.index_files([str(notes)], again=True) == (3, 0, 0)
 
 
 def test_what_has_changed_is_read_again(notes, place):
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(notes)])
         (notes / "b.txt").write_text("now it says zebra")
         os.utime(notes / "b.txt", ns=(1, 1))
@@ -56,7 +56,7 @@ def test_what_has_changed_is_read_again(notes, place):
 
 
 def test_what_is_gone_is_removed_only_when_that_is_asked_for(notes, place):
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(notes)])
         (notes / "b.txt").unlink()
         assert engine.index_files([str(notes)]).removed == 0
@@ -68,7 +68,7 @@ def test_pruning_one_folder_leaves_another_alone(notes, place, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "x.txt").write_text("elsewhere")
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(notes)])
         engine.index_files([str(other)])
         assert engine.index_files([str(other)], prune=True).removed == 0
@@ -78,7 +78,7 @@ def test_pruning_one_folder_leaves_another_alone(notes, place, tmp_path):
 def test_rows_that_left_a_file_are_removed(place, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"id": "r1", "lang": "en", "text": "one"}\n{"id": "r2", "lang": "en", "text": "two"}\n')
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(rows)])
         rows.write_text('{"id": "r2", "lang": "en", "text": "two"}\n')
         assert engine.index_files([str(rows)], prune=True) == (1, 0, 1)
@@ -86,29 +86,29 @@ def test_rows_that_left_a_file_are_removed(place, tmp_path):
 
 
 def test_a_whole_collection_is_found_whole_and_a_repaired_one_finds_what_is_left(notes, place):
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(notes)])
     assert check(place) == []
-    with Engine.open(place) as engine:  # a document goes missing without the statistics knowing
+    with Collection.open(place) as engine:  # a document goes missing without the statistics knowing
         engine.held.store.delete(["a.txt"])
     assert any("2 of 3" in finding.what for finding in check(place))
     kept, lost, damaged = repair(place)
     assert (kept, lost) == (2, 0)
     assert damaged.is_dir()
     assert check(place) == []
-    with Engine.open(place) as engine:
+    with Collection.open(place) as engine:
         assert ids(engine, "ccc") == ["c.txt"]
 
 
 def test_models_are_replaced_removed_and_said_when_unknown(place, tmp_path):
     from paragloss import demo
-    from paragloss.engine import train
+    from paragloss.collection import train
     from paragloss.errors import InputError
-    from paragloss.models import cr5
+    from paragloss.lab.methods import cr5
 
     for number, concepts in enumerate((demo.concepts()[:30], demo.concepts())):
         train(cr5.fit, concepts, dim=8 + number).save(tmp_path / str(number) / "cr5")
-    with Engine.create(place, models=[str(tmp_path / "0" / "cr5")]) as engine:
+    with Collection.create(place, models=[str(tmp_path / "0" / "cr5")]) as engine:
         engine.index(demo.documents()[:70])
         assert engine.add_model(str(tmp_path / "1" / "cr5")) is True
         assert engine.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
@@ -117,15 +117,15 @@ def test_models_are_replaced_removed_and_said_when_unknown(place, tmp_path):
         assert "cr5" not in engine.info()["models"]
         with pytest.raises(InputError, match="no model 'cr5'; it has none"):
             engine.remove_model("cr5")
-    with Engine.open(place) as engine:
+    with Collection.open(place) as engine:
         assert "cr5" not in engine.held.store.dense
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(place, tmp_path, monkeypatch, size):
     """A batch that ends inside a file says nothing of the file: 9 rows became 24, the new ones first."""
-    monkeypatch.setattr(writing, "BATCH", size)
-    with Engine.create(place) as engine:
+    monkeypatch.setattr(writer, "BATCH", size)
+    with Collection.create(place) as engine:
         path = rows(tmp_path / "rows.jsonl", range(9))
         engine.index_files([path], prune=True)
         rows(tmp_path / "rows.jsonl", [*range(9, 24), *range(9)])
@@ -134,15 +134,15 @@ def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(place, t
 
 
 def test_a_reading_that_was_stopped_is_gone_on_with(place, tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "BATCH", 2)
-    monkeypatch.setattr(tracking, "EVERY", 0.0)  # what is known is noted after each batch
+    monkeypatch.setattr(writer, "BATCH", 2)
+    monkeypatch.setattr(file_records, "EVERY", 0.0)  # what is known is noted after each batch
     path = rows(tmp_path / "rows.jsonl", range(5))
 
     def stop(done):
         if done >= 2:
             raise KeyboardInterrupt
 
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         with pytest.raises(KeyboardInterrupt):
             engine.index_files([path], progress=stop)
         assert engine.index_files([path]).read == 5
@@ -151,7 +151,7 @@ def test_a_reading_that_was_stopped_is_gone_on_with(place, tmp_path, monkeypatch
 
 def test_documents_of_a_reading_that_was_stopped_go_with_their_file(place, notes, monkeypatch):
     """What was written is known to be the file's, though it was never read to its end."""
-    monkeypatch.setattr(writing, "BATCH", 2)
+    monkeypatch.setattr(writer, "BATCH", 2)
     path = notes / "rows.jsonl"
     rows(path, range(5))
 
@@ -159,7 +159,7 @@ def test_documents_of_a_reading_that_was_stopped_go_with_their_file(place, notes
         if done >= 5:
             raise KeyboardInterrupt
 
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         with pytest.raises(KeyboardInterrupt):
             engine.index_files([str(notes)], progress=stop)
         assert engine.count() > 3
@@ -170,7 +170,7 @@ def test_documents_of_a_reading_that_was_stopped_go_with_their_file(place, notes
 
 def test_rows_that_left_a_file_are_removed_by_a_later_pruning(place, tmp_path):
     path = rows(tmp_path / "rows.jsonl", range(4))
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([path])
         rows(tmp_path / "rows.jsonl", range(2))
         assert engine.index_files([path]).removed == 0
@@ -182,7 +182,7 @@ def test_a_row_that_another_folder_holds_stays(place, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         rows(tmp_path / name / "rows.jsonl", range(3))
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(tmp_path / "one"), str(tmp_path / "two")])
         rows(tmp_path / "one" / "rows.jsonl", range(1))
         assert engine.index_files([str(tmp_path / "one")], prune=True).removed == 0
@@ -195,7 +195,7 @@ def test_a_file_that_cannot_be_read_once_keeps_its_documents_and_is_tried_again(
     text = "".join(json.dumps({"id": f"r{n}", "lang": "en", "text": f"row{n}x"}) + "\n" for n in range(4))
     whole = gzip.compress(text.encode())
     packed.write_bytes(whole)
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(notes)], on_error=said.append)
         packed.write_bytes(whole[:-12])
         for _ in range(2):  # it is said each time
@@ -218,7 +218,7 @@ def test_documents_of_a_folder_that_cannot_be_listed_stay(place, notes, monkeypa
         return listed(path)
 
     said: list[InputError] = []
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(notes)])
         monkeypatch.setattr(os, "scandir", refuse)
         assert engine.index_files([str(notes)], prune=True, on_error=said.append).removed == 0
@@ -226,8 +226,8 @@ def test_documents_of_a_folder_that_cannot_be_listed_stay(place, notes, monkeypa
 
 
 def test_a_repaired_collection_reads_its_files_again(notes, place):
-    with Engine.create(place) as engine:
+    with Collection.create(place) as engine:
         engine.index_files([str(notes)])
     repair(place)
-    with Engine.open(place) as engine:
+    with Collection.open(place) as engine:
         assert engine.index_files([str(notes)]) == (3, 0, 0)

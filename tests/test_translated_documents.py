@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.errors import InputError, LanguageError, PlacedError, StoreError
 from paragloss.types import Document
 
@@ -53,9 +53,9 @@ DOCUMENTS = [
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory, machine):
     place = str(tmp_path_factory.mktemp("translated") / "c")
-    with Engine.create(place, machine=machine, translate_to="en") as made:
+    with Collection.create(place, machine=machine, translate_to="en") as made:
         made.index(DOCUMENTS)
-    with Engine.open(place) as opened:
+    with Collection.open(place) as opened:
         yield opened
 
 
@@ -101,10 +101,10 @@ def test_translations_are_kept_and_not_made_again(engine):
 
 def test_the_language_is_chosen_when_a_collection_is_made(machine, tmp_path):
     plain = str(tmp_path / "plain")
-    Engine.create(plain).close()
+    Collection.create(plain).close()
     with pytest.raises(StoreError, match="does not translate its documents"):
-        Engine.open_or_create(plain, machine=machine, translate_to="en")
-    with Engine.open_or_create(plain, machine=machine) as opened:
+        Collection.open_or_create(plain, machine=machine, translate_to="en")
+    with Collection.open_or_create(plain, machine=machine) as opened:
         opened.index(DOCUMENTS)
         assert found(opened, "bread", "mt") == ["pão"]
 
@@ -118,5 +118,5 @@ def test_the_language_is_chosen_when_a_collection_is_made(machine, tmp_path):
 )
 def test_what_can_not_translate_is_said_before_a_collection_is_made(tmp_path, settings, message):
     with pytest.raises(InputError, match=message):
-        Engine.create(str(tmp_path / "c"), **settings)
+        Collection.create(str(tmp_path / "c"), **settings)
     assert not (tmp_path / "c").exists()

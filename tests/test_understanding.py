@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.errors import InputError
 from paragloss.formats.dictionaries import read_entries
-from paragloss.models import cr5
+from paragloss.lab.methods import cr5
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Document, Query
 
@@ -29,14 +29,14 @@ def words(tmp_path_factory):
 
 
 def test_a_language_that_only_a_model_speaks_is_a_candidate(words, tmp_path):
-    with Engine.create(str(tmp_path / "c"), models=[words]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[words]) as engine:
         engine.index(document for document in demo.documents() if document.lang == "fr")
         assert [engine.guesses(text)[0].lang for text in QUESTIONS] == ["en"] * 5
         assert engine.guesses("le prix du pain")[0].lang == "fr"
 
 
 def test_one_stray_sentence_does_not_make_a_language_likely(tmp_path):
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(demo.documents())
         questions = [(text, lang) for lang, texts in demo_questions().items() for text in texts]
         before = [engine.guesses(text)[0].lang == lang for text, lang in questions]
@@ -54,7 +54,7 @@ def demo_questions():
 
 
 def test_doubt_is_said_and_both_languages_are_searched(words, tmp_path):
-    with Engine.create(str(tmp_path / "c"), models=[words], default=False) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[words], default=False) as engine:
         engine.index([Document("a", "une note sur le pain", "fr"), Document("b", "a note on the rain", "en")])
         answer = engine.search("note")
         assert {answer.query.lang, *answer.others} == {"en", "fr"}
@@ -77,7 +77,7 @@ def test_few_words_of_twelve_languages(here, tmp_path):
         rows = [json.loads(line)["texts"] for line in lines][:300]
     cr5.fit(demo.concepts(), dim=10).save(tmp_path / "cr5")
     rng = random.Random(0)
-    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
         engine.held.models["everything"] = Everything()
         engine.index(
             Document(f"{n}.{lang}", row[lang], lang)
@@ -109,15 +109,15 @@ def taken(text, lang, size, rng):
 
 def test_a_query_of_which_nothing_can_be_told_is_still_answered(tmp_path):
     from paragloss import demo
-    from paragloss.engine import Engine
+    from paragloss.collection import Collection
 
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(demo.documents()[:70])
         assert engine.search("\x98q3").results == []
 
 
 def test_names_are_searched_in_the_hub_as_well():
-    from paragloss.engine.understanding import Guess, likely
+    from paragloss.collection.query_language import Guess, likely
 
     sure, torn = [Guess("ro", 0.9), Guess("en", 0.01)], [Guess("ha", 0.4), Guess("it", 0.05), Guess("en", 0.02)]
     assert [guess.lang for guess in likely(sure, "vinul din pivniță")] == ["ro"]
@@ -128,7 +128,7 @@ def test_names_are_searched_in_the_hub_as_well():
 
 
 def test_a_query_of_too_many_terms_is_refused_in_any_script(tmp_path):
-    with Engine.create(str(tmp_path / "c")) as engine:
+    with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("a", "雨が降る日", "ja"), Document("b", "a rainy day", "en")])
         for text, lang in (("日" * 1000, "ja"), ("日" * 1000, None), ("rain day " * 200, "en")):
             with pytest.raises(InputError, match="terms, at most 300 can be asked: shorten it"):

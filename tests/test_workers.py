@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine, preparing, train, writing
+from paragloss.collection import Collection, preparation, train
+from paragloss.collection import writer as writing
 from paragloss.errors import InputError
-from paragloss.models import cr5
+from paragloss.lab.methods import cr5
 from paragloss.types import Document, Query
 
 
@@ -22,7 +23,7 @@ from paragloss.types import Document, Query
 def small(monkeypatch):
     """Batches so small that a few documents keep several processes busy."""
     monkeypatch.setattr(writing, "BATCH", 30)
-    monkeypatch.setattr(preparing, "_ALONE", 1)
+    monkeypatch.setattr(preparation, "_ALONE", 1)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def documents():
 def test_the_collection_is_the_one_that_one_process_makes(tmp_path, small, model):
     made = {}
     for workers in (1, 2):
-        with Engine.create(str(tmp_path / str(workers)), models=[model]) as engine:
+        with Collection.create(str(tmp_path / str(workers)), models=[model]) as engine:
             engine.index(documents(), workers=workers)
             records = {r.document.id: r for r in engine.sample(10_000)}
             asked = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow")]
@@ -65,20 +66,20 @@ def test_an_interrupted_reading_keeps_what_was_read(tmp_path, small, model):
         yield from documents()[:200]
         raise KeyboardInterrupt
 
-    with Engine.create(str(tmp_path / "k"), models=[model]) as engine:
+    with Collection.create(str(tmp_path / "k"), models=[model]) as engine:
         with pytest.raises(KeyboardInterrupt):
             engine.index(interrupted(), workers=2)
         assert engine.count() == 200
 
 
 def test_no_workers_are_refused(tmp_path):
-    with Engine.create(str(tmp_path / "k")) as engine, pytest.raises(InputError, match="0 workers"):
+    with Collection.create(str(tmp_path / "k")) as engine, pytest.raises(InputError, match="0 workers"):
         engine.index([Document("a", "rain", "en")], workers=0)
 
 
 ENDLESS = """
 import itertools, signal, sys
-from paragloss.engine import Engine, preparing, writing
+from paragloss.collection import Collection, preparing, writing
 from paragloss.types import Document
 
 def told(done):
@@ -88,7 +89,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
     writing.BATCH, preparing._ALONE = 20, 1
     documents = (Document(str(i), f"rain falls on hill {i}", "en") for i in itertools.count())
-    with Engine.create(sys.argv[1], default=False) as engine:
+    with Collection.create(sys.argv[1], default=False) as engine:
         engine.index(documents, workers=2, progress=told)
 """
 
@@ -113,7 +114,7 @@ def test_workers_go_with_the_one_who_writes(tmp_path, how):
     while any(os.path.isdir(f"/proc/{pid}") for pid in workers) and time.monotonic() < until:
         time.sleep(0.1)
     assert not [pid for pid in workers if os.path.isdir(f"/proc/{pid}")]
-    with Engine.open(home) as engine:
+    with Collection.open(home) as engine:
         assert engine.count() >= done
 
 

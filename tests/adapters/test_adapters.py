@@ -3,12 +3,12 @@
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
-    with Engine.create(str(tmp_path_factory.mktemp("adapters") / "library")) as made:
+    with Collection.create(str(tmp_path_factory.mktemp("adapters") / "library")) as made:
         made.index(demo.documents())
         yield made
 

@@ -12,7 +12,7 @@ from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
 from paragloss import demo  # noqa: E402
 from paragloss.adapters.mteb import ParaglossEncoder  # noqa: E402
 from paragloss.evaluation import evaluate, mean  # noqa: E402
-from paragloss.models import cr5  # noqa: E402
+from paragloss.lab.methods import cr5  # noqa: E402
 from paragloss.ranking import top  # noqa: E402
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats import apart
+from paragloss.formats import sandbox
 from paragloss.formats.documents import read
 from paragloss.types import Document
 
@@ -122,14 +122,14 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "{}">]><x>{}</x>'.format("a" * 1000, "&a;" * 100
     ids=["entities", "zip bomb", "nested"],
 )
 def test_hostile_files_are_left_out_and_the_next_is_read(tmp_path, monkeypatch, name, data, message):
-    monkeypatch.setattr(apart, "SECONDS", 2)
+    monkeypatch.setattr(sandbox, "SECONDS", 2)
     with pytest.raises(InputError, match=message):
         read_one(tmp_path / name, data)
     assert read_one(tmp_path / "good.rtf", RTF).title == "Rain"
 
 
 def test_a_table_merged_far_across_and_down_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(apart, "SECONDS", 2)
+    monkeypatch.setattr(sandbox, "SECONDS", 2)
     assert read_one(tmp_path / "a.docx", wide_table()).text == "\n".join(["x"] * 301)
 
 
@@ -155,28 +155,28 @@ def wide_table():
 def test_the_process_is_reused_and_replaced_when_it_is_gone(tmp_path):
     large = b"." * (600 << 20)  # what the parent has held is not what the child holds
     assert large[-1]
-    apart.READER.close()
+    sandbox.READER.close()
     read_one(tmp_path / "a.rtf", RTF)
-    first = apart.READER._process
+    first = sandbox.READER._process
     read_one(tmp_path / "b.rtf", RTF)
-    assert apart.READER._process is first
+    assert sandbox.READER._process is first
     first.kill()
     first.wait()
     assert read_one(tmp_path / "c.rtf", RTF).title == "Rain"
-    assert apart.READER._process is not first
+    assert sandbox.READER._process is not first
 
 
 def test_a_module_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
     (tmp_path / "striprtf.py").write_text("raise SystemExit('run from the current folder')")
     monkeypatch.chdir(tmp_path)
-    apart.READER.close()
+    sandbox.READER.close()
     assert read_one(tmp_path / "a.rtf", RTF).title == "Rain"
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="limits are read from /proc")
 def test_memory_is_bounded(tmp_path):
     read_one(tmp_path / "a.rtf", RTF)
-    limits = Path(f"/proc/{apart.READER._process.pid}/limits").read_text()
+    limits = Path(f"/proc/{sandbox.READER._process.pid}/limits").read_text()
     [line] = [line for line in limits.splitlines() if line.startswith("Max address space")]
     assert line.split()[3] == str(2**30)
-    assert os.getpid() != apart.READER._process.pid
+    assert os.getpid() != sandbox.READER._process.pid

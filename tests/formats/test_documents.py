@@ -8,7 +8,7 @@ import pytest
 
 from paragloss.errors import InputError
 from paragloss.formats.documents import read
-from paragloss.formats.folder import files, path_lang
+from paragloss.formats.folder_files import files, path_lang
 
 
 @pytest.fixture

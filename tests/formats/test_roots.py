@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from paragloss.formats.roots import Roots
+from paragloss.formats.file_ids import Roots
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from fakes import Listed, Shortest, WordForWord
 
-from paragloss.search.accounts import NOTHING, Account, Asking, account, added, called, expected
+from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated
 from paragloss.search.dense import Dense
-from paragloss.search.everywhere import Everywhere
+from paragloss.search.evidence import NOTHING, Account, Asking, account, added, called, expected
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
+from paragloss.search.matches import Share
 from paragloss.search.merged import Merged, by_scaled_score
-from paragloss.search.met import Share
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import Nested, Probabilistic, Synonymous
 from paragloss.search.terms import TermIndex

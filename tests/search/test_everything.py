@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from paragloss.bm25 import Layout
+from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, LanguageError
 from paragloss.search import parts as made
 from paragloss.search.grammar import Part, written
 from paragloss.search.parts import Asked, Parts
 from paragloss.search.pipeline import attainable, build, everything, sayable
 from paragloss.search.terms import TermIndex
-from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.statistics import Statistics
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query

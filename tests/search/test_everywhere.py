@@ -8,7 +8,7 @@ import random
 import pytest
 from reference import Words
 
-from paragloss.search.everywhere import Everywhere
+from paragloss.search.all_languages import Everywhere
 from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged
 from paragloss.search.structured import Probabilistic, Synonymous

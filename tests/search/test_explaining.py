@@ -2,9 +2,9 @@
 
 from fakes import Listed, WordForWord
 
-from paragloss.search.explaining import tree, understood
 from paragloss.search.fused import Fused, score_sum
 from paragloss.search.merged import Merged
+from paragloss.search.plan import tree, understood
 from paragloss.search.translated import Reworded, Translated
 from paragloss.types import Query
 

@@ -3,7 +3,7 @@
 import pytest
 
 from paragloss.bm25 import Layout
-from paragloss.search.fields import language_of, named, text_of, translation, weights
+from paragloss.search.indexed_fields import language_of, named, text_of, translation, weights
 from paragloss.search.terms import counted
 from paragloss.statistics import Statistics
 from paragloss.types import Document

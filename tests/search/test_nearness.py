@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from fakes import Listed
 
-from paragloss.search import nearness
+from paragloss.encoders.bag import BagEncoder, Tower
+from paragloss.encoders.hubness import Queries
+from paragloss.encoders.kernel_ranker import Knrm
+from paragloss.search import vector_evidence
 from paragloss.search.dense import Dense
-from paragloss.search.met import Share
-from paragloss.search.nearness import left_out, near, reread
+from paragloss.search.matches import Share
 from paragloss.search.reranked import Reranked
-from paragloss.serving.bag import BagEncoder, Tower
-from paragloss.serving.hubness import Queries
-from paragloss.serving.knrm import Knrm
+from paragloss.search.vector_evidence import left_out, near, reread
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Query, Record
 from paragloss.vocabulary import Vocabulary
@@ -47,7 +47,7 @@ def test_a_sum_of_words_is_accounted_for_pair_by_pair():
 
 @pytest.mark.parametrize(("named", "rest"), [(2, [0.6]), (3, [0.0]), (4, [])])
 def test_pairs_beyond_those_that_are_named_are_one_share(monkeypatch, named, rest):
-    monkeypatch.setattr(nearness, "PAIRS", named)
+    monkeypatch.setattr(vector_evidence, "PAIRS", named)
     shares, _ = near(Dense(None, bag(), name="m"), BOTH, DOCUMENT, 2.4 / LENGTHS)
     assert [share.score for share in shares[named:]] == [pytest.approx(part / LENGTHS, abs=1e-7) for part in rest]
     assert all(share[:3] == ("", "", "m") for share in shares[named:])

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine, train
+from paragloss.collection import Collection, train
 from paragloss.errors import LanguageError, PlacedError
 from paragloss.formats.dictionaries import Entry
-from paragloss.models import cr5
-from paragloss.translation import parallel
+from paragloss.lab.methods import cr5, parallel
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Concept, Document, Query
 
@@ -50,7 +49,7 @@ def engine(tmp_path_factory):
     dictionary(place / "table", ("river", "rivière"), ("credit", "rivière"))
     train(cr5.fit, demo.concepts(), dim=40).save(place / "cr5")
     models = [str(place / name) for name in ("dict", "table", "cr5")]
-    with Engine.create(str(place / "c"), models=models) as made:
+    with Collection.create(str(place / "c"), models=models) as made:
         made.index(DOCUMENTS)
         made.held.models |= {"longest": Longest(), "shortest": Shortest()}
         yield made
@@ -114,7 +113,7 @@ def test_weights_of_fields_move_documents(engine):
 
 
 def test_an_encoder_finds_by_meaning(tmp_path, engine):
-    with Engine.create(str(tmp_path / "c"), models=[str(engine.location).removesuffix("/c") + "/cr5"]) as small:
+    with Collection.create(str(tmp_path / "c"), models=[str(engine.location).removesuffix("/c") + "/cr5"]) as small:
         small.index([d for d in demo.documents() if d.id in ("volcano.fr", "bread.fr", "honey-bee.fr")])
         for pipeline in ("cr5", "cr5:csls", "cr5:exact", "cr5:words,top=2", "cr5:words,csls"):
             assert found(small, pipeline, "lava of a volcano")[0] == "volcano.fr"
@@ -200,7 +199,7 @@ def test_neighbours_of_a_word_expand_before_translation(engine):
 def test_together_chooses_what_occurs_together(tmp_path):
     dictionary(tmp_path / "dict", ("bank", "banque", "", 3.0), ("bank", "rive"), ("river", "fleuve"))
     texts = [*["la rive du fleuve"] * 3, *["une banque de Paris"] * 9, *["la mer est bleue"] * 9]
-    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
+    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
         small.index([Document(f"{i} {text}", text, "fr") for i, text in enumerate(texts)])
         assert "bank (1): banque 0.75, rive 0.25" in small.explain("bank river", lang="en", pipeline="dict")
         for pipeline in ("dict|together", "dict|together:window=4,documents=21"):
@@ -216,7 +215,7 @@ def test_parallel_texts_choose_what_is_meant(tmp_path):
         Concept("2", {"en": "The bank keeps money.", "fr": "La banque garde de l'argent."}),
     ]
     parallel.fit(concepts, texts=1).save(tmp_path / "pairs")
-    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "dict"), str(tmp_path / "pairs")]) as small:
+    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "dict"), str(tmp_path / "pairs")]) as small:
         small.index(DOCUMENTS)
         for pipeline in ("dict|pairs", "dict|pairs:one"):
             assert "bank (1): rive 1.00" in small.explain("boat bank", lang="en", to=["fr"], pipeline=pipeline)
@@ -236,7 +235,7 @@ def test_parts_of_speech_choose_translations_and_make_phrases(tmp_path):
     dictionary(
         tmp_path / "dict", ("light", "lumière", "n"), ("light", "léger", "adj"), ("red", "rouge"), ("coat", "manteau")
     )
-    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
+    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
         small.index([Document("1", "un manteau léger", "fr"), Document("2", "la lumière rouge", "fr")])
         said = small.explain("a light coat", lang="en", pipeline="dict:pos")
         assert "light (1): léger 1.00" in said
@@ -308,7 +307,7 @@ def test_a_pair_nobody_knows_is_said(engine):
 def test_through_a_third_language(engine, tmp_path):
     Dictionary.build([Entry("Fluss", "river")], "de", "en").save(tmp_path / "german")
     Dictionary.build([Entry("river", "fleuve")], "en", "fr").save(tmp_path / "onward")
-    with Engine.create(str(tmp_path / "c"), models=[str(tmp_path / "german"), str(tmp_path / "onward")]) as small:
+    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "german"), str(tmp_path / "onward")]) as small:
         small.index(DOCUMENTS)
         assert found(small, "german:to=en|onward", "Fluss", lang="de") == ["rive"]
 

@@ -8,11 +8,10 @@ import pytest
 from serving_process import Process
 
 from paragloss import demo
-from paragloss.engine import Engine, train
-from paragloss.models import cr5
-from paragloss.server.app import build
+from paragloss.collection import Collection, train
+from paragloss.lab.methods import cr5, table
+from paragloss.server.application import build
 from paragloss.server.library import Library
-from paragloss.translation import table
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +49,7 @@ def look(browser) -> Iterator:
 @pytest.fixture
 def collection(models, tmp_path) -> str:
     path = str(tmp_path / "library")
-    with Engine.create(path, models=models) as engine:
+    with Collection.create(path, models=models) as engine:
         engine.index(demo.documents())
     return path
 

@@ -8,14 +8,14 @@ import threading
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.server.limits import DEFAULT
 
 BEE = {"q": "how do bees make honey", "k": 3}
 
 
 def test_search_answers_what_the_command_prints(serve, collection):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         expected = json.loads(json.dumps(engine.search("how do bees make honey", k=3).as_json()))
     assert serve().get("/api/search", params=BEE).json() == expected
 
@@ -240,7 +240,8 @@ def test_a_search_that_takes_too_long_is_given_up(serve):
 
 def test_a_server_that_starts_loads_nothing_it_may_not_need():
     code = (
-        "import sys, json, paragloss.cli, paragloss.server.app, paragloss.server.library, paragloss.server.run\n"
+        "import sys, json, paragloss.cli, paragloss.server.application\n"
+        "import paragloss.server.library, paragloss.server.run\n"
         "print(json.dumps(sorted(sys.modules)))"
     )
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
@@ -262,6 +263,6 @@ def test_a_search_from_the_command_line_needs_no_scipy(collection_without_models
 @pytest.fixture
 def collection_without_models(tmp_path):
     path = str(tmp_path / "plain")
-    with Engine.create(path) as engine:
+    with Collection.create(path) as engine:
         engine.index(document for document in demo.documents() if document.lang == "fr")
     return path

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.server.assistants import build
 
 mcp = pytest.importorskip("mcp", reason="the Model Context Protocol's library: paragloss[serve]")
@@ -25,7 +25,7 @@ def said(result):
 
 
 def test_an_assistant_searches_and_reads_and_can_change_nothing(collection):
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         tools, (found, shown, missing, wrong) = call(
             engine,
             ("search", {"query": "how do bees make honey", "to": "fr", "k": 1}),

@@ -16,11 +16,11 @@ from contextlib import suppress
 import pytest
 from starlette.testclient import TestClient
 
-from paragloss.engine import Deadline, Engine
-from paragloss.engine.archiving import restore
+from paragloss.collection import Collection, Deadline
+from paragloss.collection.archive_file import restore
 from paragloss.errors import DeadlineError, InputError
 from paragloss.server import connections
-from paragloss.server.app import build
+from paragloss.server.application import build
 from paragloss.server.keys import Guesses, Keys
 from paragloss.server.library import BusyError, Library
 from paragloss.server.limits import DEFAULT
@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("attacked")
     (place / "files" / "below").mkdir(parents=True)
     (place / "files" / "below" / "a.en.txt").write_text("A kite above the harbour.")
-    with Engine.create(str(place / "c")) as engine:
+    with Collection.create(str(place / "c")) as engine:
         engine.index([Document(f"d{n}", f"a lamp and number {n}", "en", meta={"year": 1990 + n}) for n in range(5)])
         engine.index_files([str(place / "files")])
     return place
@@ -215,7 +215,7 @@ def test_a_connection_that_says_nothing_is_closed(monkeypatch):
 
 
 def test_a_deadline_reaches_into_the_search(folder):
-    with Engine.open(str(folder / "c")) as engine:
+    with Collection.open(str(folder / "c")) as engine:
         late = Deadline(60)
         late.cancel()
         for work in (engine.search, engine.spread):

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from serving_process import Process
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis reads the description: paragloss[dev]")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks")
@@ -36,7 +36,7 @@ SETTINGS = settings(
 @pytest.fixture(scope="module")
 def schema(models, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("described") / "library")
-    with Engine.create(path, models=models) as engine:
+    with Collection.create(path, models=models) as engine:
         engine.index(demo.documents())
     running = Process(path).wait()
     yield schemathesis.openapi.from_url(f"{running.address}/api/openapi.json")

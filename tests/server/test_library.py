@@ -8,13 +8,13 @@ from concurrent.futures import Future
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Deadline, Engine
+from paragloss.collection import Collection, Deadline
 from paragloss.server.library import Library
 
 
 @pytest.fixture
 def library(tmp_path):
-    with Engine.create(str(tmp_path / "shelf")) as engine:
+    with Collection.create(str(tmp_path / "shelf")) as engine:
         engine.index(demo.documents())
     opened = Library.open([str(tmp_path / "shelf")])
     yield opened
@@ -24,14 +24,14 @@ def library(tmp_path):
 def read(library, monkeypatch):
     """How many documents each step of reading ahead had read."""
     steps = []
-    before = Engine.read_ahead
+    before = Collection.read_ahead
 
     def told(engine):
         for number in before(engine):
             steps.append(number)
             yield number
 
-    monkeypatch.setattr(Engine, "read_ahead", told)
+    monkeypatch.setattr(Collection, "read_ahead", told)
     library.warm()
     return steps
 
@@ -59,7 +59,7 @@ def test_whoever_searches_goes_first_and_a_library_that_closes_is_left_alone(lib
 
 def test_what_was_added_gets_its_graph_beside_searches(library, monkeypatch):
     monkeypatch.setattr("paragloss.server.library._TENDED", 0.05)
-    monkeypatch.setattr("paragloss.engine.writing._MANY", 10)
+    monkeypatch.setattr("paragloss.collection.writer._MANY", 10)
     store, until = library[None].held.store, time.monotonic() + 60
     library.warm()
     while store.read_blob("graph") is None and time.monotonic() < until:

@@ -13,13 +13,13 @@ import pytest
 from serving_process import Process
 
 from paragloss import demo
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 
 
 @pytest.fixture(scope="module")
 def address(models, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("page") / "library")
-    with Engine.create(path, models=models) as engine:
+    with Collection.create(path, models=models) as engine:
         engine.index(demo.documents())
     running = Process(path).wait()
     yield running.address

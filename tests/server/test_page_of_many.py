@@ -9,8 +9,8 @@ import pytest
 from serving_process import Process
 
 from paragloss import demo
-from paragloss.engine import Engine
-from paragloss.engine.bridging import bridged
+from paragloss.collection import Collection
+from paragloss.collection.shared_space import bridged
 from paragloss.server.projection import project
 from paragloss.translation import default
 from paragloss.types import Document, Query, Record
@@ -38,9 +38,9 @@ def documents() -> list[Document]:
 def running(tmp_path_factory):
     """Addresses of a server with many documents, and of one with none."""
     place = tmp_path_factory.mktemp("many")
-    with Engine.create(str(place / "many")) as engine:
+    with Collection.create(str(place / "many")) as engine:
         engine.index(documents())
-    Engine.create(str(place / "empty")).close()
+    Collection.create(str(place / "empty")).close()
     servers = {name: Process(str(place / name)).wait() for name in ("many", "empty")}
     yield {name: server.address for name, server in servers.items()}
     for server in servers.values():

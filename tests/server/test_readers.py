@@ -10,7 +10,7 @@ import time
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Deadline, Engine
+from paragloss.collection import Collection, Deadline
 from paragloss.errors import LanguageError
 from paragloss.server import answers, logs
 from paragloss.server.library import Library
@@ -24,7 +24,7 @@ HOW = {"k": 5, "pipeline": None, "where": None}
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readers") / "shelf"
-    with Engine.create(str(folder)) as engine:
+    with Collection.create(str(folder)) as engine:
         engine.index(demo.documents())
     opened = Library.open([str(folder)], DEFAULT._replace(seconds=120), workers=2)  # however busy the machine is
     until = time.monotonic() + 120

@@ -12,9 +12,9 @@ import pytest
 from qdrant_client import models
 
 from paragloss import demo
-from paragloss.engine import Engine
-from paragloss.engine.checking import check
-from paragloss.engine.moving import copy
+from paragloss.collection import Collection
+from paragloss.collection.integrity import check
+from paragloss.collection.transfer import copy
 from paragloss.errors import InUseError, StoreError
 from paragloss.search import journal
 from paragloss.search.journal import JournaledIndex
@@ -116,7 +116,7 @@ def test_every_language_has_shards_of_its_own(start_server):
     documents = [*demo.documents()[:21], Document("nobody", "zzz", "und")]
     answers = []
     for place, placement in ((plain, None), (parted, Placement(by_language=True))):
-        with Engine.create(place, placement=placement) as engine:
+        with Collection.create(place, placement=placement) as engine:
             engine.index(documents)
             engine.index([documents[0]._replace(text="un volcan", lang="fr", title="")])  # it was in another language
             assert engine.count() == 22
@@ -126,7 +126,7 @@ def test_every_language_has_shards_of_its_own(start_server):
             answers.append([[(hit.id, round(hit.score, 5)) for hit in hits] for run in found for hits in run])
     assert answers[0] == answers[1]
     assert answers[0][-1] == []  # a language that has no shard
-    with Engine.open(parted) as engine:
+    with Collection.open(parted) as engine:
         assert engine.count() == 21
         langs = {document.lang for document in engine.documents()}
         store = engine.held.store
@@ -138,15 +138,15 @@ def test_every_language_has_shards_of_its_own(start_server):
         before = engine.held.index.statistics.to_bytes()
     assert check(parted) == []
     copy(parted, f"{first.url}/again", placement=Placement(by_language=True))
-    with Engine.open(f"{first.url}/again") as engine:
+    with Collection.open(f"{first.url}/again") as engine:
         assert engine.held.index.statistics.to_bytes() == before
 
 
 def test_one_node_alone_has_no_languages_for_shards(server):
     place = f"{server}/alone-{uuid.uuid4().hex}"
     with pytest.raises(StoreError, match="cluster mode"):
-        Engine.create(place, default=False, placement=Placement(by_language=True))
-    Engine.create(place, default=False).close()  # nothing was left behind
+        Collection.create(place, default=False, placement=Placement(by_language=True))
+    Collection.create(place, default=False).close()  # nothing was left behind
 
 
 @pytest.mark.slow
@@ -184,12 +184,12 @@ def test_writing_goes_on_while_a_node_is_away(start_server):
 
 WRITER = """
 import sys
-from paragloss.engine import Engine, writing
+from paragloss.collection import Collection, writing
 from paragloss.errors import ParaglossError
 from paragloss.types import Document
 
 writing.BATCH = 5
-with Engine.open(sys.argv[1], default=False) as engine:
+with Collection.open(sys.argv[1], default=False) as engine:
     def told(done):
         print(done, flush=True)
         sys.stdin.readline()
@@ -218,7 +218,7 @@ def true_counts(engine):
 def test_one_writes_at_a_time_and_who_is_killed_is_taken_over(server, monkeypatch):
     monkeypatch.setattr(_fence, "PATIENCE", 0.5)
     place = f"{server}/killed-{uuid.uuid4().hex}"
-    with Engine.create(place, default=False) as engine:
+    with Collection.create(place, default=False) as engine:
         engine.index([Document("d0", "old snow", "en")])
         process = begun(place)
         engine.catch_up()
@@ -235,7 +235,7 @@ def test_one_writes_at_a_time_and_who_is_killed_is_taken_over(server, monkeypatc
 
 def test_who_stalls_is_refused_however_long(server):
     place = f"{server}/stalled-{uuid.uuid4().hex}"
-    with Engine.create(place, default=False) as engine:
+    with Collection.create(place, default=False) as engine:
         process = begun(place)
         engine.take_over()
         engine.index([Document("d3", "hail", "en"), Document("e", "hail", "en")])
@@ -252,7 +252,7 @@ def test_who_stalls_is_refused_however_long(server):
 def test_a_collection_of_before_gets_its_number(server):
     """Versions before this one wrote by the collection's own name, and left batches that nobody folded."""
     place = f"{server}/before-{uuid.uuid4().hex}"
-    with Engine.create(place, default=False) as engine:
+    with Collection.create(place, default=False) as engine:
         engine.index([Document("a", "snow", "en")])
         store = engine.held.store
         aliases = store._client.get_collection_aliases(store._name).aliases

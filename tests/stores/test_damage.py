@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from paragloss import artefacts, demo
-from paragloss.engine import Engine, train
-from paragloss.engine.checking import check, repair
+from paragloss.collection import Collection, train
+from paragloss.collection.integrity import check, repair
 from paragloss.errors import ModelError, ParaglossError, StoreError
-from paragloss.models import cr5
+from paragloss.lab.methods import cr5
 from paragloss.stores import _guards, _points, create_store, open_store
 from paragloss.types import Document, Record
 
@@ -24,7 +24,7 @@ DOCUMENTS = [Document(f"d{i}", f"word{i} and more text of it", "en") for i in ra
 
 @pytest.fixture
 def whole(tmp_path):
-    with Engine.create(str(tmp_path / "whole")) as engine:
+    with Collection.create(str(tmp_path / "whole")) as engine:
         engine.index(DOCUMENTS)
     return tmp_path / "whole"
 
@@ -37,19 +37,19 @@ def killed(home):
 
 def test_a_disk_that_is_nearly_full_stops_writing_in_a_sentence_and_not_searching(whole, monkeypatch):
     monkeypatch.setattr(_guards, "ROOM", 1 << 60)
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         with pytest.raises(StoreError, match="MB are needed to write safely"):
             engine.index([Document("new", "text", "en")])
         assert engine.search("word3", lang="en").results[0].id == "d3"
     monkeypatch.undo()
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         assert engine.count() == 50
 
 
 def test_a_folder_that_cannot_be_written_can_be_searched(whole, monkeypatch):
     before = sorted(p.name for p in whole.rglob("*"))
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         assert engine.search("word3", lang="en").results[0].id == "d3"
         with pytest.raises(StoreError, match="read-only disk"):
             engine.index([Document("new", "text", "en")])
@@ -62,7 +62,7 @@ def test_documents_that_are_gone_are_missed_at_opening(whole):
     (whole / "shard" / "segments").mkdir()
     shutil.rmtree(whole / "shard" / "wal")
     with pytest.raises(StoreError):
-        Engine.open(str(whole))
+        Collection.open(str(whole))
 
 
 @pytest.mark.slow
@@ -72,9 +72,9 @@ def test_a_broken_file_is_said_or_harmless(whole, tmp_path):
     what the engine maps into memory may end it."""
     files = [p.relative_to(whole) for p in sorted(killed(whole).rglob("*")) if p.is_file() and p.name != "lock"]
     code = (
-        "import sys\nfrom paragloss.engine import Engine\nfrom paragloss.errors import ParaglossError\n"
+        "import sys\nfrom paragloss.collection import Collection\nfrom paragloss.errors import ParaglossError\n"
         "try:\n"
-        "    with Engine.open(sys.argv[1]) as engine:\n"
+        "    with Collection.open(sys.argv[1]) as engine:\n"
         "        found = [engine.search(f'word{i}', lang='en', k=1).results for i in range(50)]\n"
         "    right = all(f and f[0].id == f'd{i}' for i, f in enumerate(found))\n"
         "    print('right' if right else 'wrong')\n"
@@ -99,18 +99,18 @@ def test_a_creation_that_was_killed_can_be_repeated(tmp_path):
     (half / "shard").mkdir(parents=True)
     (half / ".creating").touch()
     (half / "shard" / "rubbish").write_text("x")
-    with Engine.create(str(half)) as engine:
+    with Collection.create(str(half)) as engine:
         engine.index(DOCUMENTS)
     assert not (half / ".creating").exists()
-    with Engine.open(str(half)) as engine:
+    with Collection.open(str(half)) as engine:
         assert engine.count() == 50
 
 
 def test_a_creation_killed_before_its_statistics_can_be_used(tmp_path):
-    with Engine.create(str(tmp_path / "c")):
+    with Collection.create(str(tmp_path / "c")):
         pass
     (killed(tmp_path / "c") / "blobs" / "statistics").unlink()
-    with Engine.open_or_create(str(tmp_path / "c")) as engine:
+    with Collection.open_or_create(str(tmp_path / "c")) as engine:
         engine.index(DOCUMENTS)
         assert engine.search("word3", lang="en").results[0].id == "d3"
 
@@ -165,14 +165,14 @@ def test_what_a_killed_writing_left_is_no_obstacle_to_a_repair(whole):
     (whole / "blobs" / ".statistics-0123456789ab").write_bytes(b"half")
     (whole / ".meta.json-0123456789ab").write_bytes(b"half")
     assert repair(str(whole))[0] == 50
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         assert engine.count() == 50
     assert not list(whole.rglob(".*-0123456789ab"))
 
 
 def test_a_repair_killed_between_its_two_renames_is_finished_by_whoever_opens(whole):
     whole.rename(whole.with_name(".whole.repaired"))
-    with Engine.open_or_create(str(whole)) as engine:  # which would otherwise start an empty one
+    with Collection.open_or_create(str(whole)) as engine:  # which would otherwise start an empty one
         assert engine.count() == 50
     assert not whole.with_name(".whole.repaired").exists()
 
@@ -186,7 +186,7 @@ def test_a_file_that_was_changed_since_the_collection_was_closed_is_named_and_re
     else:
         (whole / name).write_bytes(before + b" " if how == "longer" else bytes([*before[:-1], before[-1] ^ 1]))
     with pytest.raises(StoreError, match=r"collection|damaged"):
-        Engine.open(str(whole))
+        Collection.open(str(whole))
     assert check(str(whole))
 
 
@@ -195,7 +195,7 @@ def test_a_copy_with_its_holes_filled_is_the_same_collection(whole, tmp_path):
         to = tmp_path / "copy" / path.relative_to(whole)
         to.mkdir(parents=True) if path.is_dir() else (
             to.parent.mkdir(parents=True, exist_ok=True), to.write_bytes(path.read_bytes()))  # fmt: skip
-    with Engine.open(str(tmp_path / "copy")) as engine:
+    with Collection.open(str(tmp_path / "copy")) as engine:
         assert engine.count() == 50
 
 
@@ -211,7 +211,7 @@ def test_a_document_that_is_not_what_was_added_says_so():
 
 def test_a_model_that_was_changed_is_found_by_check(whole, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         engine.add_model(str(tmp_path / "cr5"))
     assert check(str(whole)) == []
     table = killed(whole) / "models" / "cr5" / "en.table.npy"
@@ -224,18 +224,18 @@ def test_a_model_with_numbers_that_are_not_finite_is_refused(whole, tmp_path, wr
     model = train(cr5.fit, demo.concepts()[:12], dim=4)
     model.towers["en"].table[3, 1] = wrong
     model.save(tmp_path / "cr5")
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         with pytest.raises(ModelError, match=r"'en\.table' that are not finite"):
             engine.add_model(str(tmp_path / "cr5"))
         assert engine.info()["models"] == {}
     with pytest.raises(ModelError, match="not finite"):
-        Engine.create(str(tmp_path / "new"), models=[str(tmp_path / "cr5")])
+        Collection.create(str(tmp_path / "new"), models=[str(tmp_path / "cr5")])
     assert not (tmp_path / "new").exists()
 
 
 def test_vectors_that_the_model_does_not_give_are_counted_by_check(whole, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         engine.index(demo.documents()[:7])
         engine.add_model(str(tmp_path / "cr5"))
     assert check(str(whole)) == []
@@ -246,12 +246,12 @@ def test_vectors_that_the_model_does_not_give_are_counted_by_check(whole, tmp_pa
 
 def test_a_model_that_lost_its_vectors_is_left_out_until_it_is_given_again(whole, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         engine.add_model(str(tmp_path / "cr5"))
     with open_store(whole) as store:
         store.drop_dense("cr5")
     assert [finding.what for finding in check(str(whole))] == ["model 'cr5' has lost its vectors"]
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         engine.index(demo.documents()[:7])
         assert engine.search("word3", lang="en").results[0].id == "d3"
         assert engine.add_model(str(tmp_path / "cr5"))
@@ -260,11 +260,11 @@ def test_a_model_that_lost_its_vectors_is_left_out_until_it_is_given_again(whole
 
 def test_a_list_of_models_that_is_lost_or_damaged_is_found(whole, tmp_path):
     train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         engine.add_model(str(tmp_path / "cr5"))
     (killed(whole) / "blobs" / "models").write_bytes(b'{"cr5": 7}')
     with pytest.raises(StoreError, match="notes of itself is damaged"):
-        Engine.open(str(whole))
+        Collection.open(str(whole))
     assert any("notes of itself" in finding.what for finding in check(str(whole)))
     (killed(whole) / "blobs" / "models").unlink()
     assert any("not among the models" in finding.what for finding in check(str(whole)))
@@ -272,7 +272,7 @@ def test_a_list_of_models_that_is_lost_or_damaged_is_found(whole, tmp_path):
 
 def test_a_document_that_is_damaged_is_left_out_by_repair_and_the_others_are_kept(whole, monkeypatch):
     monkeypatch.setattr(_points, "_sum", lambda document: 7)
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         engine.add([Document("bad", "text with a sum that is not its own", "en")])
     monkeypatch.undo()
     assert any("'bad' is damaged" in finding.what for finding in check(str(whole)))
@@ -281,7 +281,7 @@ def test_a_document_that_is_damaged_is_left_out_by_repair_and_the_others_are_kep
 
 
 def test_damaged_collections_are_put_aside_under_names_of_their_own(tmp_path):
-    with Engine.create(str(tmp_path / "my-library"), default=False):
+    with Collection.create(str(tmp_path / "my-library"), default=False):
         pass
     aside = [repair(str(tmp_path / "my-library")).aside.name for _ in range(3)]
     assert aside == ["my-library.damaged", "my-library.damaged-2", "my-library.damaged-3"]
@@ -290,12 +290,12 @@ def test_damaged_collections_are_put_aside_under_names_of_their_own(tmp_path):
 def test_files_that_end_the_process_that_reads_them_are_said_after_a_kill(whole, monkeypatch):
     """As a table of ids did whose pages are gone."""
     monkeypatch.setattr(_guards, "_READ", "import os\nos.kill(os.getpid(), 7)")
-    with Engine.open(str(whole)):  # it was closed, and is as it was then
+    with Collection.open(str(whole)):  # it was closed, and is as it was then
         pass
     with pytest.raises(StoreError, match="reading it ends the process \\(SIGBUS\\)"):
-        Engine.open(str(killed(whole)))
+        Collection.open(str(killed(whole)))
     monkeypatch.undo()
-    with Engine.open(str(whole)) as engine:
+    with Collection.open(str(whole)) as engine:
         assert engine.count() == 50
 
 
@@ -329,4 +329,4 @@ def test_what_is_no_collection_is_never_overwritten(tmp_path):
     (tmp_path / "mine").mkdir()
     Path(tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(ParaglossError, match="not an empty folder"):
-        Engine.create(str(tmp_path / "mine"))
+        Collection.create(str(tmp_path / "mine"))

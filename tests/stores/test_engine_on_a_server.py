@@ -3,8 +3,8 @@
 import uuid
 
 from paragloss import demo
-from paragloss.engine import Engine
-from paragloss.models import cr5
+from paragloss.collection import Collection
+from paragloss.lab.methods import cr5
 
 
 def test_a_collection_on_a_server_answers_like_one_in_a_folder(server, tmp_path, monkeypatch):
@@ -12,9 +12,9 @@ def test_a_collection_on_a_server_answers_like_one_in_a_folder(server, tmp_path,
     cr5.fit(demo.concepts(), dim=40).save(tmp_path / "cr5")
     here, there = str(tmp_path / "c"), f"{server}/engine-{uuid.uuid4().hex[:8]}"
     for location in (here, there):
-        with Engine.open_or_create(location, models=[str(tmp_path / "cr5")]) as engine:
+        with Collection.open_or_create(location, models=[str(tmp_path / "cr5")]) as engine:
             engine.index(demo.documents())
-    with Engine.open(here) as folder, Engine.open(there) as remote:
+    with Collection.open(here) as folder, Collection.open(there) as remote:
         assert remote.count() == folder.count() == 720
         assert remote.info()["models"].keys() == {"cr5"}
         asked = [q for q in demo.queries()[0] if q.lang == "en"][:20]

@@ -6,10 +6,10 @@ import uuid
 import pytest
 
 from paragloss import demo
-from paragloss.engine import Engine, train
-from paragloss.engine.moving import copy, digest
+from paragloss.collection import Collection, train
+from paragloss.collection.transfer import copy, digest
 from paragloss.errors import StoreError
-from paragloss.models import cr5
+from paragloss.lab.methods import cr5
 from paragloss.stores import Placement, point_alias
 from paragloss.types import Query
 
@@ -22,11 +22,11 @@ def test_to_a_server_and_back(server, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     train(cr5.fit, demo.concepts(), dim=20).save(tmp_path / "cr5")
     here, there, back = str(tmp_path / "here"), f"{server}/moved-{uuid.uuid4().hex[:8]}", str(tmp_path / "back")
-    with Engine.create(here, models=[str(tmp_path / "cr5")]) as engine:
+    with Collection.create(here, models=[str(tmp_path / "cr5")]) as engine:
         engine.index(demo.documents())
     assert copy(here, there) == copy(there, back) == 720
     asked = [q for q in demo.queries()[0] if q.lang == "en"][:10]
-    with Engine.open(here) as one, Engine.open(there) as two, Engine.open(back) as three:
+    with Collection.open(here) as one, Collection.open(there) as two, Collection.open(back) as three:
         assert records(one) == records(two) == records(three)
         for pipeline in ("bm25", "default", "cr5", None):
             first, second, third = (e.rank(asked, k=20, pipeline=pipeline) for e in (one, two, three))
@@ -42,16 +42,16 @@ def test_another_model_behind_an_alias_without_a_gap(server, tmp_path, monkeypat
         train(cr5.fit, demo.concepts(), dim=dim).save(tmp_path / folder / "cr5")
     unique = uuid.uuid4().hex[:8]
     first, second, name = (f"{server}/{word}-{unique}" for word in ("first", "second", "name"))
-    with Engine.create(first, models=[str(tmp_path / "one" / "cr5")], placement=Placement(2, 1, True)) as engine:
+    with Collection.create(first, models=[str(tmp_path / "one" / "cr5")], placement=Placement(2, 1, True)) as engine:
         engine.index(d for d in demo.documents() if d.lang in ("en", "fr"))
     assert point_alias(name, first) == ""
     asked = [Query("", "lava and ash", "en")]
-    with Engine.open(name) as before:
+    with Collection.open(name) as before:
         old = before.rank(asked, k=5, pipeline="cr5")
         copy(first, second, models=[str(tmp_path / "two" / "cr5")])
         assert point_alias(name, second) == first.rpartition("/")[2]
         assert before.rank(asked, k=5, pipeline="cr5") == old
-        with Engine.open(name) as after:
+        with Collection.open(name) as after:
             assert (before.held.models["cr5"].dim, after.held.models["cr5"].dim) == (8, 12)
             assert len(after.rank(asked, k=5, pipeline="cr5")[0]) == 5
             assert after.count() == before.count() == 120

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from conftest import free_ports
 
-from paragloss.engine import Engine
-from paragloss.engine.checking import check
-from paragloss.engine.spreading import parts
+from paragloss.collection import Collection
+from paragloss.collection.distributed import parts
+from paragloss.collection.integrity import check
 from paragloss.errors import InputError
-from paragloss.formats.roots import Roots
+from paragloss.formats.file_ids import Roots
 
 PACKAGES = (
     "s3fs==2026.9.0 aiobotocore==3.10.0 botocore==1.43.117 boto3==1.43.117 s3transfer==0.19.3 aioitertools==0.13.0 "
@@ -30,8 +30,8 @@ PACKAGES = (
 SCRIPT = """
 import json, sys
 import distributed, fsspec
-from paragloss.engine.spreading import parts, spread
-from paragloss.formats.roots import Roots
+from paragloss.collection.distributed import parts, spread
+from paragloss.formats.file_ids import Roots
 
 def main(place):
     storage = fsspec.filesystem("s3")
@@ -98,7 +98,7 @@ def storage(packages):
 @pytest.mark.slow
 def test_two_workers_index_from_s3_and_go_on_with_what_changed(server, storage, tmp_path):
     place = f"{server}/s3-{uuid.uuid4().hex[:8]}"
-    Engine.create(place, default=False).close()
+    Collection.create(place, default=False).close()
     (tmp_path / "script.py").write_text(SCRIPT)
     command = [sys.executable, str(tmp_path / "script.py"), place]
     done = subprocess.run(command, env=storage, capture_output=True, text=True, timeout=300)
@@ -106,7 +106,7 @@ def test_two_workers_index_from_s3_and_go_on_with_what_changed(server, storage, 
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["names"] == ["0.jsonl", "1.jsonl", "2.jsonl", "3.jsonl", "deep/leaf.de.txt"]
     assert told["told"] == [[21, 0, []], [1, 4, []]]  # all of it; then only the file that was replaced
-    with Engine.open(place, default=False) as engine:
+    with Collection.open(place, default=False) as engine:
         texts = {document.id: (document.text, document.lang) for document in engine.documents()}
     assert len(texts) == 21
     assert texts["0-0"] == ("snow", "en")

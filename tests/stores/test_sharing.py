@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.errors import StoreError
 from paragloss.stores import _sharing, create_store, open_store, wire
 from paragloss.stores._sharing import SharedStore
@@ -40,9 +40,9 @@ def test_what_is_sent_is_what_arrives():
 
 
 def test_a_second_opening_reads_what_the_first_has(tmp_path):
-    with Engine.create(str(tmp_path / "c")) as first:
+    with Collection.create(str(tmp_path / "c")) as first:
         first.index(documents(0, 5))
-        with Engine.open(str(tmp_path / "c")) as second:
+        with Collection.open(str(tmp_path / "c")) as second:
             assert second.count() == 5
             assert second.count({"meta.even": [True]}) == 3
             assert [r.id for r in second.search("word3", lang="en").results] == ["d3"]
@@ -50,7 +50,7 @@ def test_a_second_opening_reads_what_the_first_has(tmp_path):
 
 
 def test_a_reader_finds_what_is_added_after_it_opened(tmp_path, monkeypatch):
-    with Engine.create(str(tmp_path / "c")) as writer, Engine.open(str(tmp_path / "c")) as reader:
+    with Collection.create(str(tmp_path / "c")) as writer, Collection.open(str(tmp_path / "c")) as reader:
         assert reader.search("word7", lang="en").results == []
         writer.index(documents(5, 10))
         reader.held.index._looked = 0.0  # a moment later
@@ -58,34 +58,34 @@ def test_a_reader_finds_what_is_added_after_it_opened(tmp_path, monkeypatch):
 
 
 def test_the_folder_changes_hands_when_the_first_leaves(tmp_path):
-    first = Engine.create(str(tmp_path / "c"))
+    first = Collection.create(str(tmp_path / "c"))
     first.index(documents(0, 3))
-    with Engine.open(str(tmp_path / "c")) as second:
+    with Collection.open(str(tmp_path / "c")) as second:
         first.close()
         assert [r.id for r in second.search("word2", lang="en").results] == ["d2"]
         second.index(documents(3, 6))  # it may write now
-    with Engine.open(str(tmp_path / "c")) as third:
+    with Collection.open(str(tmp_path / "c")) as third:
         assert third.count() == 6
         assert [r.id for r in third.search("word5", lang="en").results] == ["d5"]
 
 
 def test_a_second_writer_is_refused_in_words_and_harms_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(_sharing, "WRITER_PATIENCE", 0.1)
-    with Engine.create(str(tmp_path / "c")) as first:
+    with Collection.create(str(tmp_path / "c")) as first:
         first.index(documents(0, 3))
-        with Engine.open(str(tmp_path / "c")) as second:
+        with Collection.open(str(tmp_path / "c")) as second:
             with pytest.raises(StoreError, match=r"is in use by another process .* alone may write"):
                 second.index(documents(3, 6))
             assert second.count() == 3
         first.index(documents(3, 4))
-    with Engine.open(str(tmp_path / "c")) as third:
+    with Collection.open(str(tmp_path / "c")) as third:
         assert third.count() == 4
 
 
 def test_a_writer_that_waited_knows_what_was_written_before_it(tmp_path):
     """Two writers in turn: statistics of the second start from those of the first."""
-    first = Engine.create(str(tmp_path / "c"))
-    second = Engine.open(str(tmp_path / "c"))
+    first = Collection.create(str(tmp_path / "c"))
+    second = Collection.open(str(tmp_path / "c"))
     first.index(documents(0, 3))
     first.close()
     second.index(documents(3, 5))
@@ -95,13 +95,13 @@ def test_a_writer_that_waited_knows_what_was_written_before_it(tmp_path):
 
 def test_a_killed_host_is_no_obstacle(tmp_path):
     code = (
-        "import sys, time\nfrom paragloss.engine import Engine\nfrom paragloss.types import Document\n"
-        "engine = Engine.create(sys.argv[1])\nengine.index([Document('a', 'alpha', 'en')])\n"
+        "import sys, time\nfrom paragloss.collection import Collection\nfrom paragloss.types import Document\n"
+        "engine = Collection.create(sys.argv[1])\nengine.index([Document('a', 'alpha', 'en')])\n"
         "print('ready', flush=True)\ntime.sleep(60)\n"
     )
     host = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
     assert host.stdout.readline() == "ready\n"
-    with Engine.open(str(tmp_path / "c")) as reader:
+    with Collection.open(str(tmp_path / "c")) as reader:
         assert isinstance(reader.held.store, SharedStore)
         assert reader.count() == 1
         host.kill()
@@ -111,11 +111,11 @@ def test_a_killed_host_is_no_obstacle(tmp_path):
 
 def test_many_threads_ask_while_one_process_writes(tmp_path):
     wrong = []
-    with Engine.create(str(tmp_path / "c")) as writer:
+    with Collection.create(str(tmp_path / "c")) as writer:
         writer.index(documents(0, 20))
 
         def read():
-            with Engine.open(str(tmp_path / "c")) as reader:
+            with Collection.open(str(tmp_path / "c")) as reader:
                 for _ in range(20):
                     found = reader.search("word3", lang="en", k=1).results
                     if [r.id for r in found] != ["d3"]:

@@ -10,11 +10,11 @@ import uuid
 import fsspec
 import pytest
 
-from paragloss.engine import Engine
-from paragloss.engine.checking import check
-from paragloss.engine.spreading import parts, spread
+from paragloss.collection import Collection
+from paragloss.collection.distributed import parts, spread
+from paragloss.collection.integrity import check
 from paragloss.errors import InputError
-from paragloss.formats.roots import Roots
+from paragloss.formats.file_ids import Roots
 
 distributed = pytest.importorskip("distributed")
 
@@ -64,7 +64,7 @@ def test_a_folder_is_refused(files, tmp_path):
 @pytest.mark.slow
 def test_two_workers_one_killed_everything_exactly_once(server, files):
     place = f"{server}/spread-{uuid.uuid4().hex[:8]}"
-    Engine.create(place, default=False).close()
+    Collection.create(place, default=False).close()
     (files / "bad.jsonl").write_text("{no JSON\n")
     for folder in "xy":
         (files / folder).mkdir()
@@ -86,7 +86,7 @@ def test_two_workers_one_killed_everything_exactly_once(server, files):
         assert ["bad.jsonl" in said for said in found.failed] == [True]
         again = spread(place, [str(files)], scheduler=cluster.scheduler_address)
         assert (again.read, again.unchanged) == (0, 8)
-    with Engine.open(place, default=False) as engine:
+    with Collection.open(place, default=False) as engine:
         ids = sorted(document.id for document in engine.documents())
         assert len(ids) == 62
         assert {"x/report.en.txt", "y/report.en.txt"} < set(ids)

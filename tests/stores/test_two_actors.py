@@ -18,7 +18,7 @@ import pytest
 from baton import Asking, Turns, at_random, every
 
 from paragloss import artefacts
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.errors import InUseError, ParaglossError, StoreError
 from paragloss.search import journal
 from paragloss.search.journal import JournaledIndex
@@ -52,7 +52,7 @@ class World:
         monkeypatch.setattr(_fence, "PATIENCE", -1.0)
         monkeypatch.setattr(_blobs, "_PART", 200)  # most blobs have parts
         self.connect(Turns([]))
-        with Engine.create(PLACE, default=False) as engine:
+        with Collection.create(PLACE, default=False) as engine:
             engine.index(SNOW)
         self._before = copy.deepcopy(self.client)
 
@@ -69,7 +69,7 @@ class World:
         turns = Turns(schedule)
         self.anew(turns)
         told = []
-        engines = [Engine.open(PLACE, default=False) for _ in actors]  # nobody has to wait for that
+        engines = [Collection.open(PLACE, default=False) for _ in actors]  # nobody has to wait for that
         turns.run(*(partial(actor, engine, told) for actor, engine in zip(actors, engines, strict=True)))
         for error in turns.errors:
             assert isinstance(error, ParaglossError), repr(error)
@@ -161,7 +161,7 @@ def test_an_indexer_and_a_reader(world):
     """A reader knows the statistics of some moment, and finds what had been acknowledged when he asked."""
 
     def reader(engine, told, *, anew=False):
-        with Engine.open(PLACE, default=False) if anew else engine as engine:
+        with Collection.open(PLACE, default=False) if anew else engine as engine:
             for _ in range(2):
                 known = list(told)
                 engine.catch_up()
@@ -237,7 +237,7 @@ def test_parts_that_are_gone_are_said(world):
 
 def test_a_write_that_fails_is_counted_by_what_is_there(world, monkeypatch):
     """The server says no, and does it all the same."""
-    with Engine.open(PLACE, default=False) as engine:
+    with Collection.open(PLACE, default=False) as engine:
         client = engine.held.store._client._client
         real = client.upsert
 
@@ -257,7 +257,7 @@ def test_a_write_that_fails_is_counted_by_what_is_there(world, monkeypatch):
 
 
 def test_a_document_that_nobody_counted_is_counted(world):
-    with Engine.open(PLACE, default=False) as engine:
+    with Collection.open(PLACE, default=False) as engine:
         engine.add([Document("c", "rain", "en")])
         store = engine.held.store
         [record] = store.get(["c"], vectors=True)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paragloss.engine import load
+from paragloss.collection import load
 from paragloss.errors import LanguageError, ModelError
-from paragloss.translation import default, table
-from paragloss.translation.default import _rows, _words
+from paragloss.lab.methods import table
+from paragloss.translation import default
+from paragloss.translation.default import _rows, _word_list
 from paragloss.translation.default._compounds import parts
 from paragloss.translation.default.packing import Tables, pack
 from paragloss.types import Alternative, Concept, Query
@@ -180,7 +181,7 @@ def test_full_precision_is_kept_only_where_it_is_asked_for(tmp_path):
 
 def test_a_model_of_two_languages_is_a_table_too():
     model = pack(one_to_one("de", ["hous"], ["haus"]))
-    assert model.table([("en", "de"), ("de", "en"), ("de", "fr")]).pairs == [("de", "en"), ("en", "de")]
+    assert default.table(model, [("en", "de"), ("de", "en"), ("de", "fr")]).pairs == [("de", "en"), ("en", "de")]
 
 
 def test_a_language_it_does_not_have_is_refused_with_those_it_has(model):
@@ -214,24 +215,24 @@ def test_word_lists_find_every_word_and_no_other():
     del spelled[""]
     spelled |= {f"w{i}": f"W{i}s" for i in range(40)}
     terms = sorted(spelled, key=str.encode)
-    words = _words.Words(*_words.packed(terms, [spelled[t] for t in terms]), len(terms))
+    words = _word_list.Words(*_word_list.packed(terms, [spelled[t] for t in terms]), len(terms))
     assert [words.find(t) for t in terms] == list(range(len(terms)))
     assert [words.entry(i) for i in range(len(terms))] == [(t, spelled[t]) for t in terms]
     assert list(words) == terms
     assert len(words) == len(terms)
     assert [words.find(t) for t in ("0", "hou", "houses", "zz", "ж")] == [-1] * 5
-    assert _words.Words(*_words.packed([], []), 0).find("a") == -1
+    assert _word_list.Words(*_word_list.packed([], []), 0).find("a") == -1
 
 
 def test_a_spelling_takes_a_byte_and_the_letters_that_the_term_lacks():
-    data, starts = _words.packed(["hous", "housekeep"], ["House", "housekeeper"])
+    data, starts = _word_list.packed(["hous", "housekeep"], ["House", "housekeeper"])
     # nothing shared, 4 letters, hous; a capital, nothing cut, 1 letter, e; 4 shared, 5 letters; nothing cut, 2 letters
     assert bytes(data) == b"\x00\x04hous\x81e" + b"\x04\x05ekeep\x02er"
     assert starts.tolist() == [0]
 
 
 def test_a_spelling_that_is_far_too_long_is_left_out():
-    words = _words.Words(*_words.packed(["a", "b"], ["x" * 255, "x" * 256]), 2)
+    words = _word_list.Words(*_word_list.packed(["a", "b"], ["x" * 255, "x" * 256]), 2)
     assert words.entry(0) == ("a", "x" * 255)
     assert words.entry(1) == ("b", "b")
 
@@ -261,7 +262,7 @@ def test_compounds_are_made_of_known_words(word, inside):
 
 
 def test_it_can_be_had_as_a_table_and_learned_on_from(model, tmp_path):
-    whole = model.table([("en", "de"), ("de", "fr"), ("de", "ru")])
+    whole = default.table(model, [("en", "de"), ("de", "fr"), ("de", "ru")])
     assert whole.pairs == [("de", "fr"), ("en", "de")]
     assert said(whole.translate(Query("q", "Häuser", "de"), "fr")) == [("Häuser", "maison")]
     model.save(tmp_path / "m")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from paragloss.analysis import analyzer
+from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import LanguageError
-from paragloss.serving.bag import BagEncoder, Tower
 from paragloss.translation._spelling import spellings
 from paragloss.translation.embedding import Embedding
 from paragloss.types import Query, Translator

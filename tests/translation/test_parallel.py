@@ -6,8 +6,8 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
-from paragloss.translation import parallel
-from paragloss.translation.parallel import Parallel, Witnessed
+from paragloss.lab.methods import parallel
+from paragloss.translation.parallel_texts import Parallel, Witnessed
 from paragloss.types import Alternative, Concept, Query, Translation
 
 PAIRS = [

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
-from paragloss.translation import table
-from paragloss.translation._bitext import SENTENCE, bags
-from paragloss.translation._model1 import Bags, association, candidate_pairs, learn
+from paragloss.lab.learning.ibm_model1 import Bags, association, candidate_pairs, learn
+from paragloss.lab.learning.parallel_terms import SENTENCE, bags
+from paragloss.lab.methods import table
+from paragloss.translation import word_table
 from paragloss.types import Alternative, Concept, Query, Translator
 
 
@@ -223,7 +224,7 @@ def test_learning_twice_gives_the_same_and_order_of_texts_does_not_matter():
 
 def test_saved_and_loaded_it_translates_the_same(learned, tmp_path):
     learned.save(tmp_path / "t")
-    again = table.Table.load(tmp_path / "t")
+    again = word_table.Table.load(tmp_path / "t")
     query = Query("q", "the red house", "en")
     assert again.translate(query, "fr") == learned.translate(query, "fr")
     assert again.pairs == learned.pairs
@@ -260,12 +261,12 @@ def test_the_start_decides_where_the_texts_leave_it_open(tmp_path):
 def test_pruning_by_hand():
     # Rows sum to one, then what is less than 0.2 or no longer among the two best goes, and the rest sums to one again.
     weights = sp.csr_matrix(np.array([[1.0, 4.0, 3.0, 2.0], [0.0, 1.0, 9.0, 0.0], [0.0, 0.0, 0.0, 0.0]]))
-    pruned = table.prune(weights, min_probability=0.2, most=2)
+    pruned = word_table.prune(weights, min_probability=0.2, most=2)
     assert pruned.toarray() == pytest.approx(np.array([[0, 4 / 7, 3 / 7, 0], [0, 0, 1, 0], [0, 0, 0, 0]]))
     assert pruned.indices.tolist() == [1, 2, 2]  # best first
-    assert table.prune(weights, min_probability=0.3, most=9).indices.tolist() == [1, 2, 2]  # 0.3 is enough
+    assert word_table.prune(weights, min_probability=0.3, most=9).indices.tolist() == [1, 2, 2]  # 0.3 is enough
 
 
 def test_a_row_of_nothing_stays_nothing():
     nothing = sp.csr_matrix((np.zeros(2), ([0, 1], [0, 1])), shape=(2, 2))
-    assert table.prune(nothing, min_probability=0.0, most=5).toarray().tolist() == [[0, 0], [0, 0]]
+    assert word_table.prune(nothing, min_probability=0.0, most=5).toarray().tolist() == [[0, 0], [0, 0]]

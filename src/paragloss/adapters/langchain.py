@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.errors import MissingExtraError
 
 try:
@@ -18,7 +18,7 @@ except ImportError:
 
 
 class ParaglossRetriever(BaseRetriever):
-    """Documents of any language for a question in one's own; `lang`, `to`, `k` and `pipeline` as in `Engine.search`.
+    """Documents of any language for a question in one's own; `lang`, `to`, `k`, `pipeline` as in `Collection.search`.
 
     What LangChain gets as the content is the whole text (`whole=False`: the passage that matched); the rest is in its
     metadata: language, title, score, fit and what the document has of its own.
@@ -26,7 +26,7 @@ class ParaglossRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    engine: Engine
+    engine: Collection
     lang: str | None = None
     to: list[str] | None = None
     k: int = 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.errors import MissingExtraError
 
 try:
@@ -15,12 +15,12 @@ except ImportError:
 
 
 class ParaglossRetriever(BaseRetriever):
-    """Documents of any language for a question in one's own; options as in `Engine.search`. A node is a whole document,
-    its score the `fit`: a share that can be compared between languages."""
+    """Documents of any language for a question in one's own; options as in `Collection.search`. A node is a whole
+    document, its score the `fit`: a share that can be compared between languages."""
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Collection,
         *,
         lang: str | None = None,
         to: Sequence[str] | None = None,

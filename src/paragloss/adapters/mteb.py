@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paragloss import languages
-from paragloss.engine import load
+from paragloss.collection import load
 from paragloss.errors import LanguageError, MissingExtraError
 from paragloss.types import Encoder, Floats
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paragloss.engine import Engine
+from paragloss.collection import Collection
 from paragloss.errors import MissingExtraError
 from paragloss.types import Query
 
@@ -22,7 +22,7 @@ class ParaglossRetriever(pt.Transformer):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Collection,
         *,
         lang: str = "",
         to: Sequence[str] | None = None,

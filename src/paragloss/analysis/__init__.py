@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from paragloss.analysis.alarm import check_yield
+from paragloss.analysis.yield_check import check_yield
 from paragloss.errors import LanguageError
 from paragloss.languages import normalise
 from paragloss.types import Analyzer

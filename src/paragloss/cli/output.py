@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from paragloss.cli.safely import plain, plain_json
+from paragloss.cli.terminal_text import plain, plain_json
 from paragloss.errors import InputError
 
 T = TypeVar("T")

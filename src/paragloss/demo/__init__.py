@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from paragloss.demo.collection import ITSELF, RELATED, concepts, documents, queries, related
-from paragloss.demo.measuring import measured
-from paragloss.engine import Engine
+from paragloss.collection import Collection
+from paragloss.demo.measurement import measured
+from paragloss.demo.texts import ITSELF, RELATED, concepts, documents, queries, related
 from paragloss.errors import InputError
 
 __all__ = ["ITSELF", "QUESTIONS", "RELATED", "concepts", "documents", "queries", "related", "run"]
@@ -32,7 +32,7 @@ def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) 
     into.mkdir(parents=True)
     (into / ".paragloss-demo").touch()
     say("Indexing sixty concepts in twelve languages; the default model needs no training ...")
-    with Engine.open_or_create(str(into / "collection")) as engine:
+    with Collection.open_or_create(str(into / "collection")) as engine:
         engine.index(documents())
         say(f"{engine.count()} documents. Now some searches across languages:\n")
         for text, lang, to in QUESTIONS:

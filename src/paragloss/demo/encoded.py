@@ -1,5 +1,5 @@
 """What a pretrained encoder would have found: vectors of the demonstration's texts by multilingual-e5-small, kept
-beside them in 8 bits, since encoding takes half a second a document. `recipes/demo_vectors.py` makes the file.
+beside them in 8 bits, since encoding takes half a second a document. `studies/demo_vectors.py` makes the file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.serving.pretrained import passages
+from paragloss.encoders.pretrained import passages
 from paragloss.types import Document, Floats, Hit, Query, Ranking
 
 FILE = "e5.npz"

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from paragloss.errors import InputError
-from paragloss.formats import apart, csv, folder, irds, jsonl, lsclir, markdown, trec, wikipedia
+from paragloss.formats import csv, irds, jsonl, lsclir, markdown, sandbox, trec, wikipedia
+from paragloss.formats import folder_files as folder
 from paragloss.formats.foreign import READERS as FOREIGN
 from paragloss.formats.text import BROKEN, OnError, PathLike, broken, open_bytes, suffix
 from paragloss.types import Document
@@ -126,7 +127,7 @@ def _file(path: Path, relative: str, name: str, kind: str, on_error: OnError) ->
     if kind in _DUMPS:
         yield from _DUMPS[kind](path, on_error=on_error)
         return
-    page = apart.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
+    page = sandbox.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
     where = readable(os.path.abspath(path))
     yield page._replace(lang=page.lang or folder.path_lang(relative), meta={**page.meta, "path": where})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paragloss.errors import InputError
-from paragloss.formats import clicks, csv, irds, jsonl, lsclir, trec
+from paragloss.formats import click_logs, csv, irds, jsonl, lsclir, trec
 from paragloss.formats.text import OnError, PathLike, lines, suffix
 from paragloss.types import Qrels, Query
 
@@ -18,8 +18,8 @@ def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]
         return irds.read_queries(str(path))
     kind = suffix(path)
     first = next((line.strip() for _, line in lines(path) if line.strip()), "")
-    if clicks.is_log(first):
-        return clicks.read_queries(path, on_error=on_error)
+    if click_logs.is_log(first):
+        return click_logs.read_queries(path, on_error=on_error)
     if kind in (".jsonl", ".ndjson"):
         return jsonl.read_queries(path, on_error=on_error)
     if kind in (".csv", ".tsv"):

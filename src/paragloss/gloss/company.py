@@ -1,5 +1,5 @@
 """Which English words keep company with each other, as a small vector for each: what tells the sense of a word from the
-words around it. Learned by recipes/company.py from open texts; what lies in company.npz is CC BY-SA 4.0 (NOTICE)."""
+words around it. Learned by studies/company.py from open texts; what lies in company.npz is CC BY-SA 4.0 (NOTICE)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.romanising import romanised
+from paragloss.analysis.romanisation import romanised
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
 from paragloss.gloss import company

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from paragloss.analysis.sentences import sentences
-from paragloss.serving.bag import BagEncoder
+from paragloss.encoders.bag import BagEncoder
 from paragloss.types import Analyzer, Floats, Span
 
 #: How far into a document snippets look; nobody reads on for the 100th page's sake.

@@ -1,5 +1,5 @@
 """Which language a few words are in: a linear classifier over hashed character n-grams, learned from open sets of
-sentences, words and names by recipes/identification.py. It says how likely each of its languages is, no more."""
+sentences, words and names by studies/identification.py. It says how likely each of its languages is, no more."""
 
 from __future__ import annotations
 

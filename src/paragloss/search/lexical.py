@@ -12,7 +12,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, sparse
-from paragloss.search.met import Met
+from paragloss.search.matches import Met
 from paragloss.statistics import Statistics
 from paragloss.types import Analyzer, Query, Ranking, SparseVector, Store, Where
 

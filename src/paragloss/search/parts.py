@@ -12,18 +12,18 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from paragloss.analysis import analyzer
+from paragloss.encoders.bag import BagEncoder
+from paragloss.encoders.hubness import Queries
 from paragloss.errors import InputError
 from paragloss.search import merged
 from paragloss.search.dense import Dense
 from paragloss.search.expanded import Expanded
-from paragloss.search.fields import translation, weights
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
+from paragloss.search.indexed_fields import translation, weights
 from paragloss.search.lexical import Lexical
 from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synonymous
-from paragloss.serving.bag import BagEncoder
-from paragloss.serving.hubness import Queries
 from paragloss.statistics import Statistics
 from paragloss.translation import engines, tagging, transliteration
 from paragloss.translation.chosen import Chosen
@@ -33,7 +33,7 @@ from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.expansion import Feedback
 from paragloss.translation.machine import Machine
-from paragloss.translation.parallel import Witnessed
+from paragloss.translation.parallel_texts import Witnessed
 from paragloss.translation.wordnet import WordNet
 from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Translator
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from paragloss.encoders.bag import BagEncoder
 from paragloss.search import parts as made
+from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated
-from paragloss.search.everywhere import Everywhere
-from paragloss.search.fields import FIELDS, named, translation
 from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse, written
+from paragloss.search.indexed_fields import FIELDS, named, translation
 from paragloss.search.merged import Merge, Merged, by_score
 from paragloss.search.options import shown
 from paragloss.search.parts import Asked, Parts
+from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
-from paragloss.search.wording import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
-from paragloss.serving.bag import BagEncoder
 from paragloss.translation.combined import known
-from paragloss.translation.table import OWN
+from paragloss.translation.word_table import OWN
 from paragloss.types import Query, Searcher, Translator
 
 __all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]

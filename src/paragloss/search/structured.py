@@ -19,8 +19,8 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Bags, Doubles, Ids, Integers, dot, sparse
 from paragloss.ranking import rank, top
-from paragloss.search.fields import INNER
-from paragloss.search.met import Met
+from paragloss.search.indexed_fields import INNER
+from paragloss.search.matches import Met
 from paragloss.statistics import Statistics, rarity, summed
 from paragloss.translation.inner import MARK, PART, WITHIN
 from paragloss.types import Analyzer, Hit, Query, Ranking, SparseRows, SparseVector, Store, Where

@@ -17,7 +17,7 @@ import numpy as np
 from paragloss.analysis import analyzer, check_yield
 from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
-from paragloss.search.fields import INNER, language_of, text_of
+from paragloss.search.indexed_fields import INNER, language_of, text_of
 from paragloss.statistics import DRIFT, Statistics
 from paragloss.translation.inner import as_written, inside
 from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store

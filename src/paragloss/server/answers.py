@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paragloss.engine import Answer, Deadline, Engine
+from paragloss.collection import Answer, Collection, Deadline
 from paragloss.types import Query, Where
 
 #: How deep languages are counted: what a person might page through.
@@ -14,13 +14,13 @@ DEPTH = 50
 
 
 def found(
-    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
+    engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
 ) -> dict[str, Any]:
     return _shown(engine, engine.search(q, lang=lang, to=to, deadline=deadline, **options))
 
 
 def each_language(
-    engine: Engine, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
+    engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
 ) -> dict[str, Any]:
     """The best documents, and after them the best of every language that has none among them."""
     options = {**options, "deadline": deadline}
@@ -35,12 +35,12 @@ def each_language(
     return _shown(engine, answer._replace(results=results))
 
 
-def _shown(engine: Engine, answer: Answer) -> dict[str, Any]:
+def _shown(engine: Collection, answer: Answer) -> dict[str, Any]:
     results = [result._replace(meta=engine.without_folders(result.meta)) for result in answer.results]
     return answer._replace(results=results).as_json()
 
 
-def counted(engine: Engine, q: str, lang: str, where: Where | None, deadline: Deadline) -> dict[str, Any]:
+def counted(engine: Collection, q: str, lang: str, where: Where | None, deadline: Deadline) -> dict[str, Any]:
     query, spread = engine.spread(q, lang=lang or None, k=DEPTH, where=where, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
@@ -49,12 +49,12 @@ def counted(engine: Engine, q: str, lang: str, where: Where | None, deadline: De
     }
 
 
-def why(engine: Engine, q: str, lang: str, id: str, how: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+def why(engine: Collection, q: str, lang: str, id: str, how: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
     return engine.why(Query("", q, lang), id, deadline=deadline, **how)
 
 
 def glosses(
-    engine: Engine, texts: Sequence[tuple[str, str]], how: dict[str, Any], deadline: Deadline
+    engine: Collection, texts: Sequence[tuple[str, str]], how: dict[str, Any], deadline: Deadline
 ) -> list[dict[str, Any]]:
     """Of several texts, each with its language."""
     found = []

@@ -10,12 +10,12 @@ from paragloss.errors import MissingExtraError, ParaglossError
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
-    from paragloss.engine import Engine
+    from paragloss.collection import Collection
 
 MOST, LONGEST = 50, 20_000
 
 
-def build(engine: Engine) -> MCPServer:
+def build(engine: Collection) -> MCPServer:
     """The protocol's server over an open collection."""
     try:
         from mcp.server import MCPServer
@@ -67,7 +67,7 @@ def build(engine: Engine) -> MCPServer:
 
 def serve(collection: str) -> None:
     """Talk to one assistant over standard input and output until it hangs up."""
-    from paragloss.engine import Engine
+    from paragloss.collection import Collection
 
-    with Engine.open(collection) as engine:
+    with Collection.open(collection) as engine:
         build(engine).run("stdio")

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from paragloss.engine import Deadline, Engine
+from paragloss.collection import Collection, Deadline
 from paragloss.errors import InputError, ParaglossError
 from paragloss.server.limits import DEFAULT, Limits
 from paragloss.server.logs import LOGGER, note
@@ -41,7 +41,7 @@ class BusyError(ParaglossError):
 class Library:
     """Made by `open`; `close` writes everything down."""
 
-    def __init__(self, engines: Mapping[str, Engine], limits: Limits = DEFAULT, *, workers: int = 0) -> None:
+    def __init__(self, engines: Mapping[str, Collection], limits: Limits = DEFAULT, *, workers: int = 0) -> None:
         self.engines = dict(engines)
         self.limits = limits
         self._running: dict[Future[Any], Deadline] = {}
@@ -63,10 +63,10 @@ class Library:
             raise InputError("no COLLECTION given: name at least one folder or address")
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             raise InputError(f"two collections are called {twice[0]!r}: rename one of the folders")
-        engines: dict[str, Engine] = {}
+        engines: dict[str, Collection] = {}
         try:
             for name, location in zip(names, locations, strict=True):
-                engines[name] = Engine.open(location)
+                engines[name] = Collection.open(location)
         except BaseException:
             for engine in engines.values():
                 engine.close()
@@ -95,7 +95,7 @@ class Library:
                     if self._closing.wait(_BREATH if self.waiting else 0.0):
                         return
 
-    def __getitem__(self, name: str | None) -> Engine:
+    def __getitem__(self, name: str | None) -> Collection:
         """The engine of a collection; the first when none is named."""
         if not name:
             return next(iter(self.engines.values()))
@@ -173,7 +173,7 @@ class Library:
             engine.close()
 
 
-def _first(engine: Engine) -> None:
+def _first(engine: Collection) -> None:
     with suppress(ParaglossError):
         engine.search("a first search", k=1)
 

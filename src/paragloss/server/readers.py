@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from paragloss import errors
-from paragloss.engine import Engine
-from paragloss.engine.processes import pool
+from paragloss.collection import Collection
+from paragloss.collection.processes import pool
 
 
 class Failed(NamedTuple):
@@ -29,7 +29,7 @@ class Failed(NamedTuple):
 class Readers:
     """So many processes for all collections, by name; `ready` once each has them open."""
 
-    def __init__(self, engines: Mapping[str, Engine], number: int) -> None:
+    def __init__(self, engines: Mapping[str, Collection], number: int) -> None:
         self._open, self.number = ExitStack(), number
         locations = {name: engine.location for name, engine in engines.items()}
         self._pool = self._open.enter_context(pool(number, _begin, locations))
@@ -55,7 +55,7 @@ class Readers:
 # In the processes
 
 _locations: Mapping[str, str] = {}
-_engines: dict[str, tuple[Engine, tuple[str, str]]] = {}
+_engines: dict[str, tuple[Collection, tuple[str, str]]] = {}
 
 
 def _begin(locations: Mapping[str, str]) -> None:
@@ -75,13 +75,13 @@ def _answer(name: str, state: tuple[str, str], work: Callable[..., Any], told: S
         return Failed(type(error).__name__, str(error))
 
 
-def _engine(name: str, state: tuple[str, str]) -> Engine:
+def _engine(name: str, state: tuple[str, str]) -> Collection:
     """Opened again when something else than documents was changed; terms are counted as they are now."""
     engine, read = _engines.get(name, (None, ("", "")))
     if engine is None or read[1] != state[1]:
         if engine is not None:
             engine.close()
-        engine = Engine.open(_locations[name])
+        engine = Collection.open(_locations[name])
     elif read[0] != state[0]:
         engine.catch_up()
     _engines[name] = engine, state

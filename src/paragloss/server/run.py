@@ -36,7 +36,7 @@ def run(
     try:
         import uvicorn
 
-        from paragloss.server.app import build
+        from paragloss.server.application import build
         from paragloss.server.connections import Connection
     except ImportError:
         raise MissingExtraError("the server", "serve") from None

@@ -63,7 +63,7 @@ def exists(location: str | Path) -> bool:
         from paragloss.stores.cluster import ClusterStore
 
         return ClusterStore.exists(*_server(str(location)))
-    from paragloss.stores._copies import whole
+    from paragloss.stores._snapshots import whole
 
     _recover(Path(location))
     return whole(Path(location)) and Path(location, "meta.json").is_file()

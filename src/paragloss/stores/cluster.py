@@ -21,7 +21,7 @@ from paragloss.stores import _points
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs
 from paragloss.stores._fence import Fence
-from paragloss.stores._names import Names
+from paragloss.stores._point_ids import Names
 from paragloss.stores._points import BATCH, Between, Match, Placement, Shape
 from paragloss.stores._shards import UNKNOWN, Languages, asked
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where

@@ -32,16 +32,16 @@ import qdrant_edge as edge
 
 from paragloss.errors import StoreError
 from paragloss.ranking import rank
-from paragloss.stores import _copies, _files, _points
+from paragloss.stores import _files, _points, _snapshots
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._copies import copy_sparse
 from paragloss.stores._guards import ROOM, TOGETHER, enough_room, loaded, survives, told
-from paragloss.stores._names import Names
+from paragloss.stores._point_ids import Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.stores._recent import Packed, Recent
 from paragloss.stores._seal import broken, seal, unseal
-from paragloss.stores._settling import settle, vectors_of
 from paragloss.stores._sharing import Host
+from paragloss.stores._snapshots import copy_sparse
+from paragloss.stores._vector_repair import settle, vectors_of
 from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 _OPTIMIZE = f"""{TOGETHER}
@@ -139,7 +139,7 @@ class EmbeddedStore(KeptVectors):
         try:
             _unchanged(path, anyway)
             vouched = not anyway and unseal(path)
-            _copies.mend(path)
+            _snapshots.mend(path)
             _files.sweep(path)
             _files.sweep(path / "blobs")
             settle(path / "shard")
@@ -367,7 +367,7 @@ class EmbeddedStore(KeptVectors):
 
     @property
     def size(self) -> int:
-        return _copies.size(self.path)
+        return _snapshots.size(self.path)
 
     @contextmanager
     def copies(self, number: int) -> Iterator[list[str]]:
@@ -376,7 +376,7 @@ class EmbeddedStore(KeptVectors):
             if not self._read_only and shutil.disk_usage(self.path).free > ROOM + 2 * number * self.size:
                 with self._turn, told(f"{self.path} could not be copied"):
                     self._open.flush()
-                    made += [_copies.copied(self.path) for _ in range(number)]
+                    made += [_snapshots.copied(self.path) for _ in range(number)]
             yield [str(path) for path in made]
         finally:
             for path in made:
@@ -398,7 +398,7 @@ class EmbeddedStore(KeptVectors):
                     with told(f"{self.path} could not be copied"):
                         with self._turn:
                             self._open.flush()
-                        copy = _copies.copied(self.path)
+                        copy = _snapshots.copied(self.path)
                 self._exchange(copy, shape)
             finally:
                 self._since = None
@@ -447,7 +447,7 @@ class EmbeddedStore(KeptVectors):
             self._open.flush()
             self._open.close()
             try:
-                _copies.exchange(self.path, copy)
+                _snapshots.exchange(self.path, copy)
             finally:
                 self._shard = loaded(self.path / "shard")
                 self._unflushed, self._indexed = 0, set(self._shard.info().payload_schema)

@@ -1,6 +1,6 @@
 """What a name of one language may sound like in another: for each consonant which ones it becomes, and how often.
 
-Learned from names of places (recipes/names.py) and kept beside the default model; a language that is not there is taken
+Learned from names of places (studies/names.py) and kept beside the default model; a language that is not there is taken
 to say every consonant as it is.
 """
 

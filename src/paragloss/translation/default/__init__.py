@@ -5,13 +5,15 @@ The code is Apache-2.0 like the rest; what lies in `data` is CC BY-SA 4.0, with 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from paragloss.errors import ModelError
 from paragloss.translation.default._model import HUB, KIND, Default
+from paragloss.translation.word_table import Table
 
-__all__ = ["KIND", "Default", "load", "open"]
+__all__ = ["KIND", "Default", "load", "open", "table"]
 
 _PLACE = Path(__file__).parent / "data" / "model"
 
@@ -22,7 +24,7 @@ def open() -> Default:
     if not (_PLACE / "meta.json").is_file():
         raise ModelError(
             f"the default model is not at {_PLACE}: install paragloss again, or build it "
-            "(python recipes/default_model.py)"
+            "(python studies/default_model.py)"
         )
     return Default.load(_PLACE)
 
@@ -35,3 +37,10 @@ def load(path: str | Path) -> Default:
     for lang in model.langs:
         model.knows("a", lang)
     return model
+
+
+def table(model: Default, pairs: Iterable[tuple[str, str]]) -> Table:
+    """Some pairs as a Table, in full: what `train table --start default` goes on from."""
+    from paragloss.translation.default import _unpacked_table  # scipy, which only learning needs
+
+    return _unpacked_table.table(model, pairs)

@@ -1,7 +1,7 @@
 """The translator that comes with the package: some forty languages, each with a table to English and one back, so that
 any pair goes through English: P(y | x) = sum over e of P(y | e) P(e | x). Everything stays in files, memory-mapped.
 
-Knows nothing of how it was learned (recipes/default_model.py) or of searching.
+Knows nothing of how it was learned (studies/default_model.py) or of searching.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from paragloss.errors import LanguageError, ModelError
 from paragloss.languages import normalise, scripts
 from paragloss.translation.default._compounds import COMPOUNDING, UNSPACED, inside, joined, parts
 from paragloss.translation.default._rows import Rows
-from paragloss.translation.default._words import Words
-from paragloss.translation.table import Table
+from paragloss.translation.default._word_list import Words
 from paragloss.types import Alternative, Query, Translation
 
 KIND = "default"
@@ -265,12 +264,6 @@ class Default:
 
     def _slice(self, name: str, where: Sequence[int]) -> npt.NDArray[Any]:
         return np.asarray(self._arrays[name])[where[0] : where[1]]
-
-    def table(self, pairs: Iterable[tuple[str, str]]) -> Table:
-        """Some pairs as a Table, in full: what `table.fit(..., start="default")` goes on from."""
-        from paragloss.translation.default import _unpacked
-
-        return _unpacked.table(self, pairs)
 
     def save(self, path: str | Path) -> None:
         artefacts.save(path, KIND, meta=self._meta, arrays=self._arrays)

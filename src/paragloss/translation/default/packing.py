@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from paragloss.translation.default import _rows, _words
+from paragloss.translation.default import _rows, _word_list
 from paragloss.translation.default._model import HUB, Default
 
 
@@ -51,7 +51,7 @@ def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None
 def _words_of(
     terms: Sequence[str], spellings: Sequence[str], arrays: dict[str, list[npt.NDArray[Any]]]
 ) -> dict[str, Any]:
-    data, starts = _words.packed(terms, spellings)
+    data, starts = _word_list.packed(terms, spellings)
     return {"words": len(terms), "text": _add(arrays, "words", data), "groups": _add(arrays, "groups", starts)}
 
 

@@ -1,5 +1,0 @@
-"""The collections of `paragloss.recipes.sets`, for the scripts beside this file."""
-
-from paragloss.recipes.sets import Split, folder, known_item, sentences, split
-
-__all__ = ["Split", "folder", "known_item", "sentences", "split"]

@@ -1,0 +1,33 @@
+"""The command that makes a dictionary searchable."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from paragloss.cli.output import Skipped, writable_model
+from paragloss.cli.program import app
+
+
+@app.command()
+def dictionary(
+    file: Annotated[
+        str, typer.Argument(help="MUSE or TSV pairs, dictd .index, .tei, CC-CEDICT .u8, Wiktionary .jsonl.")
+    ],
+    lang: Annotated[str, typer.Option(help="The language of the headwords.")],
+    to: Annotated[str, typer.Option(help="The language of the translations.")],
+    out: Annotated[str, typer.Option(help="Where the model goes: a folder.")],
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable entries.")] = False,
+) -> None:
+    """Make a dictionary that collections can be searched with: `index --model` takes it."""
+    from paragloss.formats.dictionaries import read_entries
+    from paragloss.languages import normalise
+    from paragloss.translation.dictionary import Dictionary
+
+    writable_model(out)
+    source, target, skipped = normalise(lang), normalise(to), Skipped(skip_bad)
+    made = Dictionary.build(read_entries(file, source, target, on_error=skipped.note), source, target)
+    made.save(out)
+    skipped.tell()
+    print(f"{len(made)} headwords, {source} to {target}: {out}")

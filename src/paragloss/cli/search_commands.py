@@ -1,0 +1,156 @@
+"""Commands that ask."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Annotated, Any
+
+import typer
+
+from paragloss.cli.output import Progress, print_json, print_table, show, writable
+from paragloss.cli.program import AsJson, In, app
+from paragloss.errors import InputError
+from paragloss.formats.conditions import conditions
+from paragloss.types import Query, Ranking
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What you are looking for, in your language.")] = "",
+    collection: In = "",
+    lang: Annotated[str, typer.Option(help="The language of the query; found out when not given.")] = "",
+    to: Annotated[str, typer.Option(help="Languages to find documents in, such as da,it; all when not given.")] = "",
+    k: Annotated[int | None, typer.Option(min=1, help="How many documents; 10, or 100 with --queries.")] = None,
+    pipeline: Annotated[
+        str, typer.Option(help="How to search: see `paragloss info`. Everything, fused, by default.")
+    ] = "",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="Only documents with FIELD=VALUE, or <, <=, >, >= a number or date: year>=1999."),
+    ] = None,
+    no_default: Annotated[
+        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, this time.")
+    ] = False,
+    queries: Annotated[str, typer.Option(help='A file of queries, rows {"id","lang","text"}.')] = "",
+    run: Annotated[str, typer.Option(help="Where the TREC run goes, with --queries.")] = "",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that search, with --queries; as many as processors.")
+    ] = None,
+    explain_pipeline: Annotated[
+        bool, typer.Option("--explain-pipeline", help="Print the nested searchers, and how the query is understood.")
+    ] = False,
+    why: Annotated[bool, typer.Option("--why", help="Say which words met, and through what.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find documents for a query, or make a run for a file of queries."""
+    from paragloss.collection import Collection
+
+    if not collection:
+        raise InputError("no --in given: say which collection to search")
+    if bool(query) == bool(queries) and not (explain_pipeline and not queries):
+        raise InputError("give either a query or --queries FILE")
+    targets = to.split(",") if to else None
+    with Collection.open(collection, default=not no_default) as engine:
+        if explain_pipeline:
+            print(engine.explain(query, lang=lang or None, to=targets, pipeline=pipeline or None))
+            return
+        wanted = conditions(where or [])
+        if queries:
+            from paragloss.collection.processes import processors
+
+            make_run(
+                engine,
+                queries,
+                run,
+                lang=lang,
+                to=targets,
+                k=k or 100,
+                pipeline=pipeline or None,
+                where=wanted,
+                workers=workers or processors(),
+            )
+            return
+        how: dict[str, Any] = {"to": targets, "k": k or 10, "pipeline": pipeline or None, "where": wanted}
+        answer = engine.search(query, lang=lang or None, **how)
+        said = [engine.why(Query("", query, lang), found.id, **how) for found in answer.results] if why else []
+    if as_json:
+        print_json(_with_reasons(answer.as_json(), said))
+    else:
+        show(answer, said)
+
+
+def _with_reasons(answer: dict[str, Any], said: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answer, each result with its parts where it was asked why."""
+    for result, why in zip(answer["results"], said, strict=False):
+        result["why"] = why["parts"]
+    return answer
+
+
+@app.command()
+def translate(
+    query: Annotated[str, typer.Argument(help="What to translate.")],
+    by: Annotated[str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")],
+    lang: Annotated[str, typer.Option(help="The language of the query.")],
+    to: Annotated[str, typer.Option(help="The language to translate into.")],
+    pos: Annotated[bool, typer.Option("--pos", help="A dictionary's translations of a word's part of speech.")] = False,
+    parallel: Annotated[str, typer.Option(help="Parallel texts to choose by, as `train parallel` keeps them.")] = "",
+    one: Annotated[bool, typer.Option("--one", help="Only what parallel texts say most of.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what each word of a query may be in another language, and how likely."""
+    from paragloss.collection import translator
+    from paragloss.languages import normalise
+    from paragloss.translation.parallel_texts import Parallel, Witnessed
+
+    source, target = normalise(lang), normalise(to)
+    words = translator(by, source, target, pos=pos)
+    if parallel:
+        words = Witnessed(words, Parallel.load(parallel), one=one)
+    clauses = words.translate(Query("", query, source), target)
+    if as_json:
+        print_json([{"source": c.source, "alternatives": [a._asdict() for a in c.alternatives]} for c in clauses])
+        return
+    rows = [
+        [clause.source if not place else "", alternative.text, f"{alternative.weight:.3f}"]
+        for clause in clauses
+        for place, alternative in enumerate(clause.alternatives)
+    ]
+    print_table([lang, to, "weight"], rows)
+
+
+def make_run(
+    engine: Any,
+    queries: str,
+    run: str,
+    *,
+    lang: str,
+    to: list[str] | None,
+    k: int,
+    pipeline: str | None,
+    where: Any,
+    workers: int,
+) -> None:
+    from paragloss.formats.queries import read_queries
+    from paragloss.formats.trec import write_run
+
+    if not run:
+        raise InputError("no --run given: say where the run goes, such as --run out.trec")
+    writable(run, "--run")
+    asked = [q if q.lang else q._replace(lang=lang) for q in read_queries(queries)]
+    if not asked:
+        raise InputError(f"{queries} holds no queries")
+    if twice := [id for id, count in Counter(q.id for q in asked).items() if count > 1]:
+        raise InputError(
+            f"{queries} has {len(twice)} ids more than once, the first {twice[0]!r}: give each query its own"
+        )
+    results: dict[str, Ranking] = {}
+    started = time.perf_counter()
+    with Progress("searching") as bar:
+        for some in engine.rankings(asked, k=k, to=to, pipeline=pipeline, where=where, workers=workers):
+            batch = asked[len(results) : len(results) + len(some)]
+            results.update({q.id: ranking for q, ranking in zip(batch, some, strict=True)})
+            bar(len(results), len(asked))
+    write_run(run, results, tag=pipeline or "paragloss")
+    seconds = time.perf_counter() - started
+    print(f"{len(asked)} queries in {seconds:.1f} s ({1000 * seconds / len(asked):.1f} ms each): {run}")

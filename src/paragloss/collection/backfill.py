@@ -1,0 +1,107 @@
+"""Slow encoders: documents can be found by their words at once, and get the vectors they lack afterwards.
+
+What has a vector is never encoded again while its text stands: whoever stops and starts again goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from paragloss.encoders.pretrained import Pretrained, passages, pool
+from paragloss.types import Document, Floats, Query, Store
+
+#: Passages encoded at a time: what a kill may cost of each process. For fewer documents than that in all, starting
+#: processes takes longer than they save.
+_TOGETHER = 16
+
+
+def slow(models: Mapping[str, Any]) -> dict[str, Pretrained]:
+    return {name: model for name, model in models.items() if isinstance(model, Pretrained)}
+
+
+def kept(store: Store, names: Sequence[str], documents: Sequence[Document]) -> dict[str, list[Floats | None]]:
+    """The vectors that documents about to be added have already, where what an encoder reads is unchanged."""
+    if not names:
+        return {}
+    there = store.get([document.id for document in documents], vectors=names)
+    same = [
+        old if old is not None and _read(old.document) == _read(new) else None
+        for old, new in zip(there, documents, strict=True)
+    ]
+    return {name: [None if old is None else old.dense.get(name) for old in same] for name in names}
+
+
+def catch_up(
+    store: Store,
+    name: str,
+    model: Pretrained,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    processes: int | None = None,
+) -> int:
+    """Give every document that lacks them its vectors, and say how many got them. Each few are safe on disk."""
+    where = {"lang": list(model.langs)}
+    total, done = store.count(where, lacking=name), 0
+    if not total:
+        return 0
+    waiting: deque[list[tuple[str, int]]] = deque()
+
+    def jobs() -> Iterator[pool.Job]:
+        for records in store.scroll(where, batch=256, lacking=name):
+            for lang, read in _jobs([record.document for record in records]):
+                waiting.append([(id, len(texts)) for id, texts in read])
+                yield [text for _, texts in read for text in texts], lang
+
+    for rows in pool.encode(model, jobs(), processes=1 if total < _TOGETHER else processes):
+        of = waiting.popleft()
+        parts = np.split(rows, np.cumsum([count for _, count in of])[:-1])
+        known = {id: part for (id, _), part in zip(of, parts, strict=True) if part.any()}
+        store.update_dense(name, list(known), list(known.values()))
+        done += len(of)
+        if progress:
+            progress(done, total)
+    return done
+
+
+def best_passages(
+    store: Store, models: Mapping[str, Any], query: Query, documents: Sequence[Document]
+) -> dict[str, tuple[int, int]]:
+    """Where the passage stands that speaks for each document, of those that have several."""
+    best: dict[str, tuple[int, int]] = {}
+    for name, model in slow(models).items():
+        if query.lang not in model.langs:
+            continue
+        asked = model.encode([query.text], query.lang)[0]
+        for record in store.get([document.id for document in documents], vectors=[name]):
+            rows = record.dense.get(name) if record is not None else None
+            if record is None or rows is None or len(rows) < 2:
+                continue
+            spans = passages.spans(record.document.text)
+            if len(spans) == len(rows):  # else it was cut by another version
+                best.setdefault(record.document.id, spans[int(np.argmax(rows @ asked))])
+    return best
+
+
+def _jobs(documents: Sequence[Document]) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
+    """Documents of one language with their passages, as many together as make a batch."""
+    for lang in dict.fromkeys(document.lang for document in documents):
+        batch: list[tuple[str, list[str]]] = []
+        for document in (d for d in documents if d.lang == lang):
+            batch.append((document.id, passages.read(document)))
+            if _size(batch) >= _TOGETHER:
+                yield lang, batch
+                batch = []
+        if batch:
+            yield lang, batch
+
+
+def _size(batch: Iterable[tuple[str, list[str]]]) -> int:
+    return sum(len(texts) for _, texts in batch)
+
+
+def _read(document: Document) -> tuple[str, str, str]:
+    return document.lang, document.title, document.text

@@ -1,0 +1,350 @@
+"""Opens a collection; text in, titled snippets out. The one object the command line and the server hold: what it does
+is done by `opening`, `writing`, `answering` and `describing`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from paragloss import artefacts
+from paragloss.collection import bulk_search, description, opening, retrieval, writer
+from paragloss.collection.models import about, load
+from paragloss.collection.query_language import Guess
+from paragloss.collection.retrieval import Answer
+from paragloss.collection.sources import documents_of, known_roots, without_folders
+from paragloss.collection.state import Held, leave_out_default
+from paragloss.collection.writer import Done, Encoding, Progress
+from paragloss.formats.text import OnError
+from paragloss.search import terms
+from paragloss.search.deadline import Deadline
+from paragloss.stores import Placement, exists
+from paragloss.translation.glossary import Pair
+from paragloss.types import Document, Query, Ranking, Record, Where
+
+__all__ = ["Answer", "Collection", "Done", "describe"]
+
+
+class Collection:
+    """A collection and the models it is searched with. Use it in a `with` block, or close it."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+
+    @classmethod
+    def create(
+        cls,
+        location: str,
+        *,
+        models: Sequence[str] = (),
+        default: bool = True,
+        precision: str = "float32",
+        machine: str = "",
+        translate_to: str = "",
+        placement: Placement | None = None,
+    ) -> Collection:
+        """Start a collection searched with the default model, unless that is to be left out of it, and with some
+        trained models, which are copied into it. `precision` says how finely the vectors of pretrained encoders are
+        kept: float32, float16, int8 or binary. `machine` is the translation engine that `mt` in a pipeline means; with
+        `translate_to` it also translates documents into that language. `placement` says how a server spreads it."""
+        held = opening.create(
+            location,
+            models=models,
+            default=default,
+            precision=precision,
+            machine=machine,
+            translate_to=translate_to,
+            placement=placement,
+        )
+        return cls(held)
+
+    @classmethod
+    def open(cls, location: str, *, default: bool = True) -> Collection:
+        """Open a collection; without `default`, leave the default model out this time."""
+        return cls(opening.open(location, default=default))
+
+    @classmethod
+    def open_or_create(
+        cls,
+        location: str,
+        *,
+        models: Sequence[str] = (),
+        default: bool = True,
+        precision: str = "float32",
+        machine: str = "",
+        translate_to: str = "",
+        placement: Placement | None = None,
+    ) -> Collection:
+        """Open a collection, adding models it does not have yet; or start one. Without `default` it is searched
+        without the default model from now on, as one that was started so."""
+        if not exists(location):
+            return cls.create(
+                location,
+                models=models,
+                default=default,
+                precision=precision,
+                machine=machine,
+                translate_to=translate_to,
+                placement=placement,
+            )
+        engine = cls.open(location, default=default)
+        try:
+            if not default:
+                leave_out_default(engine.held.store)
+            opening.use_machine(engine.held, machine, translate_to)
+            for path in models:
+                engine.add_model(path, precision=precision)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    def __enter__(self) -> Collection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write down what is known and let go of the collection."""
+        self.held.close()
+
+    @property
+    def location(self) -> str:
+        return self.held.location
+
+    @property
+    def langs(self) -> tuple[str, ...]:
+        """The languages of the documents."""
+        return self.held.langs
+
+    def count(self, where: Where | None = None) -> int:
+        return self.held.store.count(where)
+
+    def state(self) -> tuple[str, str]:
+        """What another process must have read to search as this one does: the terms' counts, and everything else but
+        documents. Each changes when that does."""
+        return self.held.store.state(terms.STATISTICS)
+
+    def catch_up(self) -> None:
+        """Take in what another process has written since."""
+        self.held.index.catch_up(every=0.0)
+
+    def read_ahead(self) -> Iterator[int]:
+        """What searches would read bit by bit, into memory, as far as there is room for it: step by step, with how many
+        documents were read so far. A server's collection is read by the server itself."""
+        return self.held.store.read_ahead(terms.NAME)
+
+    def tend(self) -> None:
+        """What makes searching quick once many documents have been added: a graph of their vectors, where one is due.
+        Takes minutes; searches and writes go on."""
+        writer.tend(self.held)
+
+    # Writing
+
+    def take_over(self) -> None:
+        """Write, from the next time on, although another process has the right to: it is refused from then on."""
+        self.held.store.take_over()
+
+    def index(
+        self,
+        documents: Iterable[Document],
+        *,
+        lang: str | None = None,
+        progress: Progress = None,
+        encoding: Encoding = None,
+        workers: int = 1,
+    ) -> int:
+        """Add or replace documents; how many. Each batch is safe on disk before the next is read.
+
+        A document that does not say its language gets `lang`, or the one it seems to be written in. Pretrained encoders
+        come last, when all documents can be found by their words: `encoding` is told how many of how many they have
+        read. Indexing the same documents again goes on where it was stopped. With more than one of `workers`, that many
+        processes prepare documents while this one writes; a script then starts with `if __name__ == "__main__":`.
+        """
+        with self.held.store.writing():
+            return writer.index(self.held, documents, lang=lang, progress=progress, encoding=encoding, workers=workers)
+
+    def index_files(
+        self,
+        paths: Sequence[str],
+        *,
+        lang: str | None = None,
+        again: bool = False,
+        prune: bool = False,
+        on_error: OnError = None,
+        progress: Progress = None,
+        encoding: Encoding = None,
+        workers: int = 1,
+    ) -> Done:
+        """Read files and folders into the collection: those that are new or have changed since, or all of them
+        `again`. `prune` removes documents whose file is gone, or no longer holds them."""
+        with self.held.store.writing():
+            self.held.store.claim()  # what is noted of files is read and written as one
+            return writer.index_files(
+                self.held,
+                paths,
+                lang=lang,
+                again=again,
+                prune=prune,
+                on_error=on_error,
+                progress=progress,
+                encoding=encoding,
+                workers=workers,
+            )
+
+    def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
+        """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on
+        return. Unlike `index` it leaves the work that makes everybody wait (exact averages, graphs) for later."""
+        return writer.add(self.held, documents, lang=lang)
+
+    def delete(self, ids: Sequence[str]) -> int:
+        return writer.delete(self.held, ids)
+
+    def write_glossary(self, pairs: Iterable[Pair]) -> int:
+        """Replace the reader's own glossary; it counts from the next query on. How many pairs it has."""
+        return self.held.write_glossary(list(pairs))
+
+    def change_glossary(self, *, remove: Sequence[Pair] = (), add: Sequence[Pair] = ()) -> int:
+        """Take pairs out of the reader's own glossary and put others in; how many it has."""
+        return self.held.change_glossary(remove=remove, add=add)
+
+    def add_model(self, path: str, *, precision: str = "float32") -> bool:
+        """Search with one more model, or with a new one in place of the one of its name: it is copied into the
+        collection and every document is encoded with it, with a pretrained one at the next `index`. False when it is
+        there already."""
+        return opening.add_model(self.held, path, precision=precision)
+
+    def remove_model(self, name: str) -> None:
+        """Search without a model from now on."""
+        opening.remove_model(self.held, name)
+
+    # Reading
+
+    def read(self, paths: Sequence[str], *, on_error: OnError = None) -> Iterator[Document]:
+        """Documents of files and folders, to be indexed: each file has the id it had the first time."""
+        return documents_of(self.held.store, paths, on_error)
+
+    def documents(self, *, where: Where | None = None, k: int | None = None) -> Iterator[Document]:
+        """Documents in no particular order, at most `k`."""
+        return islice((record.document for records in self.held.store.scroll(where) for record in records), k)
+
+    @property
+    def glossary(self) -> list[Pair]:
+        """The reader's own words, as they were written."""
+        return list(self.held.glossary.pairs)
+
+    def get(self, ids: Sequence[str]) -> list[Document | None]:
+        """Documents by id, None where there is none."""
+        return [record.document if record else None for record in self.held.store.get(ids)]
+
+    def without_folders(self, meta: Mapping[str, Any]) -> dict[str, Any]:
+        """What a document says of itself, for others: where its file lies below what was indexed, not on this
+        machine."""
+        return without_folders(meta, self.held.parts().remembered("roots", lambda: known_roots(self.held.store)))
+
+    def sample(self, most: int) -> Iterator[Record]:
+        """Up to so many documents with their vectors. Their order has nothing to do with what they say: the first
+        are as good as any."""
+        return islice((record for some in self.held.store.scroll(batch=200, vectors=True) for record in some), most)
+
+    # Searching
+
+    def search(
+        self,
+        text: str,
+        *,
+        lang: str | None = None,
+        to: Sequence[str] | None = None,
+        k: int = 10,
+        pipeline: str | None = None,
+        where: Where | None = None,
+        deadline: Deadline | None = None,
+    ) -> Answer:
+        """Find documents for a query and show what matched; DeadlineError where a deadline passes first."""
+        return retrieval.search(
+            self.held, text, lang=lang, to=to, k=k, pipeline=pipeline, where=where, deadline=deadline
+        )
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        *,
+        k: int,
+        to: Sequence[str] | None = None,
+        pipeline: str | None = None,
+        where: Where | None = None,
+        deadline: Deadline | None = None,
+    ) -> list[Ranking]:
+        """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
+        return retrieval.rank(self.held, queries, k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)
+
+    def rankings(
+        self,
+        queries: Sequence[Query],
+        *,
+        k: int,
+        to: Sequence[str] | None = None,
+        pipeline: str | None = None,
+        where: Where | None = None,
+        workers: int = 1,
+    ) -> Iterator[list[Ranking]]:
+        """What `rank` gives for many queries, batch by batch; with more `workers` in as many processes."""
+        return bulk_search.rankings(self.held, queries, k=k, to=to, pipeline=pipeline, where=where, workers=workers)
+
+    def spread(
+        self,
+        text: str,
+        *,
+        lang: str | None = None,
+        k: int = 50,
+        where: Where | None = None,
+        deadline: Deadline | None = None,
+    ) -> tuple[Query, Counter[str]]:
+        """A query with its language, and how many of the best documents for it are in which."""
+        return retrieval.spread(self.held, text, lang=lang, k=k, where=where, deadline=deadline)
+
+    def guesses(self, text: str) -> list[Guess]:
+        """The languages a query may be in, likeliest first, with how likely each is."""
+        return retrieval.guesses(self.held, text)
+
+    # Describing
+
+    def gloss(self, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
+        """What the words of a text mean, by everything here that translates or has words of both languages near;
+        `asked` is what the reader was looking for."""
+        return description.gloss(self.held, text, lang=lang, to=to, asked=asked)
+
+    def why(
+        self,
+        query: Query,
+        id: str,
+        *,
+        to: Sequence[str] | None = None,
+        k: int = 10,
+        pipeline: str | None = None,
+        where: Where | None = None,
+        deadline: Deadline | None = None,
+    ) -> dict[str, Any]:
+        """Which words of a query met which of a document, through what, and how much of the score that carried; asked
+        as `search` was. A document that is not among the best `k` is looked for among the best hundred."""
+        return description.why(self.held, query, id, to=to, k=k, pipeline=pipeline, where=where, deadline=deadline)
+
+    def info(self) -> dict[str, Any]:
+        """What the collection holds, for people."""
+        return description.info(self.held)
+
+    def explain(
+        self, text: str = "", *, lang: str | None = None, to: Sequence[str] | None = None, pipeline: str | None = None
+    ) -> str:
+        """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
+        return description.explain(self.held, text, lang=lang, to=to, pipeline=pipeline)
+
+
+def describe(what: str) -> dict[str, Any]:
+    """What a collection or a model holds."""
+    if exists(what):
+        with Collection.open(what) as engine:
+            return engine.info()
+    return {"model": what, "kind": artefacts.kind_of(what), **about(load(what))}

@@ -1,0 +1,122 @@
+"""What a collection holds and how it searches, said to people: its contents, what a pipeline nests, why a document was
+found, what a text's words mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paragloss import languages
+from paragloss.collection import coverage, explanation, model_records, retrieval
+from paragloss.collection.models import about
+from paragloss.collection.state import Held
+from paragloss.errors import InputError
+from paragloss.gloss import gloss as glossed
+from paragloss.search import evidence, plan
+from paragloss.search import pipeline as pipelines
+from paragloss.search.calibrated import DEPTH
+from paragloss.search.deadline import Deadline
+from paragloss.search.indexed_fields import INNER
+from paragloss.types import Query, Where
+
+#: So many characters of a text tell its language.
+_TELLING = 1500
+
+
+def info(held: Held) -> dict[str, Any]:
+    """What the collection holds."""
+    parts = held.parts()
+    return {
+        "collection": held.location,
+        "documents": held.store.count(),
+        "languages": {lang: held.store.count({"lang": [lang]}) for lang in held.langs},
+        "fields": _fields(held),
+        "default model": _about_default(held),
+        "unknown words": _unknown_words(held),
+        "models": {
+            name: about(held.models[name]) if name in held.models else "unfinished: add it again"
+            for name in model_records.kept(held.store)
+        },
+        "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
+        "options": pipelines.sayable(parts),
+    }
+
+
+def explain(
+    held: Held,
+    text: str = "",
+    *,
+    lang: str | None = None,
+    to: Sequence[str] | None = None,
+    pipeline: str | None = None,
+) -> str:
+    """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
+    query = retrieval.understood(held, Query("", text, lang or ""))[0] if text.strip() else None
+    source = query.lang if query else languages.normalise(lang) if lang else next(iter(held.langs), "en")
+    searcher = retrieval.searcher(held, pipeline, source, retrieval.targets_of(held, to))
+    lines = [plan.tree(searcher)]
+    return "\n\n".join([*lines, plan.understood(searcher, query)] if query else lines)
+
+
+def why(
+    held: Held,
+    query: Query,
+    id: str,
+    *,
+    to: Sequence[str] | None = None,
+    k: int = 10,
+    pipeline: str | None = None,
+    where: Where | None = None,
+    deadline: Deadline | None = None,
+) -> dict[str, Any]:
+    """Which words of a query met which of a document, through what, and how much of the score that carried."""
+    held.index.catch_up()
+    query, guessed = retrieval.understood(held, query)
+    document = next(iter(held.documents([id])), None)
+    if document is None:
+        raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
+    parts, targets = held.parts(deadline), retrieval.targets_of(held, to)
+    if to is not None:
+        where = {**(where or {}), "lang": targets}
+    asking = evidence.Asking(query, document, k, where, evidence.called(parts.translators))
+    made = [(pipelines.build(parts, pipeline, source=g.lang, targets=targets), g) for g in guessed]
+    told = evidence.expected(made, asking)
+    if not told.score:
+        told = evidence.expected(made, asking._replace(k=max(k, DEPTH)))
+    return explanation.why(query, document, told, name=pipeline or "bm25")
+
+
+def gloss(held: Held, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
+    """What the words of a text mean, by everything here that translates or has words of both languages near."""
+    target = languages.normalise(to)
+    source = languages.normalise(lang) if lang else retrieval.guesses(held, text[:_TELLING])[0].lang
+    sources = held.explaining() if source != target else {}
+    return glossed(text, source, target, sources, asked=asked).as_json()
+
+
+def _fields(held: Held) -> dict[str, int]:
+    """The fields that documents have, and how many have each."""
+    statistics = held.index.statistics
+    counts = {f: sum(statistics.documents(f, lang) for lang in held.langs) for f in statistics.layout.fields}
+    return {field: count for field, count in counts.items() if count and field != INNER}
+
+
+def _unknown_words(held: Held) -> dict[str, float]:
+    """The share of words the default model does not know, in some documents of each of its languages."""
+    found: dict[str, float] = {}
+    if held.default is None:
+        return found
+    for lang in held.langs:
+        some = next(held.store.scroll({"lang": [lang]}, batch=coverage.SAMPLE), [])
+        share = coverage.unknown_share([record.document.text for record in some], lang, held.default)
+        if share is not None:
+            found[lang] = round(share, 2)
+    return found
+
+
+def _about_default(held: Held) -> str:
+    if held.default is None:
+        return "left out"
+    unknown = sorted(set(held.langs) - set(held.default.langs))
+    but = f", but not {', '.join(unknown)} of this collection" if unknown else ""
+    return f"used: {len(held.default.langs)} languages{but}"

@@ -1,0 +1,102 @@
+"""What a person sees of a document that was found: its title, and the passage that speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from paragloss.analysis import analyzer
+from paragloss.encoders.bag import BagEncoder
+from paragloss.errors import LanguageError
+from paragloss.gloss import contributions, snippet
+from paragloss.gloss.snippets import REACH
+from paragloss.translation.inner import as_written, heard, inside_each
+from paragloss.types import Document, Floats, Query, Span, Translator
+
+
+class Result(NamedTuple):
+    """One document found, as a person sees it; `marks` are the places in `snippet` that matched, `fit` is the share
+    of the best score a document of its language could have had: 0 says nothing fits, 1 says everything does."""
+
+    id: str
+    lang: str
+    title: str
+    score: float
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+    meta: Mapping[str, Any]
+    fit: float
+
+
+class Said:
+    """What a query says in each language of the documents that were found for it: worked out once for all of them."""
+
+    def __init__(self, query: Query, models: Mapping[str, Any]) -> None:
+        self.query = query
+        self._models = models
+        self._words: dict[str, dict[str, float]] = {}
+        self._vectors: dict[str, Floats] = {}
+
+    def words(self, lang: str) -> dict[str, float]:
+        """The terms of a language that speak for the query, with how much: its own words and their translations."""
+        if lang not in self._words:
+            cut = analyzer(lang).terms
+            weights = dict.fromkeys(cut(self.query.text), 1.0)
+            translators = [m for m in self._models.values() if isinstance(m, Translator)]
+            for model in translators if lang != self.query.lang else []:
+                with suppress(LanguageError):
+                    for clause in heard(model.translate(self.query, lang), self.query.lang, lang):
+                        for alternative in clause.alternatives:
+                            for term in alternative.terms or cut(alternative.text):
+                                weights[term] = max(weights.get(term, 0.0), alternative.weight)
+            self._words[lang] = weights
+        return self._words[lang]
+
+    def vectors(self, lang: str) -> dict[str, tuple[BagEncoder, Floats]]:
+        """The query as encoders that know both languages see it."""
+        found = {}
+        for name, model in self._models.items():
+            if (
+                isinstance(model, BagEncoder)
+                and {self.query.lang, lang} <= set(model.langs)
+                and lang != self.query.lang
+            ):
+                if name not in self._vectors:
+                    self._vectors[name] = model.encode([self.query.text], self.query.lang)[0]
+                found[name] = model, self._vectors[name]
+        return found
+
+
+def result(
+    said: Said, document: Document, score: float, fit: float, *, passage: tuple[int, int] | None = None
+) -> Result:
+    """A document as it is shown for a query; `passage` is where it was found to speak of it."""
+    fit = min(1.0, max(0.0, fit))
+    cut = analyzer(document.lang)
+    spans = cut.spans(document.text[:REACH])
+    weights = matching(said, document, spans)
+    start, end = passage or (0, len(document.text))
+    text = document.text[start:end] or document.title
+    shown = snippet(text, cut, weights, spans=None if passage or not document.text else spans)
+    return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
+
+
+def matching(said: Said, document: Document, spans: Sequence[Span]) -> dict[str, float]:
+    """The terms of a document that speak for the query, with how much: the query's own words, their translations, words
+    that hold those or sound like its names, and the words a model finds close to it. `spans` are its text's terms."""
+    cut, weights = analyzer(document.lang).terms, dict(said.words(document.lang))
+    if document.lang != said.query.lang:
+        text, heard_so = document.text, as_written(document.lang)
+        written = {span.term: [text[span.start : span.end]] if heard_so else [] for span in spans}
+        for term, held in inside_each(written, document.lang).items():
+            if term not in weights and (met := [weights[one] for one in held if one in weights]):
+                weights[term] = max(met)
+    for model, vector in said.vectors(document.lang).values():
+        shares = contributions(model, vector, document.text, document.lang)
+        best = max(shares.values(), default=0.0)
+        for term, share in shares.items():
+            if share > 0.3 * best:
+                for word in cut(term) if not model.towers[document.lang].vocabulary.stem else [term]:
+                    weights[word] = max(weights.get(word, 0.0), share / best)
+    return weights

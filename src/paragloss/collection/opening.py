@@ -1,0 +1,97 @@
+"""Starting and opening collections, and the models and the translation engine they are searched with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paragloss.collection import document_translation, model_records
+from paragloss.collection.backfill import slow
+from paragloss.collection.embeddings import storing
+from paragloss.collection.models import given, name_of
+from paragloss.collection.state import Held, leave_out_default
+from paragloss.errors import InputError, ParaglossError, StoreError
+from paragloss.search.indexed_fields import FIELDS, INNER, translation
+from paragloss.search.journal import index_of
+from paragloss.search.terms import NAME
+from paragloss.stores import Placement, create_store, open_store
+from paragloss.types import Encoder
+
+
+def create(
+    location: str,
+    *,
+    models: Sequence[str],
+    default: bool,
+    precision: str,
+    machine: str,
+    translate_to: str,
+    placement: Placement | None,
+) -> Held:
+    """Start a collection; models are copied into it."""
+    translator = document_translation.checked(machine, translate_to)
+    loaded = {name_of(path): given(path) for path in models}
+    store = create_store(
+        location,
+        dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
+        sparse=[NAME],
+        several=list(slow(loaded)),
+        precision=dict.fromkeys(slow(loaded), precision),
+        placement=placement,
+    )
+    try:
+        more = [translation(translator.to)] if translator.to else []
+        index = index_of(store).build(store, fields=[*FIELDS, INNER, *more])
+        if translator.engine:
+            document_translation.write(store, translator)
+        for path in models:
+            model_records.add(store, path, loaded[name_of(path)], precision=precision)
+        if not default:
+            leave_out_default(store)
+        return Held(location, store, index)
+    except BaseException:
+        store.close()
+        raise
+
+
+def open(location: str, *, default: bool = True) -> Held:
+    """Open a collection; without `default`, leave the default model out this time."""
+    store = open_store(location)
+    try:
+        return Held(location, store, index_of(store).open_or_build(store), default=default)
+    except BaseException as error:
+        store.close()
+        if isinstance(error, ValueError | TypeError | KeyError) and not isinstance(error, ParaglossError):
+            said = "what it notes of itself is damaged"
+            raise StoreError(f"{location}: {said} ({error}): restore a copy, or index again") from error
+        raise
+
+
+def add_model(held: Held, path: str, *, precision: str = "float32") -> bool:
+    """Search with one more model, or with a new one in place of the one of its name; False when it is there already."""
+    name, model = name_of(path), given(path)
+    added = model_records.add(held.store, path, model, precision=precision)
+    held.models[name] = model
+    return added
+
+
+def remove_model(held: Held, name: str) -> None:
+    """Search without a model from now on."""
+    if name not in model_records.kept(held.store):
+        have = ", ".join(model_records.kept(held.store)) or "none"
+        raise InputError(f"this collection has no model {name!r}; it has {have}")
+    held.models.pop(name, None)
+    model_records.remove(held.store, name)
+
+
+def use_machine(held: Held, machine: str, translate_to: str) -> None:
+    """Take another translation engine; what documents are translated into stays what it was at the beginning."""
+    if not machine and not translate_to:
+        return
+    now = held.machine
+    wanted = document_translation.checked(machine or now.engine, translate_to or now.to)
+    if wanted.to != now.to:
+        have = f"translates into {now.to!r}" if now.to else "does not translate its documents"
+        raise StoreError(f"{held.location} {have}: make a new collection to translate into {wanted.to!r}")
+    if wanted != now:
+        document_translation.write(held.store, wanted)
+        held.machine = wanted

@@ -1,0 +1,156 @@
+"""What documents need before they are written: their language, their terms counted, the vectors of quick encoders. In
+this process, or in several side by side that feed the one that writes; the same comes out, in the same order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from paragloss.analysis import analyzer
+from paragloss.analysis.spaces import SpacedAnalyzer
+from paragloss.bm25 import Bags, Layout
+from paragloss.collection.embeddings import encoded, storing
+from paragloss.collection.models import load
+from paragloss.collection.processes import pool
+from paragloss.collection.query_language import with_languages
+from paragloss.errors import ParaglossError, StoreError
+from paragloss.search.terms import analysed
+from paragloss.types import Document, Floats
+
+#: Batches prepared in this process before others are started, which takes them a second or two.
+_ALONE = 4
+#: A document as it travels between processes: language, title, text, fields.
+_Text: TypeAlias = tuple[str, str, str, dict[str, str]]
+
+
+class Prepared(NamedTuple):
+    """Documents that say their language, their counted terms, and a row for each and every quick encoder."""
+
+    documents: list[Document]
+    bags: Bags
+    dense: dict[str, Floats]
+
+
+class Settings(NamedTuple):
+    """What preparing needs to know of a collection: how terms are laid out, where its quick encoders are kept, and the
+    language of documents that don't say theirs."""
+
+    fields: tuple[str, ...]
+    k1: float
+    b: float
+    models: tuple[tuple[str, str], ...]  # name, folder
+    lang: str | None
+
+
+def prepared(
+    batches: Iterable[list[Document]], layout: Layout, models: Mapping[str, Any], lang: str | None
+) -> Iterator[Prepared]:
+    """Batches as they come, in this process."""
+    for batch in batches:
+        documents = with_languages(batch, lang)
+        said = analysed(layout, documents)
+        terms = (
+            [_whole(document, fields) for document, (_, fields) in zip(documents, said, strict=True)] if models else []
+        )
+        yield Prepared(documents, layout.bags(said), _rows(models, documents, terms))
+
+
+def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The terms of title and text together: those of each, where both say more than stop words."""
+    cut, parts = analyzer(document.lang), [text for text in (document.title, document.text) if text]
+    if isinstance(cut, SpacedAnalyzer) and all(map(cut.says_something, parts)):
+        return [*terms.get("title", ()), *terms.get("text", ())]
+    return cut.terms(document.whole)
+
+
+def side_by_side(
+    batches: Iterator[list[Document]],
+    layout: Layout,
+    models: Mapping[str, Any],
+    folders: Mapping[str, Path],
+    *,
+    lang: str | None,
+    workers: int,
+) -> Iterator[Prepared]:
+    """Batches in the order they come, a few of them being prepared while one is written. Where reading them fails,
+    those that were read before still come."""
+    yield from prepared(islice(batches, _ALONE), layout, models, lang)
+    first = next(batches, None)
+    if first is None:
+        return
+    kept = tuple((name, str(folder)) for name, folder in folders.items())
+    settings = Settings(layout.fields, layout.k1, layout.b, kept, lang)
+    waiting: deque[tuple[list[Document], Future[_Packed]]] = deque()
+    with pool(workers, _open, settings) as working:
+        try:
+            for batch in chain([first], batches):
+                waiting.append((batch, working.submit(_prepare, _texts(batch))))
+                if len(waiting) > 2 * workers:
+                    yield _unpacked(*waiting.popleft())
+        except (ParaglossError, KeyboardInterrupt):
+            yield from _rest(waiting)
+            raise
+        yield from _rest(waiting)
+
+
+class _Packed(NamedTuple):
+    langs: list[str]
+    bags: Bags
+    dense: dict[str, Floats]
+
+
+def _rest(waiting: deque[tuple[list[Document], Future[_Packed]]]) -> Iterator[Prepared]:
+    while waiting:
+        yield _unpacked(*waiting.popleft())
+
+
+def _texts(batch: Sequence[Document]) -> list[_Text]:
+    return [(document.lang, document.title, document.text, dict(document.fields)) for document in batch]
+
+
+def _unpacked(batch: Sequence[Document], found: Future[_Packed]) -> Prepared:
+    try:
+        langs, bags, dense = found.result()
+    except BrokenProcessPool:
+        raise StoreError(
+            "a process that prepared documents died: is there memory for all of them? --workers 1 needs the least"
+        ) from None
+    return Prepared([d._replace(lang=lang) for d, lang in zip(batch, langs, strict=True)], bags, dense)
+
+
+def _rows(
+    models: Mapping[str, Any], documents: Sequence[Document], terms: Sequence[Sequence[str]]
+) -> dict[str, Floats]:
+    """A matrix for each quick encoder; zeros where it has nothing to say."""
+    made = {}
+    for name, rows in encoded(models, documents, terms).items():
+        nothing = np.zeros(storing(models[name]).dim, np.float32)
+        made[name] = np.stack([nothing if row is None else row for row in rows])
+    return made
+
+
+# In the processes
+
+
+_opened: tuple[Layout, dict[str, Any], str | None] | None = None
+
+
+def _open(settings: Settings) -> None:
+    global _opened
+    models = {name: load(folder) for name, folder in settings.models}
+    _opened = Layout(settings.fields, k1=settings.k1, b=settings.b), models, settings.lang
+
+
+def _prepare(texts: Sequence[_Text]) -> _Packed:
+    assert _opened is not None
+    layout, models, lang = _opened
+    batch = [Document("", text, said, title, fields) for said, title, text, fields in texts]
+    [(documents, bags, dense)] = prepared([batch], layout, models, lang)
+    return _Packed([document.lang for document in documents], bags, dense)

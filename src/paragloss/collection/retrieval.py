@@ -1,0 +1,150 @@
+"""A query in, documents out: which language it is in, what is found for it, and how that is shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from paragloss import languages
+from paragloss.collection import coverage
+from paragloss.collection.backfill import best_passages
+from paragloss.collection.coverage import Understood
+from paragloss.collection.display import Result, Said, result
+from paragloss.collection.query_language import Guess, bounded, checked, expected, likely
+from paragloss.collection.query_language import guesses as guessed
+from paragloss.collection.state import Held
+from paragloss.errors import InputError
+from paragloss.search import pipeline as pipelines
+from paragloss.search.deadline import Deadline
+from paragloss.types import Query, Ranking, Searcher, Where
+
+
+class Answer(NamedTuple):
+    """What was understood and what was found."""
+
+    query: Query
+    results: list[Result]
+    #: Other languages the query may have been in, likeliest first; they were searched as well.
+    others: tuple[str, ...] = ()
+    #: How many words the query has, and which of them nobody understood.
+    understood: Understood = Understood(0, ())
+
+    def as_json(self) -> dict[str, Any]:
+        words = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
+        return {
+            "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others), **words},
+            "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
+        }
+
+
+def search(
+    held: Held,
+    text: str,
+    *,
+    lang: str | None = None,
+    to: Sequence[str] | None = None,
+    k: int = 10,
+    pipeline: str | None = None,
+    where: Where | None = None,
+    deadline: Deadline | None = None,
+) -> Answer:
+    """Find documents for a query and show what matched."""
+    held.index.catch_up()
+    query, shares = understood(held, Query("", text, lang or ""))
+    ranking = _ranked(held, [(query, shares)], k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)[0]
+    here = {document.id: document for document in held.documents([hit.id for hit in ranking])}
+    found = [(here[hit.id], hit.score) for hit in ranking if hit.id in here]  # others were deleted meanwhile
+    parts = held.parts(deadline)
+    targets = [languages.normalise(lang) for lang in to] if to is not None else list(held.langs)
+    best = pipelines.attainable(parts, pipeline, source=query.lang, targets=targets)
+    models = {**held.models, **parts.translators}
+    passages = best_passages(held.store, held.models, query, [document for document, _ in found])
+    results, said = [], Said(query, models)
+    for document, score in found:
+        if deadline:
+            deadline.check()
+        fit = score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
+        results.append(result(said, document, score, fit, passage=passages.get(document.id)))
+    words = coverage.understood(query, parts.translators.values(), held.index.statistics, targets)
+    return Answer(query, results, tuple(guess.lang for guess in shares[1:]), words)
+
+
+def rank(
+    held: Held,
+    queries: Sequence[Query],
+    *,
+    k: int,
+    to: Sequence[str] | None = None,
+    pipeline: str | None = None,
+    where: Where | None = None,
+    deadline: Deadline | None = None,
+) -> list[Ranking]:
+    """One ranking per query: what `search` shows, without the showing."""
+    held.index.catch_up()
+    asked = [understood(held, query) for query in queries]
+    return _ranked(held, asked, k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)
+
+
+def spread(
+    held: Held, text: str, *, lang: str | None, k: int, where: Where | None, deadline: Deadline | None = None
+) -> tuple[Query, Counter[str]]:
+    """How many of the best documents are in which language; their texts are not read."""
+    held.index.catch_up()
+    query, shares = understood(held, Query("", text, lang or ""))
+    (ranking,) = _ranked(held, [(query, shares)], k=k, to=None, pipeline=None, where=where, deadline=deadline)
+    records = held.store.get([hit.id for hit in ranking], text=False)
+    return query, Counter(record.document.lang for record in records if record)
+
+
+def guesses(held: Held, text: str) -> list[Guess]:
+    """The languages a query may be in, likeliest first, with how likely each is."""
+    return guessed(text, held.index.statistics, {**held.translators(), **held.models})
+
+
+def understood(held: Held, query: Query) -> tuple[Query, list[Guess]]:
+    """The query with its language, and which it may be in: as said, or found out, with doubt more than one."""
+    query = checked(query)
+    found = [Guess(query.lang, 1.0)] if query.lang else likely(guesses(held, query.text), query.text)
+    return bounded(query._replace(lang=found[0].lang)), found
+
+
+def searcher(
+    held: Held, pipeline: str | None, source: str, targets: Sequence[str], deadline: Deadline | None = None
+) -> Searcher:
+    """What a pipeline nests to search this collection."""
+    return pipelines.build(held.parts(deadline), pipeline, source=source, targets=targets)
+
+
+def targets_of(held: Held, to: Sequence[str] | None) -> list[str]:
+    """The languages that are searched: all of the collection's where none is said."""
+    if isinstance(to, str):
+        raise InputError(f"`to` takes a list of languages, got {to!r}: write to=[{to!r}]")
+    return [languages.normalise(lang) for lang in to] if to is not None else list(held.langs)
+
+
+def _ranked(
+    held: Held,
+    asked: Sequence[tuple[Query, Sequence[Guess]]],
+    *,
+    k: int,
+    to: Sequence[str] | None,
+    pipeline: str | None,
+    where: Where | None,
+    deadline: Deadline | None,
+) -> list[Ranking]:
+    """A query that may be in one of several languages is searched in each, and a document has the score it is to be
+    expected to have. Where no document meets the conditions nobody need search."""
+    targets = targets_of(held, to)
+    nothing = bool(where) and next(held.store.scroll(where, batch=1, text=False), None) is None
+    if to is not None:
+        where = {**(where or {}), "lang": targets}
+    found: list[list[tuple[float, Ranking]]] = [[] for _ in asked]
+    for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
+        which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
+        queries = [asked[i][0]._replace(lang=source) for i, _ in which]
+        made = searcher(held, pipeline, source, targets, deadline)
+        rankings: list[Ranking] = [[] for _ in queries] if nothing else made.search(queries, k, where)
+        for (i, share), ranking in zip(which, rankings, strict=True):
+            found[i].append((share, ranking))
+    return [rankings[0][1] if len(rankings) == 1 else expected(rankings, k) for rankings in found]

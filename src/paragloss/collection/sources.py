@@ -1,0 +1,86 @@
+"""Files as documents of a collection: each is called what it was called the first time; what comes twice is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+from paragloss.formats.documents import read
+from paragloss.formats.file_ids import Roots, inside
+from paragloss.formats.irds import PREFIX
+from paragloss.formats.text import OnError
+from paragloss.types import Document
+
+_BLOB = "roots"
+#: Up to so many ids of one run are remembered to tell which come twice.
+_REMEMBERED = 1_000_000
+
+
+def documents_of(
+    store: Any, paths: Sequence[str], on_error: OnError, **asked: Callable[..., Any]
+) -> Iterator[Document]:
+    """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.file_ids`); `asked` is who is
+    asked before a file is read and told when it was (`formats.documents.read`)."""
+    with roots_of(store) as roots:
+        roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
+    return _told(_read(paths, roots, on_error, asked))
+
+
+@contextmanager
+def roots_of(store: Any) -> Iterator[Roots]:
+    """The folders a collection remembers; those that are taken in within are remembered too."""
+    known = known_roots(store)
+    roots = Roots(known)
+    yield roots
+    if roots.known != known:
+        store.write_blob(_BLOB, json.dumps(roots.known).encode())
+
+
+def known_roots(store: Any) -> dict[str, str]:
+    """The folders that were indexed, each with what the ids of its files begin with."""
+    found: dict[str, str] = json.loads(store.read_blob(_BLOB) or b"{}")
+    return found
+
+
+def without_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[str, Any]:
+    """`path` as it is below the folder it was indexed with; of a file from elsewhere its name."""
+    path = meta.get("path")
+    if not isinstance(path, str) or not (PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()):
+        return dict(meta)
+    below = [(root, each) for each in (path, os.path.realpath(path)) for root in roots if inside(each, root)]
+    root, each = max(below, key=lambda found: len(found[0]), default=("", ""))
+    return {**meta, "path": roots[root] + os.path.relpath(each, root) if below else PureWindowsPath(path).name}
+
+
+def _read(
+    paths: Sequence[str], roots: Roots, on_error: OnError, asked: dict[str, Callable[..., Any]]
+) -> Iterator[Document]:
+    folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
+    for path in dict.fromkeys(paths):
+        if not any((os.path.realpath(path) + os.sep).startswith(other) for other in folders if not _is(path, other)):
+            yield from read(path, name=partial(roots.name, path), on_error=on_error, **asked)
+
+
+def _is(path: str, folder: str) -> bool:
+    return os.path.realpath(path) + os.sep == folder
+
+
+def _told(documents: Iterator[Document]) -> Iterator[Document]:
+    seen: set[int] = set()
+    repeated, example = 0, ""
+    for document in documents:
+        place = hash(document.id)
+        if place in seen:
+            repeated, example = repeated + 1, example or document.id
+        elif len(seen) < _REMEMBERED:
+            seen.add(place)
+        yield document
+    if repeated:
+        said = f"{repeated} documents had the id of an earlier one and took its place, the first being {example!r}"
+        warnings.warn(f"{said}: give each its own id", stacklevel=2)

@@ -1,0 +1,108 @@
+"""What an open collection is searched with: its store, the index of its terms, its models, its glossary. Everything
+else here takes one of these; it decides nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from paragloss.collection import document_translation, model_records
+from paragloss.collection.models import load
+from paragloss.encoders.bag import BagEncoder
+from paragloss.errors import StoreError
+from paragloss.search import pipeline as pipelines
+from paragloss.search.deadline import Deadline, Timed
+from paragloss.search.terms import TermIndex
+from paragloss.stores import model_files
+from paragloss.translation import default as default_model
+from paragloss.translation.embedding import Embedding
+from paragloss.translation.glossary import Pair, Pairs, corrected
+from paragloss.types import Chooser, Document, Encoder, Translator
+
+if TYPE_CHECKING:
+    from paragloss.stores import AnyStore
+
+_GLOSSARY = "glossary"
+#: Says that a collection is searched without the default model.
+_DEFAULT, _LEFT_OUT = "default", b"left out"
+
+
+class Held:
+    """A collection and the models it is searched with."""
+
+    def __init__(self, location: str, store: AnyStore, index: TermIndex, *, default: bool = True) -> None:
+        self.location = location
+        self.store = store
+        self.index = index
+        ready = {name: load(model_files.kept(store, name)) for name, k in model_records.kept(store).items() if k.ready}
+        # A kill inside the engine may cost a model its vectors: it is searched without until it is given again.
+        self.models = {name: m for name, m in ready.items() if name in store.dense or not isinstance(m, Encoder)}
+        self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
+        self.glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
+        self.machine = document_translation.read(store)
+        self.memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
+        self._nearest: dict[str, tuple[BagEncoder, Embedding]] = {}  # encoders as translators, made when needed
+
+    def close(self) -> None:
+        """Write down what is known and let go of the collection."""
+        with suppress(StoreError):
+            self.index.commit()
+        self.store.close()
+
+    @property
+    def langs(self) -> tuple[str, ...]:
+        """The languages of the documents."""
+        return self.index.statistics.langs
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """Those of some documents that are here."""
+        return [record.document for record in self.store.get(ids) if record is not None]
+
+    def parts(self, deadline: Deadline | None = None) -> pipelines.Parts:
+        """What a pipeline can be made of; its store is asked until a deadline."""
+        return pipelines.Parts(
+            Timed(self.store, deadline) if deadline else self.store,
+            self.index.statistics,
+            {name: m for name, m in self.models.items() if isinstance(m, Encoder)},
+            corrected(self.translators(), self.glossary, _GLOSSARY),
+            {name: m for name, m in self.models.items() if hasattr(m, "score")},
+            self.documents,
+            machine=self.machine.engine,
+            memory=self.memory,
+            choosers={name: m for name, m in self.models.items() if isinstance(m, Chooser)},
+        )
+
+    def translators(self) -> dict[str, Translator]:
+        """The default first, so that a model of the reader's that has its name takes its place."""
+        default: dict[str, Translator] = {pipelines.DEFAULT: self.default} if self.default else {}
+        return default | {name: model for name, model in self.models.items() if isinstance(model, Translator)}
+
+    def explaining(self) -> dict[str, Translator]:
+        """What says what words mean, the most trusted first; the default model also where it is not searched with."""
+        for name, model in self.models.items():
+            if isinstance(model, BagEncoder) and self._nearest.get(name, (None,))[0] is not model:
+                self._nearest[name] = (model, Embedding(model))
+        near = {name: made for name, (model, made) in self._nearest.items() if self.models.get(name) is model}
+        own = dict(self.parts().translators)
+        last = own.pop(pipelines.DEFAULT, None) or default_model.open()
+        return {**own, pipelines.DEFAULT: last, **near}
+
+    def write_glossary(self, pairs: Sequence[Pair]) -> int:
+        """Replace the reader's own glossary; it counts from the next query on. How many pairs it has."""
+        glossary = Pairs(pairs)
+        self.store.write_blob(_GLOSSARY, glossary.to_text().encode())
+        self.glossary = glossary
+        return len(glossary.pairs)
+
+    def change_glossary(self, *, remove: Sequence[Pair], add: Sequence[Pair]) -> int:
+        """The same of some pairs, beside whoever changes others: what is kept now is what is changed."""
+        kept, gone = Pairs.from_text((self.store.read_blob(_GLOSSARY) or b"").decode()).pairs, Pairs(remove).pairs
+        return self.write_glossary(
+            list(dict.fromkeys([*(pair for pair in kept if pair not in gone), *Pairs(add).pairs]))
+        )
+
+
+def leave_out_default(store: AnyStore) -> None:
+    """Search a collection without the default model from now on."""
+    store.write_blob(_DEFAULT, _LEFT_OUT)

@@ -1,0 +1,205 @@
+"""Moving house: everything a collection holds into another place, folder or server, checked when it is there.
+
+The statistics are written last: a place without them is an unfinished copy, which nobody can search and which the same
+command goes on with. Every document there is read again and held against what was read here. A place that holds all of
+it already, and nothing else, was copied before: it is checked, and left as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paragloss.bm25 import Layout
+from paragloss.collection import model_records
+from paragloss.collection.embeddings import rows_of, storing
+from paragloss.collection.models import foreign, load, name_of
+from paragloss.encoders import published
+from paragloss.errors import InputError, StoreError
+from paragloss.search.terms import STATISTICS, vectors_of
+from paragloss.statistics import Statistics
+from paragloss.stores import Placement, create_store, exists, model_files, open_store
+from paragloss.types import Encoder, Record
+
+_COPYING = "copying"
+#: Blobs that belong to a place and not to what it holds.
+_OWN = ("lease", "collection", STATISTICS, "graph", _COPYING)
+#: How those are called that belong to others: files of models, and what was counted of batches.
+_PARTS = ("model-", "file-", "batch-", f"{STATISTICS}-")
+Told = Callable[[int], None] | None
+
+
+class Contents(NamedTuple):
+    """All that a collection holds: the vectors it keeps, how terms are laid out, its models' folders, whatever else is
+    kept by name, and its documents."""
+
+    shape: Mapping[str, Any]
+    layout: Layout
+    models: Mapping[str, Path]
+    blobs: Mapping[str, bytes]
+    pages: Iterable[list[Record]]
+
+
+def contents(store: Any, location: str) -> Contents:
+    """What an open collection holds."""
+    data = store.read_blob(STATISTICS)
+    if data is None:
+        raise StoreError(f"{location} was never finished: index into it, or copy into it again")
+    names = [name for name in store.blobs() if name not in _OWN and not name.startswith(_PARTS)]
+    found = {name: blob for name in names if (blob := store.read_blob(name)) is not None}
+    models = {name: model_files.kept(store, name) for name in model_records.kept(store)}
+    return Contents(store.shape, Statistics.from_bytes(data)[0].layout, models, found, store.scroll(vectors=True))
+
+
+def copy(
+    source: str,
+    target: str,
+    *,
+    models: Sequence[str] = (),
+    placement: Placement | None = None,
+    progress: Told = None,
+) -> int:
+    """Copy a collection, encoded anew with some models; how many documents it has. Stopped half-way, the same command
+    goes on."""
+    with closing(open_store(source)) as old:
+        held = encoded_anew(contents(old, source), models, model_records.kept(old))
+        return fill(target, held, placement=placement, progress=progress)
+
+
+def encoded_anew(held: Contents, paths: Sequence[str], known: Mapping[str, model_records.Kept]) -> Contents:
+    """The same with some models more, or in place of those of their names, and every document encoded with them."""
+    if not paths:
+        return held
+    for path in paths:
+        if foreign(path) or published.files(path):
+            raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
+    loaded = {name_of(path): load(path) for path in paths}
+    encoders = {name: model for name, model in loaded.items() if isinstance(model, Encoder)}
+    shape = {
+        **held.shape,
+        "dense": {**held.shape["dense"], **{name: storing(model).dim for name, model in encoders.items()}},
+        "several": [name for name in held.shape["several"] if name not in loaded],
+        "precision": {name: kept for name, kept in held.shape["precision"].items() if name not in loaded},
+    }
+    noted = {**known, **{name_of(path): model_records.Kept(model_records.digest_of(path), True) for path in paths}}
+    return held._replace(
+        shape=shape,
+        models={**held.models, **{name_of(path): Path(path) for path in paths}},
+        blobs={**held.blobs, model_records.BLOB: model_records.noted(noted)},
+        pages=(_encoded(records, encoders) for records in held.pages),
+    )
+
+
+def _encoded(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list[Record]:
+    documents = [record.document for record in records]
+    made = {name: rows_of(model, documents) for name, model in encoders.items()}
+    return [
+        record._replace(
+            dense={name: row for name, row in record.dense.items() if name not in made}
+            | {name: row for name, rows in made.items() if (row := rows[i]) is not None and row.any()}
+        )
+        for i, record in enumerate(records)
+    ]
+
+
+def fill(target: str, held: Contents, *, placement: Placement | None = None, progress: Told = None) -> int:
+    """Put contents into a new collection, or one that was begun and never finished; how many documents."""
+    with closing(_begun(target, held.shape, placement)) as new, new.writing():
+        if new.read_blob(STATISTICS) is not None:
+            return _already(new, held, target, progress)
+        new.claim()
+        new.write_blob(_COPYING, b"unfinished")
+        for name, folder in held.models.items():
+            model_files.keep(new, name, folder)
+        for name, blob in held.blobs.items():
+            new.write_blob(name, blob)
+        read, count, begun = 0, 0, new.count() > 0
+        for records in held.pages:
+            digests = [digest(record) for record in records]
+            new.add(_missing(new, records, digests) if begun else records)
+            read, count = (read + sum(digests)) % 2**128, count + len(records)
+            if progress:
+                progress(count)
+        statistics = _verified(new, held.layout, read, count, target)
+        new.write_blob(STATISTICS, statistics.to_bytes(records=count))
+        new.sure()
+    return count
+
+
+def _already(store: Any, held: Contents, target: str, progress: Told) -> int:
+    """How many documents a finished place has, if they are these, with these models; it is changed in nothing."""
+    read, count = 0, 0
+    for records in held.pages:
+        read, count = (read + sum(map(digest, records))) % 2**128, count + len(records)
+        if progress:
+            progress(count)
+    same = all(store.read_blob(name) == blob for name, blob in held.blobs.items())  # its models' digests among them
+    if not same or _found(store) != (read, count):
+        raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
+    return count
+
+
+def _found(store: Any) -> tuple[int, int]:
+    """A digest of all documents that are there, and their number."""
+    found, seen = 0, 0
+    for records in store.scroll(vectors=True):
+        found, seen = (found + sum(map(digest, records))) % 2**128, seen + len(records)
+    return found, seen
+
+
+def digest(record: Record) -> int:
+    """Two records with the same digest are the same, in every letter and every bit of their vectors."""
+    document = record.document
+    plain = [*document[:4], dict(document.fields), dict(document.meta)]
+    seen = hashlib.blake2b(json.dumps(plain, sort_keys=True).encode(), digest_size=16)
+    for name, row in sorted(record.dense.items()):
+        seen.update(f"{name}{row.shape}".encode() + np.ascontiguousarray(row, "<f4").tobytes())
+    for name, vector in sorted(record.sparse.items()):
+        seen.update(f"{name}{len(vector.indices)}".encode() + vector.indices.astype("<u4").tobytes())
+        seen.update(vector.values.astype("<f4").tobytes())
+    return int.from_bytes(seen.digest(), "little")
+
+
+def _missing(store: Any, records: Sequence[Record], digests: Sequence[int]) -> list[Record]:
+    """Those that are not there yet, or not as they are here."""
+    there = store.get([record.document.id for record in records], vectors=True)
+    found = zip(records, digests, there, strict=True)
+    return [record for record, known, old in found if old is None or digest(old) != known]
+
+
+def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -> Any:
+    """The place to fill: new, or left unfinished by a copy of the same shape."""
+    if not exists(target):
+        kept = {key: shape[key] for key in ("dense", "sparse", "several", "precision")}
+        return create_store(target, **kept, placement=placement)
+    store = open_store(target)
+    try:
+        begun = store.read_blob(_COPYING) is not None or not store.count()  # killed before it could note what it does
+        if not begun or (store.read_blob(STATISTICS) is not None and store.shape != shape):
+            raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
+        if store.shape != shape:
+            raise StoreError(f"{target} was left unfinished by a copy of something else: remove it first")
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _verified(store: Any, layout: Layout, read: int, count: int, target: str) -> Statistics:
+    """The statistics of what is there, if that is what was read."""
+    statistics, found, seen = Statistics(layout), 0, 0
+    for records in store.scroll(vectors=True):
+        statistics.count([record.document.lang for record in records], vectors_of(records))
+        found, seen = (found + sum(map(digest, records))) % 2**128, seen + len(records)
+    if (found, seen) != (read, count):
+        raise StoreError(
+            f"{target} has {seen} documents of {count}, or others than were read: the collection was changed while it "
+            "was copied; remove the copy and copy again"
+        )
+    return statistics

@@ -1,0 +1,200 @@
+"""Documents into a collection: in batches, each with its vectors and safe on disk before the next is read."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from paragloss.collection import coverage, document_translation
+from paragloss.collection.backfill import catch_up, kept, slow
+from paragloss.collection.embeddings import encoded, quick
+from paragloss.collection.file_records import Tracker
+from paragloss.collection.preparation import Prepared, prepared, side_by_side
+from paragloss.collection.query_language import with_languages
+from paragloss.collection.sources import documents_of
+from paragloss.collection.state import Held
+from paragloss.errors import InputError, ParaglossError
+from paragloss.formats.text import OnError
+from paragloss.statistics import DRIFT
+from paragloss.stores import model_files
+from paragloss.types import Document
+
+_GRAPH = "graph"
+#: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
+BATCH = 1000
+#: Documents handed to the store at once while others search: nobody waits longer than for these.
+SMALL = 50
+#: Up to so many documents comparing with all of them takes a few milliseconds, is exact, and saves building a graph,
+#: which takes longer than everything else in indexing.
+_MANY = 50_000
+#: Up to so many documents weights are kept exact after every call of `index`, however little it adds; up to so many
+#: where it adds a twentieth of them. Beyond, the pass over all of them takes longer than indexing did.
+_FEW, _EXACT = 20_000, 100_000
+#: How far average lengths may move there before weights are made anew: no score is off by more.
+_CLOSE = 0.01
+
+Progress = Callable[[int], None] | None
+Encoding = Callable[[int, int], None] | None
+
+
+class Done(NamedTuple):
+    """What became of a reading of files: documents read, files that had not changed, documents removed."""
+
+    read: int
+    unchanged: int
+    removed: int
+
+
+def index(
+    held: Held,
+    documents: Iterable[Document],
+    *,
+    lang: str | None = None,
+    progress: Progress = None,
+    encoding: Encoding = None,
+    workers: int = 1,
+    begin: Callable[[], None] = lambda: None,
+) -> int:
+    """Add or replace documents and do what makes them quick to search; how many. `begin` is called before some are
+    written, `progress` when they are safe."""
+    if isinstance(documents, Document | Mapping | str):
+        raise InputError(f"index takes several documents, got one {type(documents).__name__}: put it in a list")
+    done = 0
+    warned: set[str] = set()
+    held.memory.clear()
+    try:
+        for ready, bags, dense in _prepared(held, _batches(documents, BATCH), lang, workers):
+            old = kept(held.store, list(slow(held.models)), ready)
+            begin()
+            held.index.add(ready, {**dense, **old}, bags=bags)
+            done += len(ready)
+            _warn(held, ready, warned)
+            if progress:
+                progress(done)
+    finally:
+        total = held.store.count()
+        held.index.refresh(tolerance=_tolerance(total, done))
+        held.index.commit()
+    for name, model in slow(held.models).items():
+        catch_up(held.store, name, model, progress=encoding)
+    _build_graph(held, total)
+    return done
+
+
+def _prepared(held: Held, batches: Iterator[list[Document]], lang: str | None, workers: int) -> Iterator[Prepared]:
+    """Batches ready to be written, by so many processes beside this one; by none where one is enough."""
+    if workers < 1:
+        raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
+    if held.machine.to:
+        batches = (document_translation.translated(with_languages(b, lang), held.machine, held.store) for b in batches)
+    layout, models = held.index.statistics.layout, quick(held.models)
+    if workers == 1:
+        return prepared(batches, layout, models, lang)
+    folders = {name: model_files.kept(held.store, name) for name in models}
+    return side_by_side(batches, layout, models, folders, lang=lang, workers=workers)
+
+
+def index_files(
+    held: Held,
+    paths: Sequence[str],
+    *,
+    lang: str | None = None,
+    again: bool = False,
+    prune: bool = False,
+    on_error: OnError = None,
+    progress: Progress = None,
+    encoding: Encoding = None,
+    workers: int = 1,
+) -> Done:
+    """Read files and folders into the collection: those that are new or have changed since, or all of them `again`."""
+    tracker = Tracker(held.store, lang=lang or "", again=again)
+
+    def safe(done: int) -> None:
+        tracker.safe(done)
+        if progress:
+            progress(done)
+
+    documents = documents_of(held.store, paths, on_error, wanted=tracker.wanted, ended=tracker.ended)
+    read = index(
+        held,
+        tracker.follow(documents),
+        lang=lang,
+        progress=safe,
+        encoding=encoding,
+        workers=workers,
+        begin=tracker.begin,
+    )
+    tracker.safe(read)
+    tracker.note()
+    removed = tracker.prune(paths, lambda ids: delete(held, ids)) if prune else 0
+    if removed:
+        held.index.commit()
+    return Done(read, tracker.unchanged, removed)
+
+
+def add(held: Held, documents: Sequence[Document], *, lang: str | None = None) -> int:
+    """Add or replace a few documents of a collection that is being searched, leaving for later what makes others
+    wait; how many."""
+    held.store.check(documents)
+    ready = []
+    for batch in _batches(documents, SMALL):  # what fails, fails before the first is written
+        some = document_translation.translated(with_languages(batch, lang), held.machine, held.store)
+        ready.append((some, encoded(held.models, some)))
+    held.memory.clear()
+    for some, dense in ready:
+        held.index.add(some, dense)
+    return len(documents)
+
+
+def delete(held: Held, ids: Sequence[str]) -> int:
+    held.memory.clear()
+    return held.index.delete(ids)
+
+
+def _warn(held: Held, documents: Sequence[Document], warned: set[str]) -> None:
+    """Say once of a language that its documents are hardly in it."""
+    if held.default is not None:
+        for lang, message in coverage.strangers([d for d in documents if d.lang not in warned], held.default).items():
+            warned.add(lang)
+            warnings.warn(f"{message}: is that their language?", stacklevel=4)
+
+
+def tend(held: Held) -> None:
+    """Do what `add` left for later, beside whoever searches and writes."""
+    _build_graph(held, held.store.count())
+
+
+def _tolerance(total: int, new: int) -> float:
+    """Exact weights cost a pass over all documents: they must be few, or many of them new."""
+    if total <= max(_FEW, min(20 * new, _EXACT)):
+        return 0.0
+    return _CLOSE if total <= 20 * new else DRIFT
+
+
+def _build_graph(held: Held, total: int) -> None:
+    """Where comparing with every document has become slow; again when a tenth has been added since."""
+    built = int(held.store.read_blob(_GRAPH) or b"0")
+    if total > _MANY and total > 1.1 * built:
+        held.store.optimize()
+        held.store.write_blob(_GRAPH, str(total).encode())
+
+
+def _batches(items: Iterable[Document], size: int) -> Iterator[list[Document]]:
+    """Batches of documents. When reading them fails, those that were read before come first."""
+    batch: list[Document] = []
+    try:
+        for item in items:
+            if not isinstance(item, Document):
+                kind = f"a {type(item).__name__}, not a Document: write Document(id, text, lang)"
+                raise InputError(f"document {len(batch) + 1} of the batch is {kind}")
+            batch.append(item)
+            if len(batch) == size:
+                yield batch
+                batch = []
+    except (ParaglossError, KeyboardInterrupt):
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch

@@ -1,0 +1,106 @@
+"""Reads foreign files in one child process with limits of memory and time, started when it is first needed.
+
+A file that exceeds them, or breaks its reader, is an InputError like any other; the next file gets a fresh process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from paragloss.errors import InputError
+from paragloss.formats.sandbox_child import MEMORY, framed, receive
+from paragloss.formats.text import PathLike
+from paragloss.types import Document
+
+#: How long reading may take: so many seconds of work, one more for every megabyte, and on a busy machine so many
+#: times that by the clock.
+SECONDS, PATIENCE = 8, 5
+
+
+class Reader:
+    """The child process and the pipes to it. Threads take turns."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def read(self, kind: str, path: PathLike, id: str) -> Document:
+        """One document of a file of some kind."""
+        try:
+            seconds = SECONDS + (os.stat(path).st_size >> 20)
+        except OSError as error:
+            raise InputError(
+                f"{path}: can't be opened ({error.strerror}); check the path and its permissions"
+            ) from error
+        with self._turn:
+            answer = self._ask({"kind": kind, "path": str(path), "id": id, "seconds": seconds})
+        if "error" in answer:
+            raise InputError(answer["error"])
+        return Document(*answer["document"])
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and self._owner == os.getpid():
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):  # what was not sent to a process that is gone
+                        pipe.close()
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        for _ in range(2):  # a process that has ended on its own, having grown, is started again
+            process = self._started()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            watch = threading.Timer(PATIENCE * question["seconds"], process.kill)
+            watch.start()
+            try:
+                process.stdin.write(framed(question))
+                process.stdin.flush()
+                answer = receive(process.stdout)
+            except OSError:
+                answer = None
+            finally:
+                watch.cancel()
+            if answer is not None:
+                return dict(answer)
+            code = process.wait()
+            self.close()
+            if code:
+                return {"error": f"{question['path']}: {_reason(code, question)}, so it is left out"}
+        return {"error": f"{question['path']}: the process that reads files can't be started; try again"}
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
+            self.close()
+            here = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+            self._owner = os.getpid()
+            # -P: what lies in the current folder must not be taken for a module.
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "paragloss.formats.sandbox_child"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(here)},
+            )
+            atexit.register(self.close)
+        return self._process
+
+
+def _reason(code: int, question: dict[str, Any]) -> str:
+    if -code in (getattr(signal, "SIGXCPU", 0), getattr(signal, "SIGKILL", 9)):
+        return f"takes more than {question['seconds']} s to read"
+    return f"breaks its reader (with up to {MEMORY >> 20:,} MB of memory; it ended with {code})"
+
+
+READER = Reader()

@@ -1,0 +1,31 @@
+"""What do clicks say of relevance? From logs (`lab.click_logs`) to scores, grades, pairs and judgments.
+
+The labels of Xiong et al. (SIGIR 2017) and of Liu's thesis are here: SAME is `dctr`, DIFF is `tacm`, RAW is `raw`.
+"""
+
+from __future__ import annotations
+
+from paragloss.lab.clicks.frequency import asked
+from paragloss.lab.clicks.labels import Pair, cuts, graded, judged, pairs, thousandths
+from paragloss.lab.clicks.rates import Scores, dctr, first_clicks, raw
+from paragloss.lab.clicks.synthetic import SyntheticLog, simulate, synthetic_log
+from paragloss.lab.clicks.time_aware import ClickModel, tacm
+
+__all__ = [
+    "ClickModel",
+    "Pair",
+    "Scores",
+    "SyntheticLog",
+    "asked",
+    "cuts",
+    "dctr",
+    "first_clicks",
+    "graded",
+    "judged",
+    "pairs",
+    "raw",
+    "simulate",
+    "synthetic_log",
+    "tacm",
+    "thousandths",
+]

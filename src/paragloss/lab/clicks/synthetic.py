@@ -1,0 +1,70 @@
+"""Click logs made of readers whose habits are known: to try click models on, and where no real log can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from paragloss.formats.click_logs import Click, Session
+from paragloss.lab.clicks.rates import Scores
+
+
+def simulate(
+    rankings: Mapping[str, Sequence[str]],
+    attraction: Mapping[str, Mapping[str, float]],
+    satisfaction: Mapping[str, Mapping[str, float]],
+    *,
+    sessions: int | Mapping[str, int] = 100,
+    lang: str = "",
+    depth: float = 0.8,
+    swaps: int = 1,
+    seed: int = 0,
+) -> list[Session]:
+    """Readers of the given rankings, `sessions` for each query (or as many as are given for it).
+
+    Each reader is shown a query's ranking with `swaps` random neighbours exchanged, goes down it, and gives up at each
+    place with chance 1 - `depth`. What attracts is opened: for about a minute if it satisfies, which ends the search,
+    otherwise for about ten seconds.
+    """
+    rng = np.random.default_rng(seed)
+    log = []
+    for query, ranking in rankings.items():
+        for _ in range(sessions if isinstance(sessions, int) else sessions[query]):
+            shown = list(ranking)
+            for at in rng.integers(0, max(len(shown) - 1, 1), swaps if len(shown) > 1 else 0):
+                shown[at], shown[at + 1] = shown[at + 1], shown[at]
+            clicks = []
+            for place, document in enumerate(shown, 1):
+                if rng.random() < attraction[query].get(document, 0.0):
+                    pleased = rng.random() < satisfaction[query].get(document, 0.0)
+                    clicks.append(Click(document, place, round(float(rng.gamma(4.0, 15.0 if pleased else 2.5)), 1)))
+                    if pleased:
+                        break
+                if rng.random() > depth:
+                    break
+            log.append(Session(query, tuple(shown), tuple(clicks), lang))
+    return log
+
+
+class SyntheticLog(NamedTuple):
+    """A log and the truth behind it."""
+
+    sessions: list[Session]
+    attraction: Scores
+    satisfaction: Scores
+
+    @property
+    def relevance(self) -> Scores:
+        return {q: {d: a * self.satisfaction[q][d] for d, a in ds.items()} for q, ds in self.attraction.items()}
+
+
+def synthetic_log(*, queries: int = 20, documents: int = 8, sessions: int = 200, seed: int = 0) -> SyntheticLog:
+    """A log of made-up queries whose ranking has nothing to do with relevance, so that places mislead."""
+    rng = np.random.default_rng(seed)
+    names = {f"query {q}": [f"q{q}d{d}" for d in range(documents)] for q in range(queries)}
+    attraction = {q: {d: float(rng.beta(1, 1.5)) for d in ds} for q, ds in names.items()}
+    satisfaction = {q: {d: float(rng.beta(1, 1)) for d in ds} for q, ds in names.items()}
+    log = simulate(names, attraction, satisfaction, sessions=sessions, swaps=3, seed=seed + 1)
+    return SyntheticLog(log, attraction, satisfaction)

@@ -1,0 +1,171 @@
+"""A time-aware click model: who reads a page for long was probably satisfied, and looked no further.
+
+Liu, Xie, Wang, Nie, Zhang and Ma, "Time-aware click model", TOIS 2016; docs/papers/bilingual-knrm.md says what ours
+does otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.errors import InputError
+from paragloss.formats.click_logs import Click, Session
+from paragloss.lab.clicks.rates import Scores
+
+Doubles: TypeAlias = npt.NDArray[np.float64]
+Integers: TypeAlias = npt.NDArray[np.int64]
+#: A rate starts from so many trials made up.
+STRENGTH = 2.0
+
+
+class ClickModel(NamedTuple):
+    """What TACM found: how often each document is opened when seen, how often it then ends the search satisfied, and
+    how likely a place is looked at."""
+
+    attraction: Scores
+    satisfaction: Scores
+    examination: Doubles  # (last click's place from 0 = none, place): chance to be looked at
+
+    def relevance(self) -> Scores:
+        """A relevant document is opened when it is seen, and ends the search."""
+        return {
+            query: {d: a * self.satisfaction[query][d] for d, a in documents.items()}
+            for query, documents in self.attraction.items()
+        }
+
+
+def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.0) -> ClickModel:
+    """Fit the time-aware click model by expectation maximisation.
+
+    A reader goes from click to click and looks at what lies between with a chance that depends on the places; what
+    is seen is opened as often as it attracts. After a click of t seconds the search ends satisfied with chance
+    s (1 - exp(-t / patience)); otherwise the reader looks on. A click without a time counts as an average one.
+    """
+    steps = _Steps(sessions, patience)
+    attraction, power = np.full(len(steps.names), 0.5), np.full(len(steps.names), 0.5)
+    examination = np.full((steps.places + 1, steps.places + 1), 0.5)
+    for _ in range(rounds):
+        attraction, power, examination = _round(steps, attraction, power, examination)
+    pleased = _pleased(steps, _ended(steps, attraction, power, examination))
+    satisfaction = _average(steps.visited, pleased, len(steps.names))
+    return ClickModel(steps.scores(attraction), steps.scores(satisfaction), examination)
+
+
+class _Steps:
+    """Sessions as flat arrays. A look is a result that may have been seen: behind the last click, or on the way."""
+
+    def __init__(self, sessions: Iterable[Session], patience: float) -> None:
+        self.names: dict[tuple[str, str], int] = {}
+        looks: list[tuple[int, int, int, bool, int]] = []  # document, from, place, opened, ending or -1
+        visits: list[tuple[int, float, int]] = []  # document opened, seconds or nan, ending or -1
+        endings = 0
+        for session in sessions:
+            if not session.shown:
+                raise InputError(
+                    f"a session for {session.query!r} does not say what was shown: TACM needs that; dctr does without"
+                )
+            ids = [self.names.setdefault((session.query, d), len(self.names)) for d in session.shown]
+            clicks = _in_order(session)
+            opened: set[int] = set()
+            for here, there in pairwise([0, *(place for place, _ in clicks)]):
+                between = range(here + 1, there) if there > here else range(here - 1, there, -1)
+                looks += [(ids[i - 1], here, i, False, -1) for i in between if i not in opened]
+                looks.append((ids[there - 1], here, there, True, -1))
+                opened.add(there)
+            last = clicks[-1][0] if clicks else 0
+            ending = endings if clicks else -1
+            endings += bool(clicks)
+            looks += [(ids[i - 1], last, i, False, ending) for i in range(max(opened, default=0) + 1, len(ids) + 1)]
+            for number, (place, click) in enumerate(clicks, 1):
+                seconds = math.nan if click.dwell is None else click.dwell
+                visits.append((ids[place - 1], seconds, ending if number == len(clicks) else -1))
+        if not looks:
+            raise InputError("the log has no session with results: nothing to learn from")
+        table = np.array(looks, np.int64)
+        self.document, self.start, self.place = table[:, 0], table[:, 1], table[:, 2]
+        self.opened, self.ending = table[:, 3].astype(bool), table[:, 4]
+        self.endings = endings
+        self.visited = np.array([v[0] for v in visits], np.int64)
+        self.visit_ending = np.array([v[2] for v in visits], np.int64)
+        self.enough = _enough(np.array([v[1] for v in visits], np.float64), patience)
+        self.places = int(self.place.max())
+
+    def scores(self, values: Doubles) -> Scores:
+        found: Scores = {}
+        for (query, document), i in sorted(self.names.items()):
+            found.setdefault(query, {})[document] = float(values[i])
+        return found
+
+
+def _ended(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles) -> Doubles:
+    """How likely each session ended because its last click satisfied: what followed was then not looked at at all."""
+    last, trailing = steps.visit_ending >= 0, steps.ending >= 0
+    chance = np.zeros(steps.endings)
+    chance[steps.visit_ending[last]] = (power[steps.visited] * steps.enough)[last]
+    passed = 1 - attraction[steps.document] * examination[steps.start, steps.place]
+    silence = np.zeros(steps.endings)
+    np.add.at(silence, steps.ending[trailing], np.log(passed[trailing]))
+    return np.asarray(chance / (chance + (1 - chance) * np.exp(silence)))
+
+
+def _pleased(steps: _Steps, ended: Doubles) -> Doubles:
+    """How likely each visit satisfied; one that was followed by another did not."""
+    pleased = np.zeros(len(steps.visited))
+    last = steps.visit_ending >= 0
+    pleased[last] = ended[steps.visit_ending[last]]
+    return pleased
+
+
+def _round(
+    steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles
+) -> tuple[Doubles, Doubles, Doubles]:
+    """One round of expectation and maximisation."""
+    ended = _ended(steps, attraction, power, examination)
+    on = np.ones(len(steps.document))  # how likely the reader still looked on when this result came
+    trailing = steps.ending >= 0
+    on[trailing] = 1 - ended[steps.ending[trailing]]
+    a, e = attraction[steps.document], examination[steps.start, steps.place]
+    # Looked at and not opened, so not attractive; or not looked at, which says nothing of attraction.
+    liked = np.where(steps.opened, 1.0, on * a * (1 - e) / (1 - a * e) + (1 - on) * a)
+    seen = np.where(steps.opened, 1.0, on * e * (1 - a) / (1 - a * e))
+    width = steps.places + 1
+    examined = _rate(steps.start * width + steps.place, seen, on, width * width).reshape(width, width)
+    # Satisfaction takes the power to satisfy and enough time; a search that goes on lacked one of the two.
+    s, f, pleased = power[steps.visited], steps.enough, _pleased(steps, ended)
+    able = pleased + (1 - pleased) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
+    return _average(steps.document, liked, len(attraction)), _average(steps.visited, able, len(power)), examined
+
+
+def _average(which: Integers, chances: Doubles, size: int) -> Doubles:
+    """Per document. One of which little is known is taken for an ordinary one, not for one of 1/2: a result that was
+    hardly ever looked at must not beat one that was looked at and passed over."""
+    ordinary = float(chances.mean()) if len(chances) else 0.5
+    return _rate(which, chances, np.ones(len(chances)), size, towards=ordinary)
+
+
+def _rate(which: Integers, hits: Doubles, trials: Doubles, size: int, *, towards: float = 0.5) -> Doubles:
+    """Hits per trial, with two more trials that went as `towards` says."""
+    prior = towards * STRENGTH
+    return np.asarray((np.bincount(which, hits, size) + prior) / (np.bincount(which, trials, size) + STRENGTH))
+
+
+def _in_order(session: Session) -> list[tuple[int, Click]]:
+    """Places and clicks in the order they were made; a document opened again counts when it was opened first."""
+    places = {document: place for place, document in enumerate(session.shown, 1)}
+    first: dict[str, Click] = {}
+    for click in session.clicks:
+        first.setdefault(click.document, click)
+    return [(places[d], click) for d, click in first.items() if d in places]
+
+
+def _enough(seconds: Doubles, patience: float) -> Doubles:
+    known = 1 - np.exp(-seconds / patience)
+    # With no times at all the model is left with its satisfaction alone.
+    average = float(np.nanmean(known)) if np.isfinite(known).any() else 1.0
+    return np.asarray(np.nan_to_num(known, nan=average))

@@ -1,0 +1,164 @@
+"""Commands that turn click logs into training data and judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paragloss.cli.output import Skipped, print_json, print_table
+from paragloss.cli.program import AsJson, app
+from paragloss.errors import InputError
+from paragloss.lab.commands import data_files
+from paragloss.types import Judged, Qrels, Query
+
+MODELS = ("dctr", "tacm", "raw")
+WORK = ("translate", "clean", "case")
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable lines.")]
+
+
+@app.command()
+def clicks(
+    log: Annotated[str, typer.Argument(help="JSON Lines of query, shown, clicks; or Sogou's log.")],
+    out: Annotated[str, typer.Option(help="Where queries.jsonl, qrels and scores.tsv go: a folder.")],
+    model: Annotated[str, typer.Option(help="dctr (rates), tacm (time-aware), raw (sessions of one click).")] = "dctr",
+    shares: Annotated[
+        str, typer.Option(help="The best of these shares of documents are grade 1, 2, ... at least.")
+    ] = "0.3,0.1",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Grades are the scores, in thousandths: for train knrm --difference.")
+    ] = False,
+    asked: Annotated[
+        str, typer.Option(help="Only queries asked so often: 50.. (at least), ..50 (fewer), 50..1000 (between).")
+    ] = "",
+    lang: Annotated[str, typer.Option(help="The language of queries that don't say theirs.")] = "",
+    skip_bad: SkipBad = False,
+) -> None:
+    """Say from a click log what is relevant to what: judgments that `train --judged` and `eval` take."""
+    from paragloss.formats.click_logs import read_log
+    from paragloss.formats.text import open_output
+    from paragloss.lab import clicks
+
+    if model not in MODELS:
+        raise InputError(f"--model {model!r}: expected one of {', '.join(MODELS)}")
+    skipped = Skipped(skip_bad)
+    sessions = list(read_log(log, on_error=skipped.note))
+    spoken = {session.query: session.lang or lang for session in sessions}
+    # All queries are numbered, judged or not, as `search --queries LOG` numbers them.
+    ids = {text: f"q{number}" for number, text in enumerate(spoken, 1)}
+    sessions = clicks.asked(sessions, **_times(asked))
+    said = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
+    grades = (
+        clicks.thousandths(said) if scores else clicks.graded(said, clicks.cuts(said, _numbers("--shares", shares)))
+    )
+    queries = [Query(ids[text], text, spoken[text]) for text in grades]
+    _write(Path(out), queries, {ids[text]: found for text, found in grades.items()})
+    with open_output(Path(out, "scores.tsv")) as table:
+        for text, found in said.items():
+            table.writelines(f"{ids[text]}\t{document}\t{score:.6g}\n" for document, score in found.items())
+    skipped.tell()
+    pairs = sum(map(len, grades.values()))
+    print(f"{len(sessions)} sessions, {len(queries)} queries, {pairs} judged pairs by {model}: {out}")
+
+
+@app.command()
+def log(
+    work: Annotated[str, typer.Argument(help="translate, clean or case.")],
+    judged: Annotated[str, typer.Argument(metavar="QUERIES,DOCUMENTS,JUDGMENTS", help="Or LOG,DOCUMENTS.")],
+    out: Annotated[str, typer.Option(help="Where queries.jsonl and qrels go: a folder.")] = "",
+    by: Annotated[str, typer.Option("--with", help="What translates, as in `paragloss translate`.")] = "",
+    to: Annotated[str, typer.Option(help="The language to translate the queries into.")] = "",
+    case: Annotated[str, typer.Option(help="What is done with capitals: keep, lower or lower-first.")] = "keep",
+    after: Annotated[str, typer.Option(help="clean: the folder that `log translate` wrote.")] = "",
+    longest: Annotated[int, typer.Option(min=0, help="clean: drop ambiguous queries with more documents.")] = 200,
+    at_random: Annotated[bool, typer.Option("--at-random", help="clean: as many pairs, but any queries.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="clean: where chance begins.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Make bilingual training data of a monolingual log: translate its queries, clean out what became ambiguous.
+
+    translate: the same documents asked for in another language. clean: without queries whose translation others share.
+    case: capitals of the queries as the translator wrote them, or lowered.
+    """
+    if work not in WORK:
+        raise InputError(f"no work {work!r}; there is {', '.join(WORK)}")
+    if not out:
+        raise InputError("no --out given: say which folder the queries and judgments go to")
+    before = data_files.judged("log", judged.split(","))
+    made, told = {
+        "translate": lambda: _translated(before, by, to, case),
+        "clean": lambda: _cleaned(before, after, longest, seed, at_random),
+        "case": lambda: _cased(before, case),
+    }[work]()
+    _write(Path(out), made.queries, made.qrels)
+    if as_json:
+        print_json(told)
+    else:
+        print_table(["", ""], [[key, str(value)] for key, value in told.items()])
+
+
+def _translated(before: Judged, by: str, to: str, case: str) -> tuple[Judged, dict[str, object]]:
+    from paragloss.collection import translator
+    from paragloss.lab import query_log
+    from paragloss.languages import normalise
+
+    if not by or not to:
+        raise InputError("translate needs --with TRANSLATOR and --to LANGUAGE")
+    target = normalise(to)
+    made = query_log.translate_log(before, translator(by, before.queries[0].lang, target), target, case=case)
+    shared = query_log.ambiguous(before.queries, made.queries)
+    told = {"queries": len(made.queries), "language": target, "ambiguous translations": len(shared)}
+    lengths = query_log.list_lengths(before, made)
+    return made, {**told, "documents of ambiguous queries": lengths.ranges}
+
+
+def _cleaned(before: Judged, after: str, longest: int, seed: int, at_random: bool) -> tuple[Judged, dict[str, object]]:
+    from paragloss.formats.queries import read_qrels, read_queries
+    from paragloss.lab import query_log
+
+    if not after:
+        raise InputError("clean needs --after FOLDER: what `paragloss log translate` wrote")
+    queries, qrels = read_queries(Path(after, "queries.jsonl")), read_qrels(Path(after, "qrels"))
+    translated = Judged(list(queries), before.documents, qrels)
+    cleaned = query_log.clean(before, translated, longest=longest)
+    made = query_log.clean_at_random(translated, cleaned.kept, seed=seed) if at_random else cleaned.judged
+    told = {"ambiguous": cleaned.ambiguous, "removed": len(translated.queries) - len(made.queries)}
+    return made, {**told, "pairs before": cleaned.pairs, "pairs after": sum(map(len, made.qrels.values()))}
+
+
+def _cased(before: Judged, case: str) -> tuple[Judged, dict[str, object]]:
+    from paragloss.lab.query_log import CASES
+
+    if case not in CASES:
+        raise InputError(f"--case {case!r}: expected one of {', '.join(CASES)}")
+    queries = [query._replace(text=CASES[case](query.text)) for query in before.queries]
+    changed = sum(one.text != other.text for one, other in zip(before.queries, queries, strict=True))
+    return before._replace(queries=queries), {"queries": len(queries), "changed": changed}
+
+
+def _write(folder: Path, queries: Iterable[Query], qrels: Qrels) -> None:
+    from paragloss.formats.jsonl import write_queries
+    from paragloss.formats.trec import write_qrels
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_queries(folder / "queries.jsonl", queries)
+    write_qrels(folder / "qrels", qrels)
+
+
+def _numbers(flag: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{flag} {text!r}: expected numbers with commas between them") from None
+
+
+def _times(text: str) -> dict[str, int]:
+    """LEAST..BELOW, either of which may be missing."""
+    least, dots, below = text.partition("..")
+    if not text:
+        return {}
+    if not dots or not (least + below).isdecimal():
+        raise InputError(f"--asked {text!r}: expected how often, as 50.., ..50 or 50..1000")
+    return {name: int(number) for name, number in (("least", least), ("below", below)) if number}

@@ -1,0 +1,139 @@
+"""Files that methods take as settings: the setting's type says how they are read.
+
+Several files are parted by commas, or the flag is given again. A file of one language says which in its name
+(`wiki.fr.vec`, `joint_28_fr.txt.gz`), or is written fr=FILE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from paragloss.errors import InputError
+from paragloss.types import Document, Floats, Judged
+
+#: The files of the LS-CLIR collection: queries, documents, judgments; given in any order.
+LSCLIR = (".queries", ".documents", ".rel")
+#: Reads what stood behind a flag, each time it was given.
+Reader = Callable[[str, list[str]], Any]
+
+
+def reader(hint: Any) -> Reader | None:
+    """What reads files for a setting of this type; None for one that is no data."""
+    from paragloss.encoders.bag import BagEncoder
+    from paragloss.lab.learning.monolingual import Vectors
+    from paragloss.lab.settings import alternatives
+
+    readers: dict[Any, Reader] = {
+        Mapping[str, Vectors]: word_vectors,
+        Mapping[str, Mapping[str, Floats]]: word_lookup,
+        Mapping[tuple[str, str], Sequence[tuple[str, str]]]: word_pairs,
+        Sequence[str]: texts,
+        Sequence[tuple[str, str]]: clicked,
+        Sequence[Judged]: judgments,
+        BagEncoder: model,
+    }
+    return next((readers[kind] for kind in alternatives(hint) if kind in readers), None)
+
+
+def word_vectors(_: str, given: list[str]) -> Any:
+    from paragloss.formats.vectors import read_languages
+    from paragloss.lab.learning.monolingual import Vectors
+
+    return {lang: Vectors(words, rows) for lang, (words, rows) in read_languages(listed(given)).items()}
+
+
+def word_lookup(flag: str, given: list[str]) -> dict[str, dict[str, Floats]]:
+    return {lang: dict(zip(one.words, one.rows, strict=True)) for lang, one in word_vectors(flag, given).items()}
+
+
+def word_pairs(flag: str, given: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """Dictionary files named after their languages, such as en-fr.tsv."""
+    from paragloss.formats.bitext import languages
+    from paragloss.formats.dictionaries import read_entries
+    from paragloss.languages import normalise
+
+    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for path in listed(given):
+        named = languages(path)
+        if named is None:
+            raise InputError(f"{flag} {path}: no languages in the file's name; call it after them, as en-fr.tsv")
+        source, target = normalise(named[0]), normalise(named[1])
+        found = pairs.setdefault((source, target), [])
+        found += [(entry.source, entry.target) for entry in read_entries(path, source, target)]
+    return pairs
+
+
+def texts(_: str, given: list[str]) -> list[str]:
+    """A text on each line."""
+    from paragloss.formats.text import lines
+
+    return [line.strip() for path in listed(given) for _, line in lines(path) if line.strip()]
+
+
+def clicked(flag: str, given: list[str]) -> list[tuple[str, str]]:
+    """Queries and texts that were clicked: two columns of a .tsv, or a click log and the documents it speaks of."""
+    from paragloss.formats.bitext import read_pairs
+    from paragloss.formats.click_logs import read_log
+
+    found: list[tuple[str, str]] = []
+    for text in given:
+        log, *files = text.split(",")
+        if not files:
+            found += read_pairs(log)
+            continue
+        at_hand = documents(files)
+        for session in read_log(log):
+            found += [(session.query, at_hand[c.document].text) for c in session.clicks if c.document in at_hand]
+    if not found:
+        raise InputError(f"{flag} {','.join(given)}: no click is on a document at hand; give those that were shown")
+    return found
+
+
+def judgments(flag: str, given: list[str]) -> list[Judged]:
+    """Each time QUERIES,DOCUMENTS,JUDGMENTS, or a click log and its documents: LOG,DOCUMENTS."""
+    return [judged(flag, text.split(",")) for text in given]
+
+
+def judged(flag: str, files: Sequence[str]) -> Judged:
+    from paragloss.formats.click_logs import read_log
+    from paragloss.formats.queries import read_qrels, read_queries
+    from paragloss.formats.text import suffix
+    from paragloss.lab import clicks
+
+    if len(files) == 2:
+        sessions = list(read_log(files[0]))
+        scores = clicks.dctr(sessions)
+        grades = clicks.graded(scores, clicks.cuts(scores, (0.3, 0.1)))
+        return clicks.judged(grades, documents(files[1:]), next((s.lang for s in sessions if s.lang), ""))
+    if len(files) != 3:
+        raise InputError(f"{flag} {','.join(files)}: expected QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS")
+    if {suffix(path) for path in files} == set(LSCLIR):
+        files = sorted(files, key=lambda path: LSCLIR.index(suffix(path)))
+    known = documents([files[1]])
+    qrels = {query: {d: g for d, g in found.items() if d in known} for query, found in read_qrels(files[2]).items()}
+    asked = [query for query in read_queries(files[0]) if qrels.get(query.id)]
+    if not asked:
+        raise InputError(f"{flag} {','.join(files)}: no query has a judged document that is at hand")
+    if not asked[0].lang or not next(iter(known.values())).lang:
+        raise InputError(f"{flag} {','.join(files)}: queries and documents must say their language; add a key 'lang'")
+    return Judged(asked, known, {query.id: qrels[query.id] for query in asked})
+
+
+def documents(files: Sequence[str]) -> dict[str, Document]:
+    from paragloss.formats.documents import read
+
+    return {document.id: document for path in files for document in read(path)}
+
+
+def model(_: str, given: list[str]) -> Any:
+    """A saved model, or a word where none of that name is saved: the method knows what that means."""
+    from pathlib import Path
+
+    from paragloss.collection import load
+
+    return load(given[-1]) if Path(given[-1]).exists() else given[-1]
+
+
+def listed(given: Sequence[str]) -> list[str]:
+    return [path for text in given for path in text.split(",") if path]

@@ -1,0 +1,153 @@
+"""The settings of methods as flags: read off the signatures of their `fit`, `tune` and the like.
+
+A setting's line of help and its bounds stand in its annotation (`lab.settings`); its type says how what was typed
+is read. Files are read by `lab.commands.data_files`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from paragloss.errors import InputError
+from paragloss.lab.commands import data_files
+from paragloss.lab.settings import Option, alternatives, expected, options, refused, series_of
+from paragloss.methods import methods
+
+#: What can't be typed, and why; everything else that a method takes is a flag.
+PYTHON_ONLY = {"progress": "a function; the command line shows its own progress"}
+_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+
+
+def flags(function: Callable[..., Any]) -> dict[str, Option]:
+    """A function's settings by the flags that set them."""
+    return {flag_of(name): option for name, option in options(function).items() if name not in PYTHON_ONLY}
+
+
+def flag_of(name: str) -> str:
+    return f"--{name.strip('_').replace('_', '-')}"
+
+
+def separated(words: Sequence[str], functions: Sequence[Callable[..., Any]]) -> tuple[list[str], dict[str, list[str]]]:
+    """What is no flag, and the flags with what was typed behind each; a flag of any of the functions is known."""
+    known = {flag: option for function in functions for flag, option in flags(function).items()}
+    paths: list[str] = []
+    given: dict[str, list[str]] = {}
+    taken = list(words)
+    while taken:
+        word = taken.pop(0)
+        if not word.startswith("--"):
+            paths.append(word)
+            continue
+        flag, equals, text = word.partition("=")
+        if flag.startswith("--no-") and f"--{flag[5:]}" in known and not equals:
+            flag, text = f"--{flag[5:]}", "no"
+        elif not equals and flag in known:
+            text = "yes" if is_switch(known[flag]) else _next(flag, taken)
+        given.setdefault(flag, []).append(text)
+    return paths, given
+
+
+def values(method: str, function: Callable[..., Any], given: dict[str, list[str]]) -> dict[str, Any]:
+    """The keyword arguments that flags say; an error names the flag, what was typed and what was expected."""
+    known = flags(function)
+    found = {}
+    for flag, texts in given.items():
+        if flag not in known:
+            raise InputError(f"{method} has no setting {flag}; it has {', '.join(sorted(known))}")
+        option = known[flag]
+        found[option.name] = value = _read(flag, option, texts)
+        if reason := refused(option, value):
+            raise InputError(f"{flag} {','.join(texts)}: {reason}")
+    return found
+
+
+def _read(flag: str, option: Option, texts: list[str]) -> Any:
+    """What was typed, as the setting's type. A flag that is given again adds to a list, else the last one counts."""
+    if (reader := data_files.reader(option.type)) is not None:
+        return reader(flag, texts)
+    series, kinds = series_of(option.type), alternatives(option.type)
+    try:
+        if series is not None:
+            return tuple(series.kind(part) for text in texts for part in text.split(",") if part.strip())
+        if _is_grid(option.type):
+            return tuple(tuple(float(part) for part in row.split(",")) for text in texts for row in text.split("/"))
+        if is_switch(option):
+            return _switched(texts[-1])
+        kind = next((one for one in kinds if one in (int, float)), str)
+        return kind(texts[-1])
+    except (ValueError, OverflowError):
+        raise InputError(f"{flag} {texts[-1]!r}: expected {expected(option)}") from None
+
+
+def is_switch(option: Option) -> bool:
+    return option.type is bool
+
+
+def _is_grid(hint: Any) -> bool:
+    """Several series of numbers, to be tried one after the other."""
+    return any(series_of(inner) is not None for inner in get_args(hint))
+
+
+def _switched(text: str) -> bool:
+    if text.lower() not in (*_YES, *_NO):
+        raise ValueError(text)
+    return text.lower() in _YES
+
+
+def _next(flag: str, taken: list[str]) -> str:
+    if not taken:
+        raise InputError(f"{flag} is the last word: say its value behind it")
+    return taken.pop(0)
+
+
+def summary(name: str, function: str = "fit") -> str:
+    """What a method is, in a line: how its file begins, up to the first full stop."""
+    about = inspect.getdoc(methods(function)[name]) or ""
+    return " ".join(about.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+
+
+def settings_help(usage: str, functions: Iterable[tuple[str, Callable[..., Any]]]) -> str:
+    """How a command is used, what it does, and a line for each setting, under a heading for each function."""
+    lines = [f"Usage: paragloss {usage}"]
+    told: set[str] = set()
+    for heading, function in functions:
+        found = {flag: option for flag, option in flags(function).items() if flag not in told}
+        again = [flag for flag in flags(function) if flag in told]
+        told |= found.keys()
+        lines += ["", inspect.getdoc(function) or "", ""] if heading == "Settings" else [""]
+        lines.append(f"{heading}:")
+        width = max((len(_shown(flag, option)) for flag, option in found.items()), default=0)
+        lines += [f"  {_shown(flag, option):<{width}}  {explained(option)}" for flag, option in found.items()]
+        lines += [f"  and of those above: {', '.join(again)}"] if again else []
+    return "\n".join(lines)
+
+
+def explained(option: Option) -> str:
+    """A setting in a line: what it is for, what it takes, what it is by default."""
+    default = option.default
+    usual = "" if default in (None, "", ()) or default is inspect.Parameter.empty else f" [{_written(default)}]"
+    choice = f" ({', '.join(option.setting.words)})" if option.setting.words else ""
+    return f"{option.setting.help}{choice}{usual}".strip()
+
+
+def _shown(flag: str, option: Option) -> str:
+    if is_switch(option):
+        return f"{flag}, --no-{flag[2:]}"
+    series = series_of(option.type)
+    if series is not None:
+        what = ",".join(["N"] * (series.length or 2)) + ("" if series.length else ",...")
+    elif data_files.reader(option.type) is not None:
+        what = "FILE"
+    else:
+        kind = next((one for one in alternatives(option.type) if one in (int, float)), None)
+        what = "N" if kind is int else "X" if kind is float else "PATH" if Path in alternatives(option.type) else "WORD"
+    return f"{flag} {what}"
+
+
+def _written(default: Any) -> str:
+    if isinstance(default, tuple):
+        return ("/" if isinstance(default[0], tuple) else ",").join(map(_written, default))
+    return str(default) if not isinstance(default, bool) else "yes" if default else "no"

@@ -1,0 +1,154 @@
+"""The papers' tables, run from the command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paragloss.cli.output import print_json, print_table
+from paragloss.cli.program import AsJson, app
+from paragloss.errors import InputError
+
+
+@app.command()
+def recipes(
+    name: Annotated[str, typer.Argument(help="A recipe; none lists them all.")] = "",
+    smoke: Annotated[bool, typer.Option("--smoke", help="Tiny sizes: does it run? Seconds.")] = False,
+    out: Annotated[str, typer.Option(help="Where results go: a folder. A run that was stopped goes on there.")] = "",
+    seeds: Annotated[str, typer.Option(help="Such as 0,1,2.")] = "",
+    part: Annotated[list[str] | None, typer.Option(help="Only this part; may be repeated.")] = None,
+    docs: Annotated[
+        str, typer.Option(help="Write results.md, results.html and the papers' tables into this folder.")
+    ] = "",
+    leaderboard: Annotated[
+        str, typer.Option(help="Write what is known of every system and task into this folder.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Measure a table or figure of the papers: tables, plots, and whether the order is the paper's."""
+    from paragloss.lab.recipes import markdown_tables, runner, verdicts
+
+    if docs:
+        _write_docs(Path(docs), out)
+        return
+    if leaderboard:
+        from paragloss.lab.recipes import leaderboard as boards
+        from paragloss.lab.recipes import results as collecting
+
+        known = collecting.collect(Path(out)) if out else collecting.shipped()
+        print(f"{boards.write(known, Path(leaderboard))} files in {leaderboard}")
+        return
+    if not name:
+        _list(as_json)
+        return
+    folder = Path(out or f"results/{name}")
+    drawn = _seeds(seeds)
+    results = runner.run(
+        name,
+        folder,
+        smoke=smoke,
+        seeds=drawn,
+        only=part or (),
+        said=lambda what: print(f"paragloss: {name}: {what}", file=sys.stderr, flush=True),
+    )
+    if as_json:
+        print_json(results.as_json())
+        return
+    print(markdown_tables.table(results.as_json()))
+    print(verdicts.verdict(results.as_json()))
+    print(f"written: {folder}", file=sys.stderr)
+
+
+@app.command()
+def advise(
+    paths: Annotated[list[str], typer.Argument(help="Documents, aligned texts, word lists: files or folders.")],
+    lang: Annotated[str, typer.Option(help="The language you ask in.")] = "en",
+    as_json: AsJson = False,
+) -> None:
+    """Look at a corpus and this machine: which pipeline, what to expect of it, what would help, which commands."""
+    from paragloss.lab.advisor import advise
+    from paragloss.lab.recipes import results as collecting
+
+    said = advise(paths, collecting.shipped(), lang=lang)
+    if as_json:
+        print_json({**said._asdict(), "corpus": said.corpus._asdict(), "machine": said.machine._asdict(),
+                    "expected": [e._asdict() for e in said.expected]})  # fmt: skip
+        return
+    corpus = said.corpus
+    if corpus.documents:
+        shares = ", ".join(f"{code} {count:,}" for code, count in corpus.langs.items())
+        print(f"{corpus.documents:,} documents of {corpus.characters:,} characters: {shares}")
+    for what, pairs in (("aligned", corpus.aligned), ("dictionary", corpus.dictionaries)):
+        for pair, count in pairs.items():
+            print(f"{what} {pair}: {count:,}")
+    here = said.machine
+    parts = ", ".join(here.installed) or "none"
+    print(f"{here.cores} cores, {here.memory / 1e9:.0f} GB, {'a' if here.gpu else 'no'} GPU; optional parts: {parts}")
+    print(f"\npipeline: {said.pipeline}")
+    for reason in said.reasons:
+        print(f"  {reason}")
+    print("\nexpected (measured on the sets of docs/results.md that are most like this):")
+    print_table(
+        ["system", "quality", "tasks", "documents/s", "ms a query"],
+        [
+            [e.system, f"{e.quality:.3f}", str(e.tasks), *(_of(e.cost, name) for name in ("documents/s", "ms/query"))]
+            for e in said.expected
+        ],
+    )
+    print("\nwhat would help most:")
+    for number, help_ in enumerate(said.helps, start=1):
+        print(f"  {number}. {help_}")
+    print("\ncommands:")
+    for command in said.commands:
+        print(f"  {command}")
+
+
+def _of(cost: Mapping[str, float], name: str) -> str:
+    return f"{cost[name]:,.1f}" if name in cost else ""
+
+
+def _list(as_json: bool) -> None:
+    from paragloss.lab.recipes import load, names, runner
+
+    rows = []
+    for name in names():
+        module = load(name)
+        lacking = runner.missing(module)
+        reads = ", ".join(dict.fromkeys(path.split("/")[0] for path in module.DATA)) or "nothing"
+        here = "no data: " + lacking[0] if lacking else "ready"
+        rows.append([name, str(module.MINUTES), reads, here, runner.title(module)])
+    if as_json:
+        keys = ("name", "minutes", "reads", "data", "title")
+        print_json([dict(zip(keys, row, strict=True)) for row in rows])
+        return
+    print_table(["recipe", "minutes", "reads", "data", "what"], rows)
+
+
+def _write_docs(docs: Path, measured: str) -> None:
+    """From what the package knows, and what was measured under a folder, if one is named."""
+    import json
+
+    from paragloss.lab.recipes import pages
+    from paragloss.lab.recipes import results as collecting
+
+    if not docs.is_dir():
+        raise InputError(f"--docs {docs}: there is no such folder")
+    results = collecting.shipped()
+    if measured:
+        results = collecting.joined(results, collecting.collect(Path(measured)))
+        text = json.dumps(results, ensure_ascii=False, indent=1)
+        collecting.SHIPPED.write_text(text + "\n", encoding="utf-8")
+    for path in pages.write(results, docs):
+        print(f"written: {path}", file=sys.stderr)
+
+
+def _seeds(text: str) -> list[int] | None:
+    if not text:
+        return None
+    if not all(part.strip().isdigit() for part in text.split(",")):
+        raise InputError(f"--seeds {text!r}: expected whole numbers with commas between them, such as 0,1,2")
+    return [int(part) for part in text.split(",")]

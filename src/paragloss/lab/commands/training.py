@@ -1,0 +1,269 @@
+"""Commands that make models."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import ModuleType
+from typing import Annotated, Any
+
+import typer
+
+from paragloss.cli.output import Progress, Skipped, print_json, print_table, tracked, writable_model
+from paragloss.cli.program import AsJson, In, app
+from paragloss.errors import InputError
+from paragloss.lab.commands import data_files
+from paragloss.lab.commands.flags import separated, settings_help, summary, values
+from paragloss.lab.settings import options
+from paragloss.methods import method as method_named
+from paragloss.methods import methods
+from paragloss.types import Aligned, Concept
+
+#: Words that the command does not know are the method's own flags.
+_OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
+Method = Annotated[str, typer.Argument(help="cr5, lsi, opca, table, ...: see --help.")]
+Files = Annotated[
+    list[str] | None, typer.Argument(help='Rows {"concept","lang","title","text"}, or en-xx.tsv; LS-CLIR files.')
+]
+Langs = Annotated[str, typer.Option(help="Only these languages, such as en,fr,zh.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable rows.")]
+Help = Annotated[bool, typer.Option("--help", help="Show this message; with a METHOD, its settings.")]
+Judged = Annotated[
+    list[str] | None,
+    typer.Option(help="Learn from QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS (ordinal, knrm); may be given again."),
+]
+
+#: Fewer concepts than these leave too few to measure by.
+_TELLING = 100
+
+
+@app.command(context_settings=_OPEN, add_help_option=False)
+def train(
+    context: typer.Context,
+    method: Method = "",
+    files: Files = None,
+    out: Annotated[str, typer.Option("--out", help="Where the model goes: a folder.")] = "",
+    langs: Langs = "",
+    judged: Judged = None,
+    add_language: Annotated[str, typer.Option(help="Add this language to the model that --to names (cr5).")] = "",
+    to: Annotated[str, typer.Option("--to", help="The model that a language is added to.")] = "",
+    skip_bad: SkipBad = False,
+    help: Help = False,
+) -> None:
+    """Learn a model from documents about the same concepts in several languages.
+
+    A METHOD's own settings are flags too: `paragloss train cr5 --help` explains them.
+    """
+    from paragloss import collection as engine
+
+    if help or not method:
+        print(_help(method, context) if method else f"{context.get_help()}\n\n{_methods('fit')}")
+        raise typer.Exit(0 if help else 2)
+    module = method_named(method)
+    if out:
+        writable_model(out)
+    fits = [module.fit, *(getattr(module, name) for name in ("fit_judged", "add_language") if hasattr(module, name))]
+    paths, given = separated([*(files or []), *context.args], fits)
+    if judged or _are_judgments(paths):
+        _train_judged(method, module, given, [*([",".join(paths)] if paths else []), *(judged or [])], out)
+    elif add_language:
+        _add_language(method, module, given, _concepts(paths, "", skip_bad), add_language, to, out)
+    else:
+        settings = values(method, module.fit, given)
+        _needed(out, paths)
+        aligned = _concepts(paths, langs, skip_bad)
+        run = partial(engine.train, module.fit, aligned)
+        _made(method, f"{len(aligned)} concepts", out, module.fit, run, settings)
+        if method == "table" and settings.get("start"):
+            _gained(aligned, settings)
+
+
+@app.command(context_settings=_OPEN, add_help_option=False)
+def tune(
+    context: typer.Context,
+    method: Method = "",
+    files: Files = None,
+    plot: Annotated[str, typer.Option(help="Draw what was measured into this file, such as tune.svg.")] = "",
+    langs: Langs = "",
+    judged: Judged = None,
+    collection: In = "",
+    queries: Annotated[str, typer.Option(help='For fusion: a file of queries, rows {"id","lang","text"}.')] = "",
+    qrels: Annotated[str, typer.Option(help="For fusion: TREC judgments.")] = "",
+    measure: Annotated[str, typer.Option(help="For fusion: what is to be best, such as RR or nDCG@10.")] = "RR",
+    to: Annotated[str, typer.Option("--to", help="For fusion: languages of the documents, such as fr,de.")] = "",
+    skip_bad: SkipBad = False,
+    as_json: AsJson = False,
+    help: Help = False,
+) -> None:
+    """Try settings of a method on data kept apart, and say which is best. Its grid and its settings are flags.
+
+    `tune fusion --in COLLECTION --queries FILE --qrels FILE` weighs a collection's parts by your judgments.
+    """
+    if method == "fusion" and not help:
+        _tune_fusion(collection, queries, qrels, measure=measure, to=to, as_json=as_json)
+        return
+    if help or not method:
+        method = "" if method == "fusion" else method
+        usage = f"tune {method} FILE... [--plot FILE] [settings]"
+        told = settings_help(usage, [("Settings", method_named(method, "tune").tune)]) if method else None
+        print(told or f"{context.get_help()}\n\n{_methods('tune')}")
+        raise typer.Exit(0 if help else 2)
+    module = method_named(method, "tune")
+    paths, given = separated([*(files or []), *context.args], [module.tune])
+    settings = values(method, module.tune, given)
+    from paragloss.types import Judged as Judgments
+
+    if next(iter(inspect.signature(module.tune).parameters)) == "judged":
+        sets = data_files.judgments("--judged", judged or ([",".join(paths)] if paths else []))
+        if len(sets) != 1:
+            raise InputError(f"{method} is tuned on one set of judgments: give QUERIES DOCUMENTS JUDGMENTS once")
+        learned: Aligned | Judgments = sets[0]
+    else:
+        _needed("-", paths)
+        learned = _concepts(paths, langs, skip_bad)
+    found = module.tune(learned, **settings)
+    if plot:
+        module.plot(found, plot)
+        print(f"plot: {plot}", file=sys.stderr)
+    header, rows = module.table(found)
+    if as_json:
+        print_json([dict(zip(header, row, strict=True)) for row in rows])
+    else:
+        print_table(list(header), [[_cell(cell) for cell in row] for row in rows])
+
+
+def _tune_fusion(collection: str, queries: str, qrels: str, *, measure: str, to: str, as_json: bool) -> None:
+    from paragloss.collection import Collection
+    from paragloss.formats.queries import read_qrels, read_queries
+    from paragloss.lab import tuning
+
+    for flag, given in (("--in", collection), ("--queries", queries), ("--qrels", qrels)):
+        if not given:
+            raise InputError(f"no {flag} given: tune fusion --in COLLECTION --queries FILE --qrels FILE")
+    targets = [lang.strip() for lang in to.split(",") if lang.strip()] or None
+    asked, judged = list(read_queries(queries)), read_qrels(qrels)
+    with Collection.open(collection) as engine:
+        found = tuning.tune(engine, asked, judged, measure=measure, to=targets)
+    if as_json:
+        print_json({**found._asdict(), "test": found.test._asdict(), "pipeline": found.pipeline})
+        return
+    rows = zip(found.parts, found.before, found.after, strict=True)
+    print_table(["part", "without judgments", "with them"], [[part, f"{b:g}", f"{a:g}"] for part, b, a in rows])
+    test = found.test
+    print(
+        f"{found.measure} of {found.queries} queries, each measured with weights that others chose: {test.first:.4f} "
+        f"to {test.second:.4f} (p {test.p_randomisation:.4g})\nsearch with: --pipeline {found.pipeline!r}"
+    )
+
+
+def _train_judged(method: str, module: ModuleType, given: dict[str, list[str]], sets: list[str], out: str) -> None:
+    if not hasattr(module, "fit_judged"):
+        raise InputError(f"{method} does not learn from judgments; ordinal and knrm do")
+    settings = values(method, module.fit_judged, given)
+    _needed(out, sets)
+    learned = data_files.judgments("--judged", sets)
+    queries = sum(len(one.queries) for one in learned)
+    _made(method, f"{queries} queries", out, module.fit_judged, partial(module.fit_judged, *learned), settings)
+
+
+def _add_language(
+    method: str, module: ModuleType, given: dict[str, list[str]], aligned: list[Concept], lang: str, to: str, out: str
+) -> None:
+    from paragloss import collection as engine
+    from paragloss.languages import normalise
+
+    if not hasattr(module, "add_language"):
+        raise InputError(f"{method} can't add a language to a model; cr5 can")
+    if not to:
+        raise InputError("no --to given: say which model the language is added to")
+    settings, code = values(method, module.add_language, given), normalise(lang)
+    started = time.perf_counter()
+    engine.add_language(module.add_language, to, aligned, code, **settings).save(out or to)
+    print(f"added {code} from {len(aligned)} concepts in {time.perf_counter() - started:.1f} s: {out or to}")
+
+
+def _gained(aligned: list[Concept], settings: dict[str, Any]) -> None:
+    """Say what learning on was worth: once more without a tenth of the texts, which are then looked for."""
+    from paragloss.lab.retrieval_of_tables import gain
+
+    if len(aligned) < _TELLING:
+        print(f"{len(aligned)} concepts are too few to say by how much that helps: {_TELLING} would do")
+        return
+    for source, target, texts, before, after in gain(aligned, **settings):
+        print(f"{source}->{target}: {texts} held-out texts found with RR {before:.3f} before, {after:.3f} after")
+
+
+def _made(
+    method: str, what: str, out: str, fit: Callable[..., Any], run: Callable[..., Any], settings: dict[str, Any]
+) -> None:
+    """Run a fit with a progress bar where it can tell how far it is, and save what it gives."""
+    started = time.perf_counter()
+    if "progress" in options(fit):
+        with Progress(f"training {method}") as bar:
+            model = run(progress=bar.trained, **settings)
+    else:
+        model = run(**settings)
+    model.save(out)
+    print(f"trained {method} on {what} in {time.perf_counter() - started:.1f} s: {out}")
+
+
+def _concepts(paths: Sequence[str], langs: str, skip_bad: bool) -> list[Concept]:
+    from paragloss.formats.aligned import read_aligned
+
+    skipped = Skipped(skip_bad)
+    concepts = in_languages(read_aligned(tracked(list(paths), "reading"), on_error=skipped.note), langs)
+    skipped.tell()
+    return concepts
+
+
+def _needed(out: str, paths: Sequence[str]) -> None:
+    if not paths:
+        raise InputError("no FILE given: name files with rows of concept, lang, title and text")
+    if not out:
+        raise InputError("no --out given: say where the model goes, such as --out models/cr5")
+
+
+def _are_judgments(paths: Sequence[str]) -> bool:
+    from paragloss.formats.text import suffix
+
+    return any(suffix(path) in data_files.LSCLIR for path in paths)
+
+
+def _help(method: str, context: typer.Context) -> str:
+    module = method_named(method)
+    told = [("Settings", module.fit)]
+    if hasattr(module, "fit_judged"):
+        told.append(("With --judged QUERIES,DOCUMENTS,JUDGMENTS", module.fit_judged))
+    if hasattr(module, "add_language"):
+        told.append(("With --add-language xx --to MODEL", module.add_language))
+    return settings_help(f"train {method} FILE... --out MODEL [--langs en,fr] [--skip-bad] [settings]", told)
+
+
+def _methods(function: str) -> str:
+    width = max(map(len, methods(function)))
+    lines = [f"  {name:<{width}}  {summary(name, function)}" for name in sorted(methods(function))]
+    return "\n".join(["Methods:", *lines])
+
+
+def _cell(cell: Any) -> str:
+    if isinstance(cell, tuple | list):
+        return ",".join(map(str, cell))
+    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+
+
+def in_languages(concepts: list[Concept], langs: str) -> list[Concept]:
+    """Only what is in some languages, when they are said."""
+    from paragloss.languages import normalise
+
+    if langs:
+        wanted = {normalise(lang) for lang in langs.split(",")}
+        concepts = [
+            c._replace(texts={lang: text for lang, text in c.texts.items() if lang in wanted}) for c in concepts
+        ]
+    kept = [concept for concept in concepts if concept.texts]
+    if not kept:
+        raise InputError(f"no document in {langs or 'any language'} to train on")
+    return kept

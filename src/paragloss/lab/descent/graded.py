@@ -1,0 +1,207 @@
+"""Learning from graded judgments on term ids: batches of queries with their judged and sampled documents, smooth
+cosine scores, nDCG. Knows towers and ids, neither texts nor languages' analysis. Needs torch.
+
+Everything a batch needs lies on the device before training: no Python loop over documents, no copy per step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from paragloss.errors import ModelError
+from paragloss.lab.descent.bags import Bags, bags, select
+from paragloss.lab.descent.batches import shuffled
+from paragloss.lab.descent.loop import History, Progress, descend
+
+Towers = Mapping[str, torch.nn.Module]
+
+
+class Task(NamedTuple):
+    """Queries of one language, documents of another, and grades of some pairs, on one device."""
+
+    source: str
+    target: str
+    queries: Bags
+    documents: Bags
+    judged: Bags  # per query: document numbers ascending, and their grades as weights
+    keys: torch.Tensor  # (judgments,) for `_sample`
+
+
+class Pairs(NamedTuple):
+    """The pairs of a batch: the distinct documents, and for each pair its cell of the score matrix and its grade."""
+
+    documents: torch.Tensor  # (documents,)
+    cells: torch.Tensor  # (pairs,) query of the batch x len(documents) + document
+    grades: torch.Tensor  # (pairs,) int64
+
+
+def task(
+    source: str, target: str, queries: sp.csr_matrix, documents: sp.csr_matrix, grades: sp.csr_matrix, device: str
+) -> Task:
+    """Make a task of term weights (one row per text) and of grades (queries x documents; a stored 0 is a judgment)."""
+    grades = grades.tocsr()
+    grades.sort_indices()
+    owner = np.repeat(np.arange(grades.shape[0]), np.diff(grades.indptr))
+    before = grades.indices - (np.arange(grades.nnz) - grades.indptr[owner])
+    keys = torch.as_tensor(owner.astype(np.int64) * (grades.shape[1] + 1) + before, device=device)
+    return Task(source, target, bags(queries, device), bags(documents, device), bags(grades, device), keys)
+
+
+def train(
+    tasks: Sequence[Task],
+    towers: Towers,
+    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    *,
+    epsilon: float,
+    negatives: int,
+    batch: int,
+    epochs: int,
+    learning_rate: float,
+    seed: int,
+    pool: int = 0,
+    decay: float = 1.0,
+    clip: float | None = None,
+    validation: Sequence[Task] = (),
+    patience: int | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> History:
+    """Change the towers until `loss(scores, grades)` is small on the tasks; keep the epoch of best validation nDCG@5.
+
+    A batch holds `batch` queries of one task, each with its judged documents and `negatives` that are drawn anew
+    every time: from all documents, or with `pool` from so many of them, the same for the whole batch. Where reading a
+    document is the work, as for an LSTM, that saves most of it.
+    """
+    for one in tasks if negatives else ():
+        _some_irrelevant(one)
+
+    def batch_loss(chosen: tuple[Task, torch.Tensor]) -> torch.Tensor:
+        one, rows = chosen
+        found = pairs(one, rows, negatives, pool=pool)
+        return loss(scores(towers, one, rows, found, epsilon), found.grades).mean()
+
+    def validate() -> float:
+        _mode(towers, training=False)
+        measure = sum(ndcg(towers, one, epsilon) for one in validation) / len(validation)
+        _mode(towers, training=True)
+        return measure
+
+    _mode(towers, training=True)
+    history = descend(
+        {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()},
+        lambda _, rng: _batches(tasks, batch, rng),
+        batch_loss,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        seed=seed,
+        decay=decay,
+        clip=clip,
+        validate=validate if validation else None,
+        patience=patience,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    _mode(towers, training=False)
+    return history
+
+
+def _some_irrelevant(one: Task) -> None:
+    most = int(one.judged.bounds.diff().max())
+    if most >= _count(one.documents):
+        raise ModelError(f"no irrelevant document to draw: a query has judged all {most} documents; add documents")
+
+
+def _batches(tasks: Sequence[Task], batch: int, rng: np.random.Generator) -> Iterator[tuple[Task, torch.Tensor]]:
+    """The queries of every task, shuffled and cut, one task's batches among the others'."""
+    cut = [(one, rows) for one in tasks for rows in shuffled(_count(one.queries), batch, rng)]
+    for i in rng.permutation(len(cut)):
+        one, rows = cut[i]
+        yield one, torch.as_tensor(rows, device=one.keys.device)
+
+
+def pairs(one: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> Pairs:
+    """The judged documents of some queries and `negatives` others for each, drawn evenly (one may come up twice) from
+    all documents or from a `pool` of them."""
+    judged = select(one.judged, rows)
+    place = torch.arange(len(rows), device=rows.device)
+    query = torch.repeat_interleave(place, judged.bounds.diff(), output_size=len(judged.ids))
+    document, grades = judged.ids.long(), judged.weights.long()
+    if negatives:
+        query = torch.cat([query, place.repeat_interleave(negatives)])
+        others = _sample(one, rows, negatives)
+        if 0 < pool < _count(one.documents):
+            others = _pooled(one, judged, others, pool)
+        document = torch.cat([document, others.flatten()])
+        grades = torch.cat([grades, grades.new_zeros(len(rows) * negatives)])
+    distinct, which = torch.unique(document, return_inverse=True)
+    return Pairs(distinct, query * len(distinct) + which, grades)
+
+
+def _sample(one: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
+    """Documents without a judgment: the r-th of them is r places on, plus one for each judged one before it."""
+    documents = _count(one.documents)
+    free = documents - one.judged.bounds.diff()[rows]
+    draws = torch.rand(len(rows), n, dtype=torch.float64, device=rows.device)
+    ranks = (draws * free[:, None]).long()
+    keys = rows[:, None] * (documents + 1) + ranks
+    return ranks + torch.searchsorted(one.keys, keys, right=True) - one.judged.bounds[rows][:, None]
+
+
+def _pooled(one: Task, judged: Bags, drawn: torch.Tensor, pool: int) -> torch.Tensor:
+    """Draws from a few documents in place of `drawn` (queries, n); where one of them is judged, that draw stays."""
+    documents, queries = _count(one.documents), len(drawn)
+    few = torch.randint(documents, (pool,), device=drawn.device)
+    others = few[torch.randint(pool, drawn.shape, device=drawn.device)]
+    place = torch.arange(queries, device=drawn.device)
+    owner = torch.repeat_interleave(place, judged.bounds.diff(), output_size=len(judged.ids))
+    taken = torch.isin(place[:, None] * documents + others, owner * documents + judged.ids.long())
+    return torch.where(taken, drawn, others)
+
+
+def scores(towers: Towers, one: Task, rows: torch.Tensor, found: Pairs, epsilon: float) -> torch.Tensor:
+    """The smooth cosine of each pair: (pairs,). Each distinct text is encoded once."""
+    queries = smooth(towers[one.source](select(one.queries, rows)), epsilon)
+    documents = smooth(towers[one.target](select(one.documents, found.documents)), epsilon)
+    return (queries @ documents.T).flatten().index_select(0, found.cells)
+
+
+def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
+    """rows / (norm + epsilon): a dot product of two is the smooth cosine, eq. 1 of Liu et al."""
+    # The norm's own gradient at zero is not a number; clamped, it is none.
+    norms = (rows * rows).sum(1, keepdim=True).clamp(min=1e-24).sqrt()
+    return rows / (norms + epsilon)
+
+
+def ndcg(towers: Towers, one: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
+    """Mean nDCG@k with linear gain over the judged documents of each query, as the paper measures."""
+    total = 0.0
+    everyone = torch.arange(_count(one.queries), device=one.keys.device)
+    with torch.no_grad():
+        for rows in torch.split(everyone, block):
+            found = pairs(one, rows, 0)
+            lengths = one.judged.bounds.diff()[rows]
+            there = torch.arange(max(int(lengths.max()), k), device=rows.device) < lengths[:, None]
+            ranked = there.float().masked_fill(~there, -torch.inf)
+            ranked[there] = scores(towers, one, rows, found, epsilon)
+            grades = there.float()
+            grades[there] = found.grades.float()
+            discount = 1 / torch.arange(2, k + 2, device=rows.device).float().log2()
+            gain = grades.gather(1, ranked.argsort(dim=1, descending=True, stable=True)[:, :k]) @ discount
+            ideal = grades.sort(1, descending=True).values[:, :k] @ discount
+            total += float((gain / ideal.clamp(min=1e-9)).sum())
+    return total / max(len(everyone), 1)
+
+
+def _mode(towers: Towers, *, training: bool) -> None:
+    for tower in towers.values():
+        tower.train(training)
+
+
+def _count(texts: Bags) -> int:
+    return len(texts.bounds) - 1

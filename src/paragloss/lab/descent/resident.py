@@ -1,0 +1,206 @@
+"""K-NRM's steps on a graphics card: texts, word vectors and moments stay there, and every step has the same shape.
+
+A small batch leaves a card waiting for the next order. Here a step asks nothing back (no lengths, no distinct terms),
+so it is recorded once as a CUDA graph and replayed. The result is that of `lab.descent.kernel_networks` with
+row-sparse Adam (`lab.descent.loop`), which stays the way for a processor. Needs torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
+from paragloss.lab.descent.bags import Bags
+from paragloss.lab.descent.loop import BETAS
+
+#: Texts are padded to a multiple of this many terms, so that few shapes are met.
+_ROUND = 32
+#: Shapes that are recorded; batches of any other are computed step by step.
+_MOST_GRAPHS = 24
+
+
+class Corpus(NamedTuple):
+    """Texts on the device, and their lengths on the host, where batches are drawn."""
+
+    texts: Bags
+    lengths: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Bags) -> Corpus:
+        return cls(texts, texts.bounds.diff().cpu().numpy().astype(np.int64))
+
+
+class _State(NamedTuple):
+    """A parameter and its two moments; the table has a row more than there are terms, for what is not there."""
+
+    value: torch.Tensor
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+class Steps:
+    """Takes the steps of an epoch in place of the loop: see `descend`."""
+
+    def __init__(
+        self,
+        parameters: Mapping[str, torch.Tensor],
+        active: torch.Tensor,
+        queries: Bags,
+        documents: Bags,
+        epsilon: float,
+    ) -> None:
+        self.parameters, self.active, self.epsilon = parameters, active, epsilon
+        self.queries, self.documents = Corpus.of(queries), Corpus.of(documents)
+        device = active.device
+        self.nobody = parameters["table"].shape[0]
+        self.owner = torch.zeros(self.nobody + 1, dtype=torch.long, device=device)
+        self.means = torch.tensor(MEANS, device=device)
+        self.narrow = -1 / (2 * torch.tensor(WIDTHS, device=device) ** 2)
+        self.rate = torch.zeros((), device=device)
+        self.graphs: dict[tuple[int, int, int], _Recorded] = {}
+        self.state: dict[str, _State] = {}
+
+    def __call__(
+        self,
+        batches: Iterable[npt.NDArray[np.int64]],
+        moments: Mapping[str, tuple[torch.Tensor, ...]],
+        done: int,
+        rate: float,
+    ) -> Iterator[torch.Tensor]:
+        """The loss of each step; `batches` are numbers of queries, better and worse documents, on the host."""
+        with torch.no_grad():
+            self._take_in(moments)
+        for number, chosen in enumerate(batches, done + 1):
+            corrected = rate * (1 - BETAS[1] ** number) ** 0.5 / (1 - BETAS[0] ** number)
+            self.rate.fill_(corrected)
+            widths = (_padded(self.queries.lengths[chosen[0]]), _padded(self.documents.lengths[chosen[1:]]))
+            yield self._step(torch.from_numpy(np.ascontiguousarray(chosen)), widths)
+        with torch.no_grad():
+            self._hand_back(moments)
+
+    def _take_in(self, moments: Mapping[str, tuple[torch.Tensor, ...]]) -> None:
+        for name, value in self.parameters.items():
+            parts = (value.detach(), *moments[name])
+            if name == "table":
+                parts = tuple(torch.cat([part, part.new_zeros(1, part.shape[1])]) for part in parts)
+            if name not in self.state:
+                self.state[name] = _State(*(part.clone() for part in parts))
+            else:  # recorded steps go on using the same memory
+                for held, part in zip(self.state[name], parts, strict=True):
+                    held.copy_(part)
+
+    def _hand_back(self, moments: Mapping[str, tuple[torch.Tensor, ...]]) -> None:
+        for name, value in self.parameters.items():
+            for held, part in zip(self.state[name], (value.detach(), *moments[name]), strict=True):
+                part.copy_(held[:-1] if name == "table" else held)
+
+    def _step(self, chosen: torch.Tensor, widths: tuple[int, int]) -> torch.Tensor:
+        device = self.active.device
+        key = (chosen.shape[1], *widths)
+        if device.type != "cuda" or (key not in self.graphs and len(self.graphs) >= _MOST_GRAPHS):
+            return self._learn(chosen.to(device), widths)
+        if key not in self.graphs:
+            self.graphs[key] = _Recorded(self, chosen.to(device), widths)
+            return self.graphs[key].loss.clone()  # the first batch was learned while warming up
+        return self.graphs[key].replay(chosen)
+
+    def _learn(self, chosen: torch.Tensor, widths: tuple[int, int]) -> torch.Tensor:
+        asked, times, _ = self._read(self.queries.texts, chosen[0], widths[0])
+        read, counts, there = self._read(self.documents.texts, chosen[1:].flatten(), widths[1])
+        ids = torch.cat([asked.flatten(), read.flatten()])
+        rows = self.state["table"].value[ids].requires_grad_()
+        weight, bias = (self.state[name].value.detach().requires_grad_() for name in ("weight", "bias"))
+        with torch.enable_grad():
+            unit = torch.nn.functional.normalize(rows, dim=1, eps=1e-12)
+            left, right = unit[: asked.numel()].view(*asked.shape, -1), unit[asked.numel() :].view(2, *_half(read), -1)
+            cosines = left @ right.transpose(2, 3)  # (2, batch, query terms, document terms)
+            sums = _Pooled.apply(cosines, counts.view(2, *_half(read)), self.means, self.narrow)  # type: ignore[no-untyped-call]
+            felt = (sums.clamp(min=FLOOR).log() * times[..., None]).sum(2) * SCALE
+            felt = felt * there.any(1).view(2, -1, 1)
+            better, worse = (felt @ (weight * self.active) + bias).tanh()
+            loss = (1 - better + worse).clamp(min=0).mean()
+        gradients = torch.autograd.grad(loss, (rows, weight, bias))
+        with torch.no_grad():
+            self._rows(ids, rows.detach(), gradients[0])
+            for name, gradient in zip(("weight", "bias"), gradients[1:], strict=True):
+                held = self.state[name]
+                held.first.lerp_(gradient, 1 - BETAS[0])
+                held.second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+                held.value.sub_(self.rate * held.first / (held.second.sqrt() + self.epsilon))
+        said: torch.Tensor = loss.detach()
+        return said
+
+    def _read(self, texts: Bags, chosen: torch.Tensor, width: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Term ids, counts and a mask of some texts, padded with a term that nobody has: (texts, width) each."""
+        first, last = texts.bounds[chosen].long()[:, None], texts.bounds[chosen + 1].long()[:, None]
+        at = first + torch.arange(width, device=first.device)
+        there = at < last
+        at = at.clamp(max=max(len(texts.ids) - 1, 0))
+        return torch.where(there, texts.ids[at].long(), self.nobody), texts.weights[at] * there, there
+
+    def _rows(self, ids: torch.Tensor, rows: torch.Tensor, gradient: torch.Tensor) -> None:
+        """Adam for the rows that were used. One of a term's places stands for all of them: its gradients are added
+        up there, and then every place writes the same."""
+        self.owner[ids] = torch.arange(len(ids), device=ids.device)
+        place = self.owner[ids]
+        whole = torch.zeros_like(gradient).index_add_(0, place, gradient)[place]
+        _, first, second = self.state["table"]
+        m = first[ids].lerp_(whole, 1 - BETAS[0])
+        v = second[ids].mul_(BETAS[1]).addcmul_(whole, whole, value=1 - BETAS[1])
+        first.index_copy_(0, ids, m)
+        second.index_copy_(0, ids, v)
+        self.state["table"].value.index_copy_(0, ids, rows - self.rate * m / (v.sqrt_() + self.epsilon))
+
+
+class _Recorded:
+    """One shape of step as a CUDA graph; making it takes the first one."""
+
+    def __init__(self, steps: Steps, chosen: torch.Tensor, widths: tuple[int, int]) -> None:
+        self.chosen = chosen
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self.loss = steps._learn(chosen, widths).clone()
+        torch.cuda.current_stream().wait_stream(side)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.said = steps._learn(self.chosen, widths)
+
+    def replay(self, chosen: torch.Tensor) -> torch.Tensor:
+        self.chosen.copy_(chosen, non_blocking=True)
+        self.graph.replay()
+        return self.said.clone()
+
+
+class _Pooled(torch.autograd.Function):
+    """Sums over a document's terms of count x kernel(cosine), all kernels at once: (..., query terms, kernels)."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, cosines: torch.Tensor, counts: torch.Tensor, means: torch.Tensor, narrow: torch.Tensor
+    ) -> torch.Tensor:
+        away = cosines[..., None] - means
+        felt = (away.square() * narrow).exp_() * counts[..., None, :, None]
+        ctx.save_for_backward(away, felt, narrow)
+        return felt.sum(-2)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        away, felt, narrow = ctx.saved_tensors
+        return (felt * away * (2 * narrow * gradients[0])[..., None, :]).sum(-1), None, None, None
+
+
+def _half(texts: torch.Tensor) -> tuple[int, int]:
+    return texts.shape[0] // 2, texts.shape[1]
+
+
+def _padded(lengths: npt.NDArray[np.int64]) -> int:
+    """The longest of some texts, rounded up: by eights while it is short, as queries are."""
+    longest = max(int(lengths.max()), 1)
+    step = 8 if longest <= _ROUND else _ROUND
+    return -(-longest // step) * step

@@ -1,0 +1,178 @@
+"""Towers: from the terms of texts to vectors, as torch runs them in training. Average pooling, a convolution with
+max pooling (Shen et al., CIKM 2014) and a bidirectional LSTM (Palangi et al., TASLP 2016), each with its own word
+vectors; and the encoder that serves the last two. Knows nothing of losses. Needs torch.
+
+Padding never counts: it is masked out of the maximum, and the LSTM stops at a text's own end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from paragloss import artefacts
+from paragloss.errors import LanguageError, ModelError
+from paragloss.lab.descent.bags import Bags, bags, pool, select, take
+from paragloss.types import Floats
+from paragloss.vocabulary import Vocabulary
+
+#: Settings of Liu et al., section 5.1.
+WINDOW, FILTERS, UNITS, DROPOUT = 3, 300, 64, 0.4
+#: Longer texts are cut here before a convolution or an LSTM reads them; average pooling reads everything.
+LONGEST = 200
+
+
+class Tower(torch.nn.Module):
+    """Texts of one language to rows as wide as its word vectors."""
+
+    def __init__(self, table: torch.Tensor) -> None:
+        super().__init__()
+        self.table = torch.nn.Parameter(table)  # (terms, width)
+
+    def forward(self, texts: Bags) -> torch.Tensor:
+        raise NotImplementedError
+
+
+class Average(Tower):
+    """tanh of the mean word vector."""
+
+    def forward(self, texts: Bags) -> torch.Tensor:
+        return pool(self.table, texts).tanh()
+
+
+class Convolution(Tower):
+    """Filters over windows of three words, their maximum over the text, and a dense layer; tanh after each."""
+
+    def __init__(self, table: torch.Tensor) -> None:
+        super().__init__(table)
+        width = table.shape[1]
+        self.filters = torch.nn.Conv1d(width, FILTERS, WINDOW, padding=WINDOW // 2)
+        self.dense = torch.nn.Linear(FILTERS, width)
+
+    def forward(self, texts: Bags) -> torch.Tensor:
+        words, lengths = _words(self.table, texts, self.training)
+        responses = self.filters(words.transpose(1, 2)).tanh()  # (texts, filters, positions)
+        there = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
+        best = responses.masked_fill(~there[:, None], -torch.inf).amax(2)
+        rows: torch.Tensor = self.dense(best.masked_fill(lengths[:, None] == 0, 0.0)).tanh()
+        return rows.masked_fill(lengths[:, None] == 0, 0.0)
+
+
+class Recurrent(Tower):
+    """A bidirectional LSTM; the state of each direction once it has read the whole text, and a dense layer."""
+
+    def __init__(self, table: torch.Tensor) -> None:
+        super().__init__(table)
+        width = table.shape[1]
+        self.cells = torch.nn.LSTM(width, UNITS, batch_first=True, bidirectional=True)
+        self.dense = torch.nn.Linear(2 * UNITS, width)
+
+    def forward(self, texts: Bags) -> torch.Tensor:
+        words, lengths = _words(self.table, texts, self.training)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(
+            words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        )
+        _, (states, _) = self.cells(packed)
+        rows: torch.Tensor = self.dense(torch.cat([states[0], states[1]], 1)).tanh()
+        return rows.masked_fill(lengths[:, None] == 0, 0.0)
+
+
+KINDS: Mapping[str, type[Tower]] = {"average": Average, "cnn": Convolution, "lstm": Recurrent}
+
+
+def _words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Word vectors of texts, padded with zeros to the longest, and how long each is: (texts, longest, width)."""
+    lengths = texts.bounds.diff().long()
+    longest = max(int(lengths.max()) if len(lengths) else 0, 1)
+    position = torch.arange(longest, device=lengths.device)
+    there = position < lengths[:, None]
+    terms, which = torch.unique(texts.ids.long(), return_inverse=True)
+    words = table.new_zeros(len(lengths), longest, table.shape[1])
+    # Texts are laid end to end in `ids`, as the mask walks them.
+    words = words.masked_scatter(there[..., None], take(table, terms).index_select(0, which))
+    return torch.nn.functional.dropout(words, DROPOUT, training), lengths
+
+
+def sequences(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LONGEST) -> sp.csr_matrix:
+    """The known terms of texts in reading order, one row each; not a matrix of counts, though shaped like one."""
+    rows = [vocabulary.ids(text)[:longest] for text in texts]
+    indptr = np.cumsum([0, *map(len, rows)])
+    flat = np.fromiter((i for row in rows for i in row), np.int32, count=int(indptr[-1]))
+    return sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(rows), max(len(vocabulary), 1)))
+
+
+class TowerEncoder:
+    """An Encoder whose towers torch runs. Rows come out divided by norm + `epsilon`, ready for a dot product."""
+
+    def __init__(
+        self,
+        towers: Mapping[str, Tower],
+        vocabularies: Mapping[str, Vocabulary],
+        *,
+        kind: str,
+        epsilon: float,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.towers = {lang: tower.cpu().eval() for lang, tower in towers.items()}
+        self.vocabularies = dict(vocabularies)
+        self.kind = kind
+        self.epsilon = epsilon
+        self.meta = dict(meta or {})
+        self.dim = int(next(iter(self.towers.values())).table.shape[1])
+
+    @property
+    def langs(self) -> tuple[str, ...]:
+        return tuple(self.towers)
+
+    def encode(self, texts: Sequence[str], lang: str) -> Floats:
+        if lang not in self.towers:
+            raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.towers)}")
+        corpus = bags(sequences(texts, self.vocabularies[lang]))
+        rows = np.zeros((len(texts), self.dim), np.float32)
+        order = torch.argsort(corpus.bounds.diff(), stable=True)  # texts of one length together: little padding
+        with torch.inference_mode():
+            for some in torch.split(order, 256):
+                rows[some.numpy()] = self.towers[lang](select(corpus, some)).numpy()
+        scale = np.linalg.norm(rows, axis=1, keepdims=True) + self.epsilon
+        np.divide(rows, scale, out=rows, where=scale > 0)
+        return rows
+
+    def save(self, path: str | Path) -> None:
+        arrays: dict[str, Any] = {}
+        for lang, tower in self.towers.items():
+            arrays |= {f"{lang}.{name}": value.numpy() for name, value in tower.state_dict().items()}
+            arrays[f"{lang}.df"] = self.vocabularies[lang].df
+        about = {lang: vocabulary.meta() for lang, vocabulary in self.vocabularies.items()}
+        words = {f"{lang}.terms": vocabulary.terms for lang, vocabulary in self.vocabularies.items()}
+        meta = {"kind": self.kind, "epsilon": self.epsilon, "towers": about, "about": self.meta}
+        artefacts.save(path, "towers", meta=meta, arrays=arrays, words=words)
+
+    @classmethod
+    def load(cls, path: str | Path) -> TowerEncoder:
+        saved = artefacts.load(path, kind="towers")
+        kind = saved.meta["kind"]
+        if kind not in KINDS:
+            raise ModelError(f"{path} holds towers of kind {kind!r}; expected one of {', '.join(KINDS)}")
+        towers, vocabularies = {}, {}
+        for lang, about in saved.meta["towers"].items():
+            vocabularies[lang] = Vocabulary.restore(about, saved.words[f"{lang}.terms"], saved.arrays[f"{lang}.df"])
+            prefix = f"{lang}."
+            state = {
+                name.removeprefix(prefix): torch.from_numpy(np.array(array))
+                for name, array in saved.arrays.items()
+                if name.startswith(prefix) and name != f"{lang}.df"
+            }
+            if len(state["table"]) < len(vocabularies[lang]):
+                raise ModelError(f"{path}: {lang} has more words than vectors: train or copy the model again")
+            towers[lang] = KINDS[kind](state["table"])
+            towers[lang].load_state_dict(state)
+        return cls(towers, vocabularies, kind=kind, epsilon=float(saved.meta["epsilon"]), meta=saved.meta["about"])
+
+
+def load(path: str | Path) -> TowerEncoder:
+    return TowerEncoder.load(path)

@@ -1,0 +1,130 @@
+"""Aligned texts cut into terms, as arrays that `_model1` learns from, and how each term is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.analysis import analyzer
+from paragloss.lab.learning.collocations import collocations, merge
+from paragloss.lab.learning.ibm_model1 import Bags
+from paragloss.translation._spelling import choose
+from paragloss.translation.word_table import Words
+from paragloss.types import Aligned
+
+#: Longer than this a text is a document: its order says little, its distinct words are what counts.
+SENTENCE = 64
+
+
+class Texts(NamedTuple):
+    """All texts of one language; `unit` says which (concept, part) each one is."""
+
+    unit: npt.NDArray[np.int64]
+    bags: Bags
+    words: Words
+
+
+class Cut(NamedTuple):
+    """Texts as term ids, text after text, and what the ids stand for."""
+
+    start: npt.NDArray[np.int64]  # (texts + 1,)
+    term: npt.NDArray[np.int64]
+    words: Words
+
+
+def read(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool) -> Texts:
+    """Cut all texts of a language. A title is a text of its own: short, and the best of all pairs.
+
+    With `phrases`, neighbours that belong together become one term, `first second`.
+    """
+    parts = [
+        (2 * number + part, text)
+        for number, concept in enumerate(aligned)
+        for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang)))
+        if text
+    ]
+    start, flat, words = cut((text for _, text in parts), lang)
+    if phrases:
+        width = len(words.terms)
+        found = collocations(start, flat, width)
+        start, flat = merge(start, flat, width, found)
+        for side in words:
+            side += [f"{side[pair // width]} {side[pair % width]}" for pair in found.tolist()]
+    units = np.array([unit for unit, _ in parts], np.int64)
+    return Texts(units, bags(start, flat, len(words.terms), max_terms), words)
+
+
+def cut(texts: Iterable[str], lang: str) -> Cut:
+    """Every text as the ids of its terms, numbered as they are met, and how each term is most often written."""
+    spans_of = analyzer(lang).spans
+    index: dict[str, int] = {}
+    written: Counter[tuple[str, str]] = Counter()
+    sizes: list[int] = []
+    terms: list[int] = []
+    for text in texts:
+        spans = spans_of(text)
+        terms += [index.setdefault(span.term, len(index)) for span in spans]
+        written.update([(span.term, text[span.start : span.end]) for span in spans])
+        sizes.append(len(spans))
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    spelled = choose(written, lang)
+    return Cut(start, np.asarray(terms, np.int64), Words(list(index), [spelled[term] for term in index]))
+
+
+def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int64], width: int, max_terms: int) -> Bags:
+    """Sentences as they are; of a document the `max_terms` distinct terms of highest tf-idf, each at its mean place,
+    weighing 1 + ln(count)."""
+    size = np.diff(start)
+    text = np.repeat(np.arange(len(size)), size)
+    place = (np.arange(len(term)) - start[text] + 0.5) / size[text]
+    long = size > SENTENCE
+    # A sentence keeps its words apart by giving each its own key; a document's equal words share one.
+    within = np.where(long[text], term, width + np.arange(len(term)) - start[text])
+    key = text * np.int64(width + SENTENCE) + within
+    _, first, owner, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    mean = np.bincount(owner, place) / count
+    df = np.bincount(term[first], minlength=width)
+    weight = 1 + np.log(count)
+    text, term = text[first], term[first]
+    score = np.where(long[text], weight * np.log((len(size) + 1) / df[term]), np.inf)
+    order = np.lexsort((-score, text))
+    held = np.bincount(text, minlength=len(size))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(held) - held, held)
+    kept = np.sort(order[rank < max_terms])
+    kept = kept[np.lexsort((mean[kept], text[kept]))]
+    start = np.concatenate([[0], np.cumsum(np.bincount(text[kept], minlength=len(size)))]).astype(np.int64)
+    columns = (term[kept].astype(np.int32), weight[kept].astype(np.float32), mean[kept].astype(np.float32))
+    return Bags(start, *columns, width)
+
+
+def with_words(texts: Texts, more: Words | None) -> Texts:
+    """The same texts in a language that has more words than they hold."""
+    if more is None:
+        return texts
+    known = set(texts.words.terms)
+    new = [i for i, term in enumerate(more.terms) if term not in known]
+    words = Words(*([*ours, *(theirs[i] for i in new)] for ours, theirs in zip(texts.words, more, strict=True)))
+    return Texts(texts.unit, texts.bags._replace(width=len(words.terms)), words)
+
+
+def places(words: Words, of: Words) -> npt.NDArray[np.int64]:
+    """Where the terms of one list stand in another that has them all."""
+    number = {term: i for i, term in enumerate(words.terms)}
+    return np.array([number[term] for term in of.terms], np.int64)
+
+
+def shared(left: Texts, right: Texts) -> tuple[Bags, Bags]:
+    """The texts that exist in both languages, in the same order."""
+    _, a, b = np.intersect1d(left.unit, right.unit, return_indices=True)
+    return _only(left.bags, a), _only(right.bags, b)
+
+
+def _only(all_of: Bags, texts: npt.NDArray[np.int64]) -> Bags:
+    size = np.diff(all_of.start)[texts]
+    start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    entries = np.arange(start[-1]) + np.repeat(all_of.start[texts] - start[:-1], size)
+    return Bags(start, all_of.term[entries], all_of.weight[entries], all_of.place[entries], all_of.width)

@@ -1,0 +1,351 @@
+"""K-NRM: rerank documents by soft matches between the words of a query and of a document, in one language or two.
+
+Xiong, Dai, Callan, Liu and Power, SIGIR 2017; across languages: Qing Liu, "A Neural Approach to Cross-Lingual
+Information Retrieval", CMU 2018. What we do otherwise is in docs/papers/knrm.md. Training takes torch, scoring numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss.encoders import kernel_features, published
+from paragloss.encoders.bag import BagEncoder
+from paragloss.encoders.kernel_ranker import Knrm, standing
+from paragloss.errors import InputError, ModelError
+from paragloss.lab import judgments
+from paragloss.lab.learning import firststage, pairs, sampling
+from paragloss.lab.learning.starting import lay
+from paragloss.lab.settings import (
+    Batch,
+    Checkpoint,
+    Device,
+    Dim,
+    Epochs,
+    MaxTerms,
+    MinDf,
+    Rate,
+    Seed,
+    Setting,
+    WordVectors,
+    checked,
+)
+from paragloss.lab.solving.lists import weigh_lists
+from paragloss.lab.triples import Triples
+from paragloss.methods import method
+from paragloss.types import Aligned, Floats, Judged
+from paragloss.vocabulary import Vocabulary, weigh
+
+if TYPE_CHECKING:
+    from paragloss.lab.descent.kernel_networks import Ranker
+    from paragloss.lab.descent.loop import Progress
+
+NEGATIVES = ("random", "hard")
+#: Columns of `standing`, and how many times a surer search than ours is made up for every concept. With none, what a
+#: learned table had found was spoilt on two of seven sets; with more than three, what Cr5 had found gained less.
+_STANDING, _SURER = 3, 3
+
+
+@checked
+def fit(
+    aligned: Aligned,
+    *,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    query: Annotated[str, Setting("What a concept asks with.", words=judgments.QUERIES)] = "title",
+    start: Annotated[str, Setting("A saved encoder, or word vectors, whose word vectors to take.")] = "",
+    folds: Annotated[int, Setting("Into how many parts concepts are dealt to be kept apart.", least=2, most=100)] = 5,
+    queries: Annotated[int, Setting("How many concepts kept apart to learn from.", least=10, most=1_000_000)] = 400,
+    depth: Annotated[int, Setting("How many candidates of each to learn from.", least=2, most=1000)] = 30,
+    penalty: Annotated[float, Setting("What holds the weights down.", least=0, most=100)] = 0.01,
+    progress: Callable[[float, float], None] | None = None,
+) -> Knrm:
+    """Learn to rerank from aligned documents: English (or the language that most concepts have) asks with titles,
+    first sentences or whole texts, and the concept's text in each other language should come first.
+
+    Word vectors come from `start`, a saved bag encoder, or from Cr5 learned on the same documents, and stay as they
+    are. What is learned is how much each kernel counts, and how much what the search before said: from the `depth`
+    best documents that search finds for concepts which neither it nor the vectors have seen, `queries` of them at
+    most, dealt into `folds` parts. `penalty` holds the weights down where there is little to learn from.
+    """
+    asking, answering = pairs.pivot(aligned)
+    asked = query if query != "title" or any(concept.titles.get(asking) for concept in aligned) else "first-sentence"
+    judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=asked) for lang in answering]
+    known = published.opened(start) if start else None
+    parts = firststage.folds(len(aligned), parts=folds, most=queries, seed=seed)
+    lists: list[_List] = []
+    for number, held in enumerate(parts):
+        apart = {aligned[i].id for i in held}
+        encoder = known or method("cr5").fit(
+            [concept for concept in aligned if concept.id not in apart], dim=dim, seed=seed
+        )
+        rng = np.random.default_rng([seed, number])
+        for one in judged:
+            lists += _candidates(encoder, one, apart, depth, rng)
+        if progress is not None:
+            progress((number + 1) / (len(parts) + 1), 0.0)
+    if not any(one.real for one in lists):
+        raise InputError(
+            f"no text of {len(aligned)} concepts is found by its {asked}: give more concepts to learn from"
+        )
+    learned, loss = _weighed(lists, penalty)
+    vocabularies, table = _words(known or method("cr5").fit(aligned, dim=dim, seed=seed))
+    about = {"method": "knrm", "asked": asked, "lists": len(lists), "loss": loss, "start": start or "cr5"}
+    return Knrm(vocabularies, _places(vocabularies), table, bias=0.0, **learned._asdict(), meta=about)
+
+
+class _List(NamedTuple):
+    """The candidates of one search: how they stood, what the kernels feel of text and title, which one is right."""
+
+    standing: Floats  # (candidates, 3)
+    felt: Floats  # (candidates, 2 x kernels + 2): what stands in text and title as it is asked comes last
+    right: int
+    real: bool  # False for a search that was made up
+
+
+class _Learned(NamedTuple):
+    """What `Knrm` takes beside words and their vectors."""
+
+    trust: Floats
+    weight: Floats
+    title: Floats
+    alike: Floats
+
+
+def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
+    """How far to trust the search before, and the weights of kernels and of words as they stand, on text and title.
+
+    Kernels are weighed by what real searches found: in a made-up one the right document is often one that looks wrong,
+    which would turn them round. Then all lists say how much the kernels together count beside each kind of standing,
+    none of it below zero: the worst that reranking may do is nothing.
+    """
+    real = [one for one in lists if one.real]
+    found, _ = weigh_lists(
+        [np.hstack([one.standing, one.felt]) for one in real], [one.right for one in real], penalty=penalty
+    )
+    kernel = found[_STANDING:]
+    together, loss = weigh_lists(
+        [np.column_stack([one.standing, one.felt @ kernel]) for one in lists],
+        [one.right for one in lists],
+        penalty=penalty,
+        least=0.0,
+    )
+    felt = (together[_STANDING] * kernel).astype(np.float32)
+    weight, title, alike = np.split(felt, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
+    return _Learned(together[:_STANDING].astype(np.float32), weight, title, alike), loss
+
+
+def _candidates(
+    encoder: BagEncoder, judged: Judged, apart: Set[str], depth: int, rng: np.random.Generator
+) -> Iterator[_List]:
+    """What searches by meaning, by words as they stand and by something surer find for concepts kept apart."""
+    source, target = pairs.languages(judged)
+    asked = [query.text for query in judged.queries if query.id in apart]
+    documents = [judged.documents[query.id] for query in judged.queries if query.id in apart]
+    texts = [document.whole for document in documents]
+    if not asked or not {source, target} <= set(encoder.langs):
+        return
+    vocabularies, table = _words(encoder)
+    blank = Knrm(vocabularies, _places(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
+    words = [blank.ids(text, source) for text in asked]
+    read = [blank.words(text, target) for text in texts]
+    names = [blank.words(document.title or document.text, target) for document in documents]
+    by_meaning = encoder.encode(asked, source) @ encoder.encode(texts, target).T
+    surer = [firststage.surer(by_meaning, rng) for _ in range(_SURER)]
+    lists: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
+    searches = (by_meaning, firststage.as_they_stand(asked, source, texts, target), *surer)
+    for number, scores in enumerate(searches):
+        for found in firststage.best(scores, depth):
+            lists.setdefault(found.query, []).append((found, number < len(searches) - _SURER))
+    for query, several in lists.items():
+        anyone = np.unique(np.concatenate([found.documents for found, _ in several]))  # felt once, for all searches
+        parts = [[part[i] for i in anyone] for part in (read, names)]
+        soft = [blank.features_ids(words[query], [one.ids for one in part]) for part in parts]
+        felt = np.hstack([*soft, blank.shared(asked[query], source, parts)])
+        for found, real in several:
+            yield _List(standing(found.scores), felt[np.searchsorted(anyone, found.documents)], found.right, real)
+
+
+def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
+    """Every language's words and, one language after another, their vectors, of unit length."""
+    vocabularies = {lang: tower.vocabulary for lang, tower in encoder.towers.items()}
+    return vocabularies, kernel_features.unit(np.vstack([encoder.words(lang) for lang in vocabularies]))
+
+
+def _places(vocabularies: Mapping[str, Vocabulary]) -> dict[str, npt.NDArray[np.int64]]:
+    """Which row of the table each word has, one language after another."""
+    edges = np.cumsum([0, *map(len, vocabularies.values())])
+    return {lang: np.arange(first, last) for lang, (first, last) in zip(vocabularies, pairwise(edges), strict=True)}
+
+
+@checked
+def fit_judged(
+    *judged: Judged,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    negatives: Annotated[
+        str, Setting("Which documents the right one is set against: any, or those most like it.", words=NEGATIVES)
+    ] = "random",
+    per_positive: Annotated[
+        int, Setting("How many others each relevant document meets in an epoch.", least=1, most=100_000)
+    ] = 4,
+    difference: Annotated[
+        int, Setting("By how much grades must differ for one document to be set above another.", least=1, most=10**9)
+    ] = 1,
+    shared: Annotated[bool, Setting("One vector for a word that two languages spell alike.")] = False,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 1,
+    vectors: WordVectors = None,
+    **settings: Annotated[Any, _learn],
+) -> Knrm:
+    """Learn from judgments, one set per pair of languages; the two may be the same.
+
+    Each judged document above grade 0 meets `per_positive` others of lower grade in every epoch: documents judged
+    lower for the query if there are any, otherwise unjudged ones, at random or (`negatives="hard"`) from those most
+    like it. Where grades are scores of a click model in thousandths (`clicks --scores`), `difference` says which pairs
+    are worth learning from. `shared` gives a word that two languages spell alike one vector instead of two. Word
+    vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). `settings` are those of `_learn`.
+    """
+    if negatives not in NEGATIVES:
+        raise ModelError(f"negatives {negatives!r}: expected one of {', '.join(NEGATIVES)}")
+    if not judged:
+        raise InputError("no judgments to learn from")
+    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
+    rows, size = _rows(vocabularies, shared=shared)
+    rng = np.random.default_rng(seed)
+    table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
+    found = {lang: lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in (vectors or {}).items()}
+    hard = negatives == "hard"
+    sets = [_counted(one, vocabularies, rows, size, alike=hard, difference=difference) for one in judged]
+
+    def triples(_: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        drawn, first, base = [], 0, 0
+        for one in sets:
+            drawn.append(sampling.draw(one.source, per_positive, rng) + np.array([[first], [base], [base]]))
+            first, base = first + one.queries.shape[0], base + one.documents.shape[0]
+        return np.concatenate(drawn, axis=1)
+
+    queries, documents = (sp.vstack(part, format="csr") for part in zip(*((a, b) for a, b, _ in sets), strict=True))
+    model, about = _learn(table, rng, queries, documents, triples, seed=seed, **settings)
+    about |= {"negatives": negatives} | ({"found": found} if vectors else {})
+    return _served(model, vocabularies, rows, about)
+
+
+@checked
+def fit_triples(
+    triples: Triples, vocabulary: Vocabulary, *, dim: Dim = 300, seed: Seed = 0, **settings: Annotated[Any, _learn]
+) -> Knrm:
+    """Learn from triples whose ids are those of one vocabulary, in the order they are given; margins are not used.
+    `settings` are those of `_learn`."""
+    size, count = len(vocabulary), len(triples.queries)
+    rng, number = np.random.default_rng(seed), np.arange(count)
+    table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
+    queries, documents = _counts(triples.queries, size), _counts(triples.better + triples.worse, size)
+    one_by_one = np.stack([number, number, number + count])
+    model, about = _learn(table, rng, queries, documents, lambda *_: one_by_one, seed=seed, **settings)
+    return _served(model, {vocabulary.lang: vocabulary}, {vocabulary.lang: np.arange(size)}, about)
+
+
+def _learn(
+    table: Floats,
+    rng: np.random.Generator,
+    queries: sp.csr_matrix,
+    documents: sp.csr_matrix,
+    triples: Callable[[int, np.random.Generator], npt.NDArray[np.int64]],
+    *,
+    seed: Seed,
+    off: Annotated[
+        Sequence[int], Setting("Kernels to switch off by number; 0 is the exact match.", least=0, most=10)
+    ] = (),
+    epochs: Epochs = 20,
+    batch: Batch = 64,
+    learning_rate: Rate = 1e-3,
+    epsilon: Annotated[float, Setting("What keeps Adam from dividing by nothing.", above=0, most=1)] = 1e-5,
+    device: Device = "cpu",
+    checkpoint: Checkpoint = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Ranker, dict[str, Any]]:
+    """Everything at once, by gradients, from triples of counted texts; `off` switches kernels off by number."""
+    from paragloss.lab.descent import kernel_networks as training
+    from paragloss.lab.descent.bags import bags
+
+    model = training.ranker(table, tuple(off), rng, device)
+    history = training.train(
+        model,
+        bags(queries, device),
+        bags(documents, device),
+        triples,
+        batch=batch,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        epsilon=epsilon,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    return model, {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
+
+
+class _Counted(NamedTuple):
+    """Judged texts as counts over rows of the table, and what triples are drawn from."""
+
+    queries: sp.csr_matrix
+    documents: sp.csr_matrix
+    source: sampling.Source
+
+
+def _counted(
+    judged: Judged,
+    vocabularies: Mapping[str, Vocabulary],
+    rows: Mapping[str, npt.NDArray[np.int64]],
+    size: int,
+    *,
+    alike: bool,
+    difference: int,
+) -> _Counted:
+    source, target = pairs.languages(judged)
+    queries = vocabularies[source].counts([query.text for query in judged.queries])
+    documents = vocabularies[target].counts([document.whole for document in judged.documents.values()])
+    like = weigh(documents, vocabularies[target].idf, "tfidf") if alike else None
+    drawn_from = sampling.source(pairs.grades(judged), like, difference=difference)
+    return _Counted(_to_rows(queries, rows[source], size), _to_rows(documents, rows[target], size), drawn_from)
+
+
+def _served(
+    model: Ranker,
+    vocabularies: Mapping[str, Vocabulary],
+    rows: Mapping[str, npt.NDArray[np.int64]],
+    about: Mapping[str, Any],
+) -> Knrm:
+    table = kernel_features.unit(model.table.detach().cpu().numpy())
+    weight = (model.weight * model.active).detach().cpu().numpy()
+    return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=about)
+
+
+def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, npt.NDArray[np.int64]], int]:
+    """Which row of the table each word has, and how many rows there are."""
+    numbers: dict[tuple[str, str], int] = {}
+    rows = {
+        lang: np.array(
+            [numbers.setdefault(("" if shared else lang, term), len(numbers)) for term in vocabulary.terms], np.int64
+        )
+        for lang, vocabulary in vocabularies.items()
+    }
+    return rows, len(numbers)
+
+
+def _to_rows(counts: sp.csr_matrix, rows: npt.NDArray[np.int64], size: int) -> sp.csr_matrix:
+    return sp.csr_matrix((counts.data, rows[counts.indices], counts.indptr), shape=(counts.shape[0], size))
+
+
+def _counts(texts: Sequence[Sequence[int]], size: int) -> sp.csr_matrix:
+    indptr = np.cumsum([0, *map(len, texts)])
+    flat = np.fromiter((i for text in texts for i in text), np.int64, count=int(indptr[-1]))
+    counts = sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(texts), size))
+    counts.sum_duplicates()
+    return counts

@@ -1,0 +1,86 @@
+"""Translations that a pretrained encoder knows: for each word the nearest words of the other language, by CSLS.
+
+The encoder is the teacher; what is kept is a table of words, and searching with it needs no encoder. It pays where
+dictionaries and texts are thin, beside what was learned from them (docs/translation.md). The texts given only say which
+words there are: they need not be translations of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Annotated
+
+import numpy as np
+import scipy.sparse as sp
+
+from paragloss.encoders import pretrained
+from paragloss.errors import InputError
+from paragloss.lab.learning.parallel_terms import cut
+from paragloss.lab.settings import Seed, Setting, checked
+from paragloss.ranking import neighbourhood
+from paragloss.translation.word_table import Table, Words, prune
+from paragloss.types import Aligned, Floats
+
+#: What such translations count in a mixture where the model in the box counts 1.
+TRUST = 0.25
+
+
+@checked
+def fit(
+    aligned: Aligned,
+    *,
+    model: Annotated[str, Setting("The encoder: e5, use, the folder of a model, or an endpoint.")] = "e5",
+    source: Annotated[str, Setting("Only tables from this language.")] = "",
+    target: Annotated[str, Setting("Only tables into this language.")] = "",
+    words: Annotated[int, Setting("How many of a language's commonest words.", least=2, most=1_000_000)] = 50_000,
+    nearest: Annotated[int, Setting("How many translations of a word.", least=1, most=100)] = 5,
+    temperature: Annotated[
+        float, Setting("How fast a translation's weight falls with its CSLS.", above=0, most=100)
+    ] = 0.05,
+    seed: Seed = 0,
+) -> Table:
+    """A table for every two languages of the texts, in both directions.
+
+    A translation's weight is exp(CSLS / `temperature`), the `nearest` of a word summing to one. `seed` is taken as
+    every `fit` takes one; nothing here is random.
+    """
+    langs = sorted({lang for concept in aligned for lang in concept.texts})
+    wanted = [pair for pair in permutations(langs, 2) if source in ("", pair[0]) and target in ("", pair[1])]
+    if not wanted:
+        raise InputError(f"no words to compare {source or 'any'}->{target or 'any'}: texts are in {', '.join(langs)}")
+    if not pretrained.can_open(model):
+        raise InputError(f"no encoder {model!r}: expected e5, use, a model's folder or the address of an endpoint")
+    encoder = pretrained.build(pretrained.settings_for(model))
+    said = {lang: commonest(aligned, lang, words) for lang in dict.fromkeys(lang for pair in wanted for lang in pair)}
+    rows = {lang: encoder.rows(some.surfaces, lang, query=True) for lang, some in said.items()}
+    tables = {(a, b): near(rows[a], rows[b], nearest=nearest, temperature=temperature) for a, b in wanted}
+    return Table(said, tables, most=nearest, trust=TRUST)
+
+
+def commonest(aligned: Aligned, lang: str, most: int) -> Words:
+    """The terms that texts of a language say most often, and how each is mostly written."""
+    texts = [text for c in aligned for text in (c.titles.get(lang), c.texts.get(lang)) if text]
+    _, flat, words = cut(texts, lang)
+    order = np.argsort(-np.bincount(flat, minlength=len(words.terms)), kind="stable")[:most].tolist()
+    return Words([words.terms[i] for i in order], [words.surfaces[i] for i in order])
+
+
+def near(rows: Floats, others: Floats, *, nearest: int, temperature: float, block: int = 1024) -> sp.csr_matrix:
+    """(rows, others): of each row the `nearest` others by CSLS, as shares."""
+    hubs, own = neighbourhood(others, rows), neighbourhood(rows, others)
+    k = min(nearest, len(others))
+    columns, values = [], []
+    for start in range(0, len(rows), block):
+        scores = 2 * rows[start : start + block] @ others.T - hubs - own[start : start + block, None]
+        best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+        csls = np.take_along_axis(scores, best, axis=1)
+        columns.append(best)
+        values.append(np.exp((csls - csls.max(axis=1, keepdims=True)) / temperature))
+    return prune(_matrix(columns, values, (len(rows), len(others))), min_probability=0.0, most=nearest)
+
+
+def _matrix(columns: Sequence[np.ndarray], values: Sequence[np.ndarray], shape: tuple[int, int]) -> sp.csr_matrix:
+    flat, k = np.concatenate(columns), columns[0].shape[1]
+    start = np.arange(0, flat.size + 1, k)
+    return sp.csr_matrix((np.concatenate(values).ravel().astype(np.float64), flat.ravel(), start), shape=shape)

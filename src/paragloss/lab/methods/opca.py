@@ -1,0 +1,42 @@
+"""OPCA: directions along which documents differ from each other but not from their translations.
+
+Platt, Toutanova and Yih, "Translingual document representations from discriminative projections", EMNLP 2010:
+S v = lambda (N + gamma I) v with S the covariance of all documents and N that of their deviations from the mean of
+their concept (`lab.solving.oriented`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from paragloss.encoders.bag import BagEncoder
+from paragloss.lab.learning.counting import count
+from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
+from paragloss.lab.solving.oriented import oriented
+from paragloss.types import Aligned
+from paragloss.vocabulary import weigh
+
+
+@checked
+def fit(
+    aligned: Aligned,
+    *,
+    dim: Dim = 300,
+    seed: Seed = 0,
+    gamma: Annotated[float, Setting("What is added to the noise along every direction.", above=0, most=1e6)] = 0.3,
+    stem: Stem = True,
+    max_terms: MaxTerms = 200_000,
+    min_df: MinDf = 2,
+    lengths: Lengths = None,
+) -> BagEncoder:
+    """Learn from concepts in any number of languages.
+
+    `gamma` stands beside a sum over documents of squared deviations from the concept's mean. A value quoted for
+    noise taken from differences of pairs is halved, and one for an average over n documents is multiplied by n.
+    """
+    counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
+    rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()]
+    _, table = oriented(rows, [part.concepts for part in counted.values()], dim=dim, gamma=gamma, seed=seed)
+    vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
+    about = {"method": "opca", "concepts": concepts, "gamma": gamma, "seed": seed}
+    return BagEncoder.stacked(vocabularies, table, meta=about)

@@ -1,0 +1,370 @@
+"""Towers trained on graded judgments with smooth cosine similarity and the smooth ordinal search loss (SOSL).
+
+Liu, Zhang, Goldwasser and Wang, "Cross-lingual document retrieval with smooth learning", 2020; what we do otherwise
+is in docs/papers/smooth-ordinal.md. Training needs torch; an average-pooling model is served without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from paragloss.encoders.bag import BagEncoder, Tower
+from paragloss.errors import InputError, ModelError
+from paragloss.lab import judgments
+from paragloss.lab.learning import pairs
+from paragloss.lab.learning.starting import lay
+from paragloss.lab.settings import (
+    Batch,
+    Checkpoint,
+    Device,
+    Dim,
+    Epochs,
+    MaxTerms,
+    MinDf,
+    Patience,
+    Seed,
+    Setting,
+    WordVectors,
+    checked,
+)
+from paragloss.types import Aligned, Encoder, Judged
+from paragloss.vocabulary import Vocabulary, weigh
+
+if TYPE_CHECKING:
+    import torch
+
+    from paragloss.lab.descent import towers
+    from paragloss.lab.descent.graded import Task
+    from paragloss.lab.descent.loop import Progress
+    from paragloss.lab.descent.towers import TowerEncoder
+
+ENCODERS = ("average", "cnn", "lstm")
+#: A twentieth of fewer concepts than these says nothing about an epoch.
+ENOUGH = 200
+#: Towers that read in order draw the irrelevant documents of one batch from so many.
+POOL = 128
+Unjudged: TypeAlias = Annotated[
+    int, Setting("Documents that nobody judged, for every query and epoch.", least=0, most=100_000)
+]
+
+
+@checked
+def fit(
+    aligned: Aligned,
+    *,
+    dim: Dim = 64,
+    seed: Seed = 0,
+    links: Annotated[str, Setting("A file of linked concepts, which count as partly relevant.")] = "",
+    negatives: Unjudged = 40,
+    patience: Patience = 5,
+    **settings: Annotated[Any, fit_judged],
+) -> Encoder:
+    """Learn one tower per language from aligned documents.
+
+    English (or the language that most concepts have) asks, every other language answers; a concept asks with its
+    title, its first sentence and its whole text, so that its tower can read documents as well. `links` names a file
+    of linked concepts (see `judgments.read_links`), which count as partly relevant. A twentieth of the concepts, with
+    every way they ask, is held out to choose the best epoch, unless `patience` is 0 or concepts are so few that it
+    would choose by chance. `settings` are those of `fit_judged`.
+    """
+    asking, answering = pairs.pivot(aligned)
+    linked = judgments.read_links(links) if links else None
+    training, validation = [], list(settings.pop("validation", ()))
+    for lang in answering:
+        judged = _asked_every_way(aligned, asking, lang, linked)
+        if patience and len(aligned) >= ENOUGH:
+            judged, held = judgments.split(judged, (19, 1), seed=seed, family=_concept)
+            free = len(held.documents) - max(map(len, held.qrels.values()), default=0)
+            if held.queries and free > 0:
+                validation.append(judgments.sample_irrelevant(held, min(negatives, free), seed=seed))
+        training.append(judged)
+    given: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
+    return fit_judged(*training, validation=validation, **given, **settings)
+
+
+def _concept(query: str) -> str:
+    """The concept of a query of `_asked_every_way`."""
+    return query.partition(":")[2]
+
+
+def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> Judged:
+    """Titles, first sentences and whole texts as queries, each under its own id."""
+    queries, qrels, documents = [], {}, {}
+    for way in judgments.QUERIES:
+        try:
+            judged = judgments.from_aligned(aligned, source=source, target=target, links=links, query=way)
+        except InputError:  # nobody has a title
+            continue
+        documents = dict(judged.documents)
+        for query in judged.queries:
+            queries.append(query._replace(id=f"{way}:{query.id}"))
+            qrels[queries[-1].id] = judged.qrels[query.id]
+    if not queries:
+        raise InputError(f"no concept has both {source!r} and {target!r}: ordinal learns from such concepts only")
+    return Judged(queries, documents, qrels)
+
+
+@checked
+def fit_judged(
+    *judged: Judged,
+    validation: Annotated[Sequence[Judged], Setting("Judgments that choose the best epoch.")] = (),
+    dim: Dim = 64,
+    seed: Seed = 0,
+    encoder: Annotated[
+        str, Setting("What reads a text: the mean of its words, or a network over their order.", words=ENCODERS)
+    ] = "average",
+    loss: Annotated[str, Setting("What is minimised.", words=tuple(LOSSES))] = "sosl",
+    thresholds: Annotated[
+        Sequence[float], Setting("Where a score becomes one grade more, as 0.2,0.7.", above=-1, below=1, ascending=True)
+    ] = (),
+    epsilon: Annotated[float, Setting("How smooth the cosine is.", above=0, most=1e6)] = 1.0,
+    negatives: Unjudged = 40,
+    batch: Batch = 32,
+    epochs: Epochs = 30,
+    learning_rate: Annotated[float | None, Setting("How long a step is.", above=0, most=1000)] = None,
+    decay: Annotated[float | None, Setting("What each epoch multiplies the step by.", above=0, most=1)] = None,
+    clip: Annotated[float | None, Setting("The longest a gradient may be.", above=0, most=1e9)] = None,
+    patience: Annotated[int | None, Setting("Stop after so many epochs that were no better.", least=0)] = None,
+    max_terms: MaxTerms = 100_000,
+    min_df: MinDf = 1,
+    vectors: WordVectors = None,
+    device: Device = "cpu",
+    checkpoint: Checkpoint = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> BagEncoder | TowerEncoder:
+    """Learn from judgments, one set per pair of languages; a language has one tower however many sets it is in.
+
+    Queries meet their judged documents and `negatives` unjudged ones, drawn anew in every epoch; for documents fixed
+    once, as the paper has them, judge them (`judgments.sample_irrelevant`) and set `negatives=0`. `vectors` (language
+    -> word -> vector) is where word vectors start; words without one start at random.
+    """
+    if encoder not in ENCODERS:
+        raise ModelError(f"encoder {encoder!r}: expected one of {', '.join(ENCODERS)}")
+    if loss not in LOSSES:
+        raise ModelError(f"loss {loss!r}: expected one of {', '.join(LOSSES)}")
+    if not judged:
+        raise InputError("no judgments to learn from")
+    from paragloss.lab.descent import graded
+
+    thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
+    _told_apart((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
+    measure = LOSSES[loss]
+    vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
+    nets, found = _begun(encoder, vocabularies, dim, vectors or {}, seed, device)
+    ordered = encoder != "average"
+    history = graded.train(
+        [_task(one, vocabularies, device, ordered=ordered) for one in judged],
+        nets,
+        lambda scores, grades: measure(scores, grades, thresholds),
+        epsilon=epsilon,
+        negatives=negatives,
+        pool=POOL if ordered else 0,
+        batch=batch,
+        epochs=epochs,
+        learning_rate=learning_rate or (0.001 if ordered else 0.01),
+        decay=decay or (0.95 if ordered else 1.0),
+        seed=seed,
+        clip=clip,
+        validation=[_task(one, vocabularies, device, ordered=ordered) for one in validation],
+        patience=patience,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    about = {
+        "method": "ordinal",
+        "loss": loss,
+        "thresholds": list(thresholds),
+        "epochs": len(history.epochs),
+        "best": history.best,
+        "ndcg@5": history.epochs[history.best - 1].measure,
+        **({"found": found} if vectors else {}),
+    }
+    return _served(encoder, nets, vocabularies, epsilon, about)
+
+
+def _told_apart(judged: Iterable[Judged], thresholds: Sequence[float], highest: int) -> None:
+    """Refuse grades that so many thresholds can't tell apart."""
+    for one in judged:
+        grade = max((grade for found in one.qrels.values() for grade in found.values()), default=0)
+        if grade > highest:
+            raise ModelError(f"grade {grade}: thresholds {thresholds} tell grades from 0 to {highest} apart; add one")
+
+
+def _begun(
+    encoder: str, vocabularies: Mapping[str, Vocabulary], dim: int, vectors: Mapping[str, Any], seed: int, device: str
+) -> tuple[dict[str, towers.Tower], dict[str, float]]:
+    """A tower for each language as training finds it, and what share of its words began at a vector that was given."""
+    import torch
+
+    from paragloss.lab.descent import towers
+
+    rng = np.random.default_rng(seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
+        found = {lang: lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
+        return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, found
+
+
+def _served(
+    encoder: str,
+    nets: Mapping[str, towers.Tower],
+    vocabularies: Mapping[str, Vocabulary],
+    epsilon: float,
+    about: dict[str, Any],
+) -> BagEncoder | TowerEncoder:
+    """What was learned, as it is searched with: without torch where order does not count."""
+    from paragloss.lab.descent import towers
+
+    if encoder != "average":
+        return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=about)
+    made = {
+        lang: Tower(vocabularies[lang], net.table.detach().cpu().numpy(), None, "tanh") for lang, net in nets.items()
+    }
+    return BagEncoder(made, weighting="mean", epsilon=epsilon, meta=about)
+
+
+class Trial(NamedTuple):
+    """One combination of a grid search and its mean nDCG@5 over the folds."""
+
+    thresholds: tuple[float, ...]
+    epsilon: float
+    measure: float
+
+
+@checked
+def tune(
+    judged: Judged,
+    *,
+    thresholds: Annotated[
+        Iterable[Sequence[float]], Setting("Thresholds to try, as 0,0.5/0.2,0.7.", above=-1, below=1, ascending=True)
+    ] = ((0.0, 0.5), (0.1, 0.6), (0.2, 0.7)),
+    epsilons: Annotated[Sequence[float], Setting("Values of epsilon to try.", above=0, most=1e6)] = (0.25, 0.5, 1.0),
+    folds: Annotated[int, Setting("How many parts the queries are dealt into.", least=2, most=1000)] = 3,
+    seed: Seed = 0,
+    negatives: Unjudged = 40,
+    **settings: Annotated[Any, fit_judged],
+) -> list[Trial]:
+    """Every combination of thresholds and epsilon by cross-validation over the queries, best first.
+
+    The held-out fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
+    """
+    parts = judgments.split(judged, [1] * folds, seed=seed)
+    trials = []
+    for edges, epsilon in product(map(tuple, thresholds), epsilons):
+        measures = []
+        for held in parts:
+            queries = [query for part in parts if part is not held for query in part.queries]
+            rest = Judged(queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries})
+            test = judgments.sample_irrelevant(held, negatives, seed=seed)
+            fixed: dict[str, Any] = {"validation": [test], "seed": seed, "negatives": negatives}
+            model = fit_judged(rest, thresholds=edges, epsilon=epsilon, **fixed, **settings)
+            measures.append(model.meta["ndcg@5"])
+        trials.append(Trial(edges, epsilon, float(np.mean(measures))))
+    return sorted(trials, key=lambda trial: -trial.measure)
+
+
+def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
+    """What was tried, best first: a header and its rows."""
+    return ("thresholds", "epsilon", "nDCG@5"), [(t.thresholds, f"{t.epsilon:g}", t.measure) for t in trials]
+
+
+def plot(trials: Sequence[Trial], path: str | Path) -> None:
+    """Draw nDCG@5 against epsilon, a line for each choice of thresholds, into an image file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for edges in sorted({trial.thresholds for trial in trials}):
+        along = sorted((trial.epsilon, trial.measure) for trial in trials if trial.thresholds == edges)
+        axes.plot(*zip(*along, strict=True), marker="o", label=", ".join(f"{edge:g}" for edge in edges))
+    axes.set(xscale="log", xlabel="epsilon", ylabel="nDCG@5 over the folds", title="thresholds")
+    axes.legend(frameon=False)
+    figure.savefig(str(path))
+
+
+# Losses: (scores, grades from 0, thresholds) -> one value per pair. Classes are grades + 1 in the paper.
+
+SOSL = (0.2, 0.7)
+THREE_PART = (0.2, 0.55, 0.9)
+
+
+def sosl(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+    """Smooth ordinal search loss, eq. 2: how far a score lies outside its class's segment, squared."""
+    lower, upper = _segment(scores, grades, thresholds)
+    return (scores - upper).clamp(min=0) ** 2 + (lower - scores).clamp(min=0) ** 2
+
+
+def mse(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+    """Squared distance to the middle of the class's segment."""
+    lower, upper = _segment(scores, grades, thresholds)
+    return (scores - (lower + upper) / 2) ** 2
+
+
+def three_part(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = THREE_PART) -> torch.Tensor:
+    """Nigam et al. (KDD 2019), eq. 5 with m = 2: irrelevant below the first threshold, partly relevant below the
+    second, relevant above the third."""
+    if len(thresholds) != 3:
+        raise ModelError(f"three-part thresholds {tuple(thresholds)}: expected three, such as {THREE_PART}")
+    edge = scores.new_tensor(thresholds)[grades]
+    beyond = (scores - edge).where(grades < 2, edge - scores)
+    return beyond.clamp(min=0) ** 2
+
+
+def odds(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+    """Proportional odds (McCullagh 1980): -log of P(class) = S(upper - score) - S(lower - score), with S the logistic
+    function and the outermost segments open."""
+    lower, upper = _segment(scores, grades, thresholds, outer=float("inf"))
+    return -((upper - scores).sigmoid() - (lower - scores).sigmoid()).clamp(min=1e-12).log()
+
+
+def sigmoids(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+    """What the authors' code calls proportional odds: -log of S(upper - score) x S(score - lower), ends at -1 and 1."""
+    lower, upper = _segment(scores, grades, thresholds)
+    return -(upper - scores).sigmoid().log() - (scores - lower).sigmoid().log()
+
+
+LOSSES: Mapping[str, Callable[[torch.Tensor, torch.Tensor, Sequence[float]], torch.Tensor]] = {
+    "sosl": sosl,
+    "three-part": three_part,
+    "mse": mse,
+    "odds": odds,
+    "sigmoids": sigmoids,
+}
+
+
+def _segment(
+    scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float], *, outer: float = 1.0
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The segment of [-1, 1] that belongs to each grade: its lower and upper edge."""
+    inner = list(thresholds)
+    if not inner or inner != sorted(set(inner)) or not -1 < inner[0] <= inner[-1] < 1:
+        raise ModelError(f"thresholds {tuple(inner)}: expected ascending values between -1 and 1, such as {SOSL}")
+    edges = scores.new_tensor([-outer, *inner, outer])
+    return edges[grades], edges[grades + 1]
+
+
+def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
+    from paragloss.lab.descent import graded, towers
+
+    def rows(texts: Sequence[str], lang: str) -> sp.csr_matrix:
+        vocabulary = vocabularies[lang]
+        if ordered:
+            return towers.sequences(texts, vocabulary)
+        return weigh(vocabulary.counts(texts), vocabulary.idf, "mean")
+
+    source, target = pairs.languages(judged)
+    return graded.task(
+        source,
+        target,
+        rows([query.text for query in judged.queries], source),
+        rows([document.whole for document in judged.documents.values()], target),
+        pairs.grades(judged),
+        device,
+    )

@@ -1,0 +1,191 @@
+"""docs/results.md, docs/results.html and the tables in other pages, written from results.json and nothing else.
+
+In any page, and in the README beside the folder, a table stands between `<!-- recipe: NAME -->` and `<!-- end -->`,
+some systems of the results page between `<!-- tasks: KIND, KIND: SYSTEM, SYSTEM -->` and `<!-- end -->`, the parts of
+a search alone and fused (studies/fusion.py) behind `<!-- fusion -->`; a test fails when what stands there is not what
+results.json says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paragloss.lab.recipes import claims, webpage
+from paragloss.lab.recipes.markdown_tables import figure, grid, table
+from paragloss.lab.recipes.results import KINDS, averages, of_kind, systems_of
+
+_BLOCK = re.compile(r"(<!-- recipe: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_TASKS = re.compile(r"(<!-- tasks: ([a-z, ]+): ([^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+_FUSION = re.compile(r"(<!-- fusion -->\n).*?(<!-- end -->)", re.DOTALL)
+_PARTS = {
+    "words": "words", "default": "default", "muse": "MUSE", "own": "own table", "cr5": "Cr5", "e5": "e5",
+    "fast": "all but e5", "fused": "all",
+}  # fmt: skip
+_CLAIMED = (
+    "`fast`, which has learned nothing of the collection, against each method of the papers, which has; the same",
+    "with a table and Cr5 learned from the texts those methods learned from; and `best`, with e5, against e5 alone.",
+    "On all queries of a set that both were asked, over its pairs of languages. p by randomisation, corrected for",
+    "the number of rivals (Holm); surely: p under .05.",
+)
+
+
+def write(results: Mapping[str, Any], docs: Path) -> list[Path]:
+    """All that is made from results; which files."""
+    written = [docs / "results.md", docs / "results.html"]
+    written[0].write_text(markdown(results), encoding="utf-8")
+    written[1].write_text(webpage.page(results, markdown(results)), encoding="utf-8")
+    for path in with_figures(docs):
+        before = path.read_text(encoding="utf-8")
+        after = filled(before, results)
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def with_figures(docs: Path) -> list[Path]:
+    """The pages that may have tables of ours in them."""
+    written = [docs.parent / "README.md", *docs.glob("*.md"), *(docs / "papers").glob("*.md")]
+    return sorted(path for path in written if path.is_file() and path.name != "results.md")
+
+
+def filled(text: str, results: Mapping[str, Any]) -> str:
+    """A page with its tables as results.json has them."""
+    text = _FUSION.sub(lambda block: f"{block[1]}{fused(results)}{block[2]}", text)
+    text = _BLOCK.sub(lambda block: f"{block[1]}{shown(block[2], results)}{block[3]}", text)
+    return _TASKS.sub(lambda block: f"{block[1]}{side_by_side(block[2], block[3], results)}{block[4]}", text)
+
+
+def fused(results: Mapping[str, Any]) -> str:
+    """Every set: each part of a search alone, and all of them; the best in bold."""
+    rows = []
+    for told in results["fusion"].values():
+        best = max(told["RR"].values())
+        cells = [figure(told["RR"][part]) if part in told["RR"] else "" for part in _PARTS]
+        shown = [
+            f"**{cell}**" if told["RR"].get(part) == best else cell for part, cell in zip(_PARTS, cells, strict=True)
+        ]
+        rows.append([told["name"], str(told["languages"]), f"{told['queries']:,}", *shown])
+    return "\n".join(grid(["RR", "languages", "queries", *_PARTS.values()], rows)) + "\n"
+
+
+def side_by_side(kinds: str, systems: str, results: Mapping[str, Any]) -> str:
+    """Some systems of the results page, a table for each kind of task."""
+    lines = []
+    for kind in kinds.split(", "):
+        lines += [f"**{kind}**", "", *_by_task(of_kind(results, kind), systems.split(", ")), ""]
+    seeds = "Three seeds, each with other training texts: mean ± deviation."
+    return "\n".join([*lines, f"`paragloss recipes results`. {seeds} Reciprocal rank; nDCG@10 where ad hoc."]) + "\n"
+
+
+def shown(name: str, results: Mapping[str, Any]) -> str:
+    measured = results["tables"].get(name)
+    if measured is None:
+        return f"`paragloss recipes {name}` has not been run to its end here.\n"
+    return f"{table(measured, heading=False)}\n{measured['verdict']}\n"
+
+
+def markdown(results: Mapping[str, Any]) -> str:
+    lines = ["# Results: every method on the same splits", "", *_introduction(results), ""]
+    lines += ["## Findings", "", *(f"- {line}" for line in findings(results)), ""]
+    lines += ["## Above every paper's method?", "", *_CLAIMED, "", *claims.lines(results.get("claims", {})), ""]
+    for kind in KINDS:
+        tasks = of_kind(results, kind)
+        if tasks:
+            measure = "nDCG@10" if kind == "ad hoc" else "reciprocal rank"
+            lines += [f"## {kind.capitalize()}: {measure}", "", *_by_task(tasks), ""]
+            lines += _compared(results, kind)
+    lines += ["## Cost", "", *_costs(results["costs"]), ""]
+    lines += ["## The papers' tables", ""]
+    for name, measured in results["tables"].items():
+        lines += [f"- [{measured['title']}](recipes.md), `paragloss recipes {name}`:"]
+        lines += [f"  - {line}" for line in measured["verdict"].splitlines()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _introduction(results: Mapping[str, Any]) -> list[str]:
+    seeds = max((len(values) for task in results["tasks"].values() for values in task["systems"].values()), default=0)
+    return [
+        "Made by `paragloss recipes results` and `paragloss recipes --docs docs --out results`; nothing is typed by",
+        f"hand. Learned systems have up to {seeds} seeds: mean ± standard deviation. Tasks, splits and sizes are those",
+        "of `lab/recipes/tasks.py`. `fast` is what `paragloss search` does with the default model (its held",
+        "build, which has not seen what is asked), `best` is `fast` with e5; `own` adds a table and Cr5 learned from",
+        "the training part of the same collection. An empty cell: the system does not go between these languages",
+        "(a machine translates English to Spanish only, dictionaries and tables go one way), or it was not measured.",
+        "Costs are of one core, e5's told from some of the texts where its vectors came from elsewhere; all took",
+        f"{results['seconds'] / 60:,.0f} minutes of one core ({results['machine']}).",
+    ]
+
+
+def _by_task(tasks: Mapping[str, Any], only: Sequence[str] = ()) -> list[str]:
+    columns = [", ".join(task.split(", ")[1:]) for task in tasks]
+    means = averages(tasks)
+    rows = []
+    for name in [name for name in systems_of(tasks) if not only or name in only]:
+        cells = [_value(told["systems"].get(name)) for told in tasks.values()]
+        rows.append([name, *cells, figure(float(np.mean(means[name]))) if len(means[name]) == len(tasks) else ""])
+    counts = ["queries", *(str(told["queries"]) for told in tasks.values()), ""]
+    return grid(["", *columns, "mean"], [*rows, counts])
+
+
+def _value(values: Sequence[float] | None) -> str:
+    if not values:
+        return ""
+    spread = f" ± {figure(float(np.std(values)))}" if len(values) > 1 else ""
+    return f"{figure(float(np.mean(values)))}{spread}"
+
+
+def _compared(results: Mapping[str, Any], kind: str) -> list[str]:
+    tests = results["comparisons"].get(kind, {})
+    if not tests:
+        return []
+    rows = [
+        [name, str(t["queries"]), figure(t["fast"]), figure(t["mean"]), f"{t['difference']:+.3f}", _chance(t["p"])]
+        for name, t in sorted(tests.items(), key=lambda item: -item[1]["difference"])
+    ]
+    said = "Against `fast` on the same queries; p by randomisation, corrected for the number of comparisons (Holm)."
+    return [said, "", *grid(["", "queries", "fast", "mean", "difference", "p"], rows), ""]
+
+
+def _chance(p: float) -> str:
+    return "under .0002" if p < 0.0002 else f"{p:.4f}".replace("0.", ".", 1)
+
+
+def _costs(costs: Mapping[str, Any]) -> list[str]:
+    columns = ("seconds", "MB", "documents/s", "ms/query")
+    rows = [[name, *(figure(told[c]) if c in told else "" for c in columns)] for name, told in sorted(costs.items())]
+    return grid(["", "training, s", "model, MB", "documents/s", "ms a query"], rows)
+
+
+def findings(results: Mapping[str, Any]) -> list[str]:
+    """What the comparisons say, in words; each line is computed."""
+    said = []
+    for kind, tests in results["comparisons"].items():
+        if not tests:
+            continue
+        better = [n for n, t in tests.items() if t["difference"] > 0 and t["p"] < 0.05]
+        worse = [n for n, t in tests.items() if t["difference"] < 0 and t["p"] < 0.05]
+        level = [n for n in tests if n not in better and n not in worse]
+        parts = [
+            f"`fast` finds better than {_listed(worse)}" if worse else "",
+            f"worse than {_listed(better)}" if better else "",
+            f"between `fast` and {_listed(level)} no difference that is more than chance" if level else "",
+        ]
+        said.append(f"{kind.capitalize()}: {'; '.join(part for part in parts if part)}.")
+    both = [(k, t["best"], t.get("e5")) for k, t in results["comparisons"].items() if "best" in t]
+    for kind, best, alone in both:
+        if alone:
+            said.append(
+                f"{kind.capitalize()}: with e5 added to words and the default model {figure(best['mean'])}, e5 alone "
+                f"{figure(alone['mean'])}, without it {figure(best['fast'])}."
+            )
+    return said
+
+
+def _listed(some: Sequence[str]) -> str:
+    return ", ".join(some[:-1]) + (" and " if len(some) > 1 else "") + some[-1]

@@ -1,0 +1,177 @@
+"""How well does a translator find? Probabilistic structured queries over all documents at once, as sparse products.
+
+The same numbers as `search.structured.Probabilistic` gives over a store, for many queries and without one: what makes
+trying many models possible, and what tells after learning on (`gain`) whether it was worth it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from paragloss.analysis import analyzer
+from paragloss.lab.methods import table
+from paragloss.translation.inner import MARK, PART, heard, inside
+from paragloss.types import Aligned, Query, Translation, Translator
+
+K1, B = 1.2, 0.75
+Clause: TypeAlias = Mapping[str, float]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+Floats: TypeAlias = npt.NDArray[np.float32]
+
+
+class Documents(NamedTuple):
+    """Documents of one language: counts (documents, terms), lengths, and the places of what words hold inside."""
+
+    lang: str
+    number: dict[str, int]
+    counts: sp.csr_matrix
+    length: Doubles
+    inner: dict[str, int]
+
+    @classmethod
+    def read(cls, texts: Sequence[str], lang: str, *, inner: Sequence[str] | None = None) -> Documents:
+        """`inner` are the texts whose words are also looked into, as the product does; nothing is by default."""
+        index: dict[str, int] = {}
+        cut = [analyzer(lang).terms(text) for text in texts]
+        bags = [Counter(index.setdefault(term, len(index)) for term in terms) for terms in cut]
+        held: dict[str, int] = {}
+        for bag, text in zip(bags, inner or (), strict=False):
+            for term in inside(analyzer(lang).terms(text), lang):
+                bag[held.setdefault(term, len(index) + len(held))] += 1
+        start = np.cumsum([0, *map(len, bags)])
+        indices = np.fromiter((i for bag in bags for i in bag), np.int64)
+        data = np.fromiter((n for bag in bags for n in bag.values()), np.float64)
+        return cls(
+            lang,
+            index,
+            sp.csr_matrix((data, indices, start), shape=(len(texts), len(index) + len(held))),
+            np.array([len(terms) for terms in cut], np.float64),
+            held,
+        )
+
+
+def own_words(query: Query) -> list[Clause]:
+    """A query in the documents' own language: every word for itself."""
+    return [{term: 1.0} for term in analyzer(query.lang).terms(query.text)]
+
+
+def translated(query: Query, to: str, translator: Translator, *, inner: bool = False) -> list[Clause]:
+    """A query in another language; with `inner` also by how its names sound there."""
+    said = translator.translate(query, to)
+    return shares(heard(said, query.lang, to) if inner else said, to)
+
+
+def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
+    """Each clause's terms with shares that sum to one, as `Probabilistic` has them."""
+    cut = analyzer(to).terms
+    clauses: list[Clause] = []
+    for translation in translations:
+        clause: dict[str, float] = {}
+        for text, weight, known in translation.alternatives:
+            words = known or cut(text)
+            for word in words:
+                clause[word] = clause.get(word, 0.0) + weight / len(words)
+        total = sum(clause.values())
+        if total:
+            clauses.append({word: share / total for word, share in clause.items()})
+    return clauses
+
+
+def scores(queries: Sequence[Sequence[Clause]], documents: Documents) -> Floats:
+    """(queries, documents)"""
+    counts, index = documents.counts, documents.number
+    number = counts.shape[0]
+    df = np.bincount(counts.indices, minlength=counts.shape[1])
+    length = documents.length
+    norm = K1 * (1 - B + B * length / max(length.mean(), 1e-9))
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    owner: list[int] = []
+    mass: list[float] = []
+    for q, clauses in enumerate(queries):
+        for clause in clauses:
+            seen = 0.0
+            for word, share in clause.items():
+                within = share if word[0] == MARK else PART * share
+                for i, part in ((index.get(word), share), (documents.inner.get(word), within)):
+                    if i is not None:
+                        rows.append(len(owner))
+                        columns.append(i)
+                        values.append(part)
+                        seen += part * df[i]
+            owner.append(q)
+            mass.append(min(seen, number))
+    found = np.zeros((len(queries), number), np.float32)
+    weights = sp.csr_matrix((values, (rows, columns)), shape=(len(owner), counts.shape[1]))
+    idf = np.log1p((number - np.array(mass) + 0.5) / (np.array(mass) + 0.5))
+    transposed = counts.T.tocsr()
+    owners = np.array(owner)
+    for start in range(0, len(owner), 20_000):
+        stop = min(start + 20_000, len(owner))
+        tf = (weights[start:stop] @ transposed).tocsr()
+        row = np.repeat(np.arange(start, stop), np.diff(tf.indptr))
+        part = tf.data / (tf.data + norm[tf.indices]) * idf[row]
+        cells = sp.csr_matrix((part, (owners[row], tf.indices)), shape=found.shape)
+        found += cells.astype(np.float32).toarray()
+    return found
+
+
+def over_fields(queries: Sequence[Sequence[Clause]], fields: Sequence[Documents]) -> Floats:
+    """Title and text each for itself, added up, as the product searches."""
+    return np.asarray(sum(scores(queries, field) for field in fields), np.float32)
+
+
+def reciprocal_ranks(found: npt.NDArray[Any], right: Sequence[int]) -> Doubles:
+    """Of one right document a query; of documents that score alike the earlier ones count as before it, and a document
+    that scores nothing is not found."""
+    own = found[np.arange(len(right)), right]
+    better = (found > own[:, None]).sum(axis=1)
+    alike = found == own[:, None]
+    before = (alike & (np.arange(found.shape[1])[None, :] < np.asarray(right)[:, None])).sum(axis=1)
+    return np.where(own > 0, 1.0 / (1 + better + before), 0.0)
+
+
+class Gain(NamedTuple):
+    """Mean reciprocal rank of held-out texts before and after learning on, from one language to another."""
+
+    source: str
+    target: str
+    texts: int
+    before: float
+    after: float
+
+
+def gain(aligned: Aligned, *, start: str, most: int = 1000, **options: Any) -> list[Gain]:
+    """By how much learning on from `start` with these texts helps: every tenth concept is held out, a table is learned
+    from the rest, and the beginning of each held-out text (or its title) has to find it in the other language."""
+    held, rest = aligned[::10][:most], [concept for i, concept in enumerate(aligned) if i % 10]
+    learned = table.fit(rest, start=start, **options)
+    begun = table.started(start, learned.pairs)
+    gains = []
+    for source, target in permutations(sorted({lang for concept in held for lang in concept.texts}), 2):
+        both = [concept for concept in held if {source, target} <= concept.texts.keys()]
+        if len(both) > 1 and (source, target) in learned.probabilities:
+            before = found(begun, both, source, target) if (source, target) in begun.probabilities else 0.0
+            gains.append(Gain(source, target, len(both), before, found(learned, both, source, target)))
+    return gains
+
+
+def found(translator: Translator, both: Aligned, source: str, target: str, *, words: int = 8) -> float:
+    """Mean reciprocal rank of texts that are asked for by the title, or the first words, of their counterparts."""
+    cut = analyzer(source).spans
+    asked = []
+    for concept in both:
+        text = concept.titles.get(source) or concept.texts[source]
+        ends = [span.end for span in cut(text)[:words]]
+        asked.append(Query(concept.id, text[: ends[-1]] if ends else "", source))
+    documents = Documents.read([concept.texts[target] for concept in both], target)
+    clauses = [translated(query, target, translator) for query in asked]
+    return float(reciprocal_ranks(scores(clauses, documents), range(len(both))).mean())

@@ -1,0 +1,113 @@
+"""Routes about the server and its collections: health, readiness, metrics, models, the glossary, the map."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from paragloss import __version__
+from paragloss.collection import Collection
+from paragloss.server import schemas
+from paragloss.server.requests import Here, may_write, problems, serving, with_key
+from paragloss.translation.glossary import Pair
+
+#: Points of a map: more can't be told apart on a screen.
+POINTS = 2000
+
+routes = APIRouter(tags=["about"])
+
+
+@routes.get("/api/health", response_model=schemas.Health)
+async def health() -> JSONResponse:
+    """Whether the process answers. Needs no key and says nothing of what is kept."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+@routes.get("/api/ready", response_model=schemas.Ready, responses=problems(503), dependencies=with_key)
+async def ready(request: Request) -> JSONResponse:
+    """Whether every collection can be searched."""
+    library = serving(request).library
+    return JSONResponse({"ready": True, "collections": await library.read(lambda: _sizes(library.engines))})
+
+
+@routes.get("/metrics", response_class=PlainTextResponse, dependencies=with_key, responses=problems(503))
+async def metrics(request: Request) -> PlainTextResponse:
+    """Counts and durations in Prometheus' text format."""
+    held = serving(request)
+    sizes = await held.library.read(lambda: _sizes(held.library.engines))
+    return PlainTextResponse(held.metrics.text(sizes, held.library.waiting), media_type="text/plain; version=0.0.4")
+
+
+@routes.get("/api/collections", response_model=schemas.Collections, responses=problems(503), dependencies=with_key)
+async def collections(request: Request, writable: Annotated[bool, Depends(may_write)]) -> JSONResponse:
+    """What there is to search."""
+    library = serving(request).library
+
+    def work() -> list[dict[str, Any]]:
+        return [_told(name, engine) | {"writable": writable} for name, engine in library.engines.items()]
+
+    return JSONResponse({"collections": await library.read(work), "version": __version__})
+
+
+@routes.get("/api/models", response_model=schemas.Models, responses=problems(503), dependencies=with_key)
+async def models(request: Request) -> JSONResponse:
+    """The models of every collection and how they were made."""
+    library = serving(request).library
+
+    def work() -> dict[str, Any]:
+        return {name: engine.info()["models"] for name, engine in library.engines.items()}
+
+    return JSONResponse({"models": await library.read(work)})
+
+
+@routes.get("/api/glossary", response_model=schemas.Glossary, responses=problems(), dependencies=with_key)
+async def glossary(here: Here) -> JSONResponse:
+    """The reader's own words."""
+    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+
+
+@routes.put("/api/glossary", response_model=schemas.Glossary, responses=problems(408, 413), dependencies=with_key)
+async def write_glossary(here: Here, glossary: schemas.Glossary) -> JSONResponse:
+    """Replace the reader's own words; they count from the next query on."""
+    pairs = [Pair(**pair.model_dump()) for pair in glossary.pairs]
+    await here.library.write(lambda: here.engine.write_glossary(pairs))
+    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+
+
+@routes.patch("/api/glossary", response_model=schemas.Glossary, responses=problems(408, 413), dependencies=with_key)
+async def change_glossary(here: Here, change: schemas.GlossaryChange) -> JSONResponse:
+    """Take pairs out of the reader's own words and put others in; who changes others meanwhile loses nothing."""
+    some = [[Pair(**pair.model_dump()) for pair in pairs] for pairs in (change.remove, change.add)]
+    await here.library.write(lambda: here.engine.change_glossary(remove=some[0], add=some[1]))
+    return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
+
+
+@routes.get("/api/map", response_model=schemas.Map, responses=problems(503, 504), dependencies=with_key)
+async def map_(here: Here, points: Annotated[int, Query(ge=1, le=POINTS)] = POINTS) -> JSONResponse:
+    """Documents as points in a plane, near each other where they say similar things."""
+    return JSONResponse(await here.library.read(lambda: _map(here.engine, points)))
+
+
+def _map(engine: Collection, points: int) -> dict[str, Any]:
+    # What draws maps takes long to load, and most servers are asked for none.
+    from paragloss.collection.shared_space import bridged
+    from paragloss.server.projection import project
+
+    plane = project(list(engine.sample(points)), bridged)
+    places = plane.places.round(4).tolist()
+    rows = [
+        {"id": d.id, "lang": d.lang, "title": (d.title or d.text)[:80], "x": x, "y": y}
+        for d, (x, y) in zip(plane.documents, places, strict=True)
+    ]
+    return {"by": plane.by, "documents": engine.count(), "points": rows}
+
+
+def _told(name: str, engine: Collection) -> dict[str, Any]:
+    info = engine.info()
+    return {"name": name, **{key: info[key] for key in ("documents", "languages", "models", "pipelines")}}
+
+
+def _sizes(engines: dict[str, Collection]) -> dict[str, int]:
+    return {name: engine.count() for name, engine in engines.items()}

@@ -1,0 +1,196 @@
+"""Routes that write: documents one by one, in streams and from files."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi.responses import JSONResponse
+
+from paragloss.errors import InputError, ParaglossError
+from paragloss.formats import jsonl, rows
+from paragloss.server import schemas
+from paragloss.server.requests import Here, Place, problems, with_key
+from paragloss.types import Document
+
+#: Documents written at once, and bad lines that are listed.
+BATCH, LISTED = 200, 100
+
+routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
+Id = Annotated[str, Path(min_length=1, max_length=1000, examples=["bee.fr"])]
+_NDJSON = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/x-ndjson": {
+                "schema": {"type": "string"},
+                "example": '{"id": "a", "lang": "da", "text": "En bi."}\n{"delete": "b"}\n',
+            }
+        },
+    }
+}
+
+
+@routes.get("/documents/{id:path}", response_model=schemas.Document, responses=problems(503))
+async def get(here: Here, id: Id) -> JSONResponse:
+    """A document as it is kept."""
+    return JSONResponse(await here.library.read(lambda: _shown(here, _known(here, id))))
+
+
+@routes.post("/documents", response_model=schemas.Written, responses=problems(408, 413))
+async def add(here: Here, documents: list[schemas.NewDocument]) -> JSONResponse:
+    """Add or replace documents: all of them, or none where one can't be used."""
+    made = [_made(document.id, document) for document in documents]
+    await _add(here, made)
+    return await _written(here, indexed=len(made))
+
+
+@routes.put("/documents/{id:path}", response_model=schemas.Written, responses=problems(408, 413))
+async def replace(here: Here, id: Id, document: schemas.NewText) -> JSONResponse:
+    """Add or replace one document."""
+    await _add(here, [_made(id, document)])
+    return await _written(here, indexed=1)
+
+
+@routes.patch("/documents/{id:path}", response_model=schemas.Written, responses=problems(408, 413))
+async def change(here: Here, id: Id, change: schemas.Change) -> JSONResponse:
+    """Change parts of a document; the others stay."""
+    given = {key: value for key, value in change.model_dump().items() if value is not None}
+    if "lang" in given:
+        given["lang"] = rows.language(given)
+
+    def work() -> None:
+        here.engine.add([_known(here, id)._replace(**given)])
+
+    await here.library.write(work)
+    here.metrics.written(here.name, "added", 1)
+    return await _written(here, indexed=1)
+
+
+@routes.delete("/documents/{id:path}", response_model=schemas.Removed, responses=problems())
+async def delete(here: Here, id: Id) -> JSONResponse:
+    """Remove a document."""
+
+    def work() -> int:
+        _known(here, id)
+        return here.engine.delete([id])
+
+    deleted = await here.library.write(work)
+    here.metrics.written(here.name, "deleted", deleted)
+    return JSONResponse({"deleted": deleted, "documents": await here.library.write(here.engine.count)})
+
+
+@routes.post(
+    "/bulk",
+    response_model=schemas.Written,
+    responses=problems(408, 413),
+    openapi_extra=_NDJSON,
+)
+async def bulk(request: Request, here: Here) -> JSONResponse:
+    """Add documents from a stream, one JSON object a line with the keys of `paragloss index`; `{"delete": ID}` removes
+    one. A bad line costs only itself and is listed with its number; what was counted is safe on disk."""
+    work = _Bulk(here)
+    async for number, line in _lines(request, here.library.limits.line):
+        await work.take(number, line)
+    await work.flush()
+    return await _written(here, indexed=work.indexed, deleted=work.deleted, failed=work.failed, errors=work.errors)
+
+
+class _Bulk:
+    """A stream on its way into a collection, in the order of its lines."""
+
+    def __init__(self, here: Place) -> None:
+        self._here = here
+        self.indexed = self.deleted = self.failed = 0
+        self.errors: list[dict[str, Any]] = []
+        self._ready: list[tuple[int, Document]] = []
+
+    async def take(self, number: int, line: bytes | None) -> None:
+        try:
+            if line is None:
+                raise InputError(
+                    f"the line is longer than {self._here.library.limits.line:,} bytes; split the document"
+                )
+            row = jsonl.parsed(line.decode())
+            if set(row) == {"delete"}:
+                await self._delete(str(row["delete"]))
+                return
+            self._ready.append((number, rows.document(row, f"line:{number}")))
+        except (InputError, UnicodeDecodeError) as error:
+            self._bad(number, error)
+        if len(self._ready) >= BATCH:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write what is ready; where the store refuses a batch, find out which document it was."""
+        ready, self._ready = self._ready, []
+        if not ready:
+            return
+        try:
+            self.indexed += await _add(self._here, [document for _, document in ready])
+        except ParaglossError:
+            for number, document in ready:
+                try:
+                    self.indexed += await _add(self._here, [document])
+                except ParaglossError as error:
+                    self._bad(number, error)
+
+    async def _delete(self, id: str) -> None:
+        await self.flush()
+        gone = await self._here.library.write(lambda: self._here.engine.delete([id]))
+        self.deleted += gone
+        self._here.metrics.written(self._here.name, "deleted", gone)
+
+    def _bad(self, number: int, error: Exception) -> None:
+        self.failed += 1
+        self._here.metrics.written(self._here.name, "refused", 1)
+        if len(self.errors) < LISTED:
+            said = "not UTF-8: write the file again in that encoding" if isinstance(error, UnicodeError) else str(error)
+            self.errors.append({"line": number, "error": said})
+
+
+async def _lines(request: Request, limit: int) -> AsyncIterator[tuple[int, bytes | None]]:
+    """The lines of a body with their numbers from 1, blank ones left out; None for one that is too long."""
+    number, held, skipping = 1, bytearray(), False
+    async for chunk in request.stream():
+        pieces = chunk.split(b"\n")
+        for place, piece in enumerate(pieces):
+            if place:  # a line has ended
+                if skipping or held.strip():
+                    yield number, None if skipping else bytes(held)
+                number, skipping = number + 1, False
+                held.clear()
+            if not skipping:
+                held += piece
+            if len(held) > limit:
+                held.clear()
+                skipping = True
+    if skipping or held.strip():
+        yield number, None if skipping else bytes(held)
+
+
+async def _add(here: Place, documents: list[Document]) -> int:
+    added = await here.library.write(lambda: here.engine.add(documents))
+    here.metrics.written(here.name, "added", added)
+    return added
+
+
+async def _written(here: Place, **counts: Any) -> JSONResponse:
+    empty = {"indexed": 0, "deleted": 0, "failed": 0, "errors": []}
+    return JSONResponse({**empty, **counts, "documents": await here.library.write(here.engine.count)})
+
+
+def _known(here: Place, id: str) -> Document:
+    found = here.engine.get([id])[0]
+    if found is None:
+        raise HTTPException(404, f"no document {id!r} in {here.name}")
+    return found
+
+
+def _made(id: str, given: schemas.NewText) -> Document:
+    return rows.document({**given.model_dump(), "id": id, "lang": given.lang or None}, id)
+
+
+def _shown(here: Place, document: Document) -> dict[str, Any]:
+    return {**document._asdict(), "fields": dict(document.fields), "meta": here.engine.without_folders(document.meta)}

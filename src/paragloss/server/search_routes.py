@@ -1,0 +1,107 @@
+"""Routes that find and explain: search, counts by language, why, gloss."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query
+from fastapi.responses import JSONResponse
+
+from paragloss.formats.conditions import conditions
+from paragloss.server import answers, schemas
+from paragloss.server.requests import Here, Place, problems, with_key
+
+#: A word, or a letter of a script that is written without spaces.
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_TERM = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+
+routes = APIRouter(prefix="/api", dependencies=with_key, tags=["search"])
+
+Text = Annotated[str, Query(alias="q", description="What is looked for.", examples=["how do bees make honey"])]
+Lang = Annotated[str, Query(description="Its language; found out when not given.", examples=["en"], max_length=35)]
+To = Annotated[str, Query(description="Languages of documents, such as `da,it`; all by default.", max_length=500)]
+Conditions = Annotated[list[str], Query(description="`FIELD=VALUE`, such as `meta.year=1999`; may be given again.")]
+K = Annotated[int, Query(ge=1, description="How many documents.")]
+Pipeline = Annotated[str, Query(description="How to search; everything, fused, by default.", max_length=200)]
+
+
+@routes.get("/search", response_model=schemas.Answered, responses=problems(503, 504))
+async def search(
+    here: Here,
+    q: Text,
+    lang: Lang = "",
+    to: To = "",
+    k: K = 10,
+    pipeline: Pipeline = "",
+    where: Conditions = [],  # noqa: B006 - FastAPI copies it
+    each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
+) -> JSONResponse:
+    """What `paragloss search --json` prints."""
+    _asked(here, q, k)
+    options = {"k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
+    work = answers.each_language if each_language else answers.found
+    # The answer is ours and JSON already: checking it again costs more than a small search.
+    return JSONResponse(await here.library.ask(here.name, work, q, lang or None, _langs(to), options))
+
+
+@routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))
+async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> JSONResponse:  # noqa: B006
+    """How many of the best documents are in which language."""
+    _asked(here, q)
+    return JSONResponse(await here.library.ask(here.name, answers.counted, q, lang, conditions(where) or None))
+
+
+@routes.get("/why", response_model=schemas.Why, responses=problems(503, 504))
+async def why(
+    here: Here,
+    q: Text,
+    id: Annotated[str, Query(description="A document.", examples=["bee.fr"])],
+    lang: Lang = "",
+    to: To = "",
+    k: K = 10,
+    pipeline: Pipeline = "",
+    where: Conditions = [],  # noqa: B006
+) -> JSONResponse:
+    """Which words met, through what, and how much of the score they carried; asked as the search was."""
+    _asked(here, q, k)
+    how: dict[str, Any] = {"to": _langs(to), "k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
+    return JSONResponse(await here.library.ask(here.name, answers.why, q, lang, id, how))
+
+
+@routes.get("/gloss", response_model=schemas.Gloss, responses=problems(503, 504))
+async def gloss(
+    here: Here,
+    text: Annotated[str, Query(examples=["L'abeille vit dans une ruche."])],
+    to: Annotated[str, Query(description="The reader's language.", examples=["en"], max_length=35)],
+    lang: Lang = "",
+) -> JSONResponse:
+    """What the words of a text mean."""
+    _bounded("text", len(text), here.library.limits.gloss, "characters")
+    (said,) = await here.library.ask(here.name, answers.glosses, [(text, lang)], {"to": to})
+    return JSONResponse(said)
+
+
+@routes.post("/gloss", response_model=schemas.Glosses, responses=problems(413, 503, 504))
+async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
+    """What the words of several texts mean, such as the titles and snippets of an answer."""
+    _bounded("texts", sum(len(item.text) for item in wanted.texts), here.library.limits.gloss, "characters")
+    texts = [(text.text, text.lang) for text in wanted.texts]
+    how = {"to": wanted.to, "asked": wanted.asked}
+    return JSONResponse({"glosses": await here.library.ask(here.name, answers.glosses, texts, how)})
+
+
+def _asked(here: Place, q: str, k: int = 1) -> None:
+    limits = here.library.limits
+    _bounded("q", len(q), limits.query, "characters")
+    _bounded("q", len(_TERM.findall(q)), limits.terms, "words")
+    _bounded("k", k, limits.k, "documents")
+
+
+def _bounded(name: str, value: int, most: int, unit: str) -> None:
+    if value > most:
+        raise HTTPException(422, f"{name}: {value:,} {unit}; at most {most:,} are allowed")
+
+
+def _langs(to: str) -> list[str] | None:
+    return [lang for lang in to.split(",") if lang] or None

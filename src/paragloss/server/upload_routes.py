@@ -1,0 +1,110 @@
+"""The route that takes files: each is read by the reader of its format and its documents are added, told as it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, UploadFile
+from fastapi.responses import StreamingResponse
+
+from paragloss.errors import InputError, ParaglossError
+from paragloss.formats.documents import read
+from paragloss.formats.text import checked_lang
+from paragloss.server.document_routes import BATCH, LISTED
+from paragloss.server.requests import Here, Place, problems, with_key
+from paragloss.types import Document
+
+routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
+_STREAM = {
+    "description": "One JSON object a line as the work goes on; the last has `done` or `error`.",
+    "content": {
+        "application/x-ndjson": {
+            "schema": {"type": "string"},
+            "example": '{"indexed": 200, "of": 312}\n{"indexed": 312, "failed": 0, "done": true, "documents": 732}\n',
+        }
+    },
+}
+
+
+@routes.post("/files", response_class=StreamingResponse, responses={200: _STREAM, **problems(408, 413)})
+async def upload(
+    here: Here,
+    file: UploadFile,
+    lang: Annotated[str, Form(description="The language of documents that don't say theirs.", max_length=35)] = "",
+) -> StreamingResponse:
+    """Add the documents of a file of any kind that `paragloss index` reads."""
+    folder = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
+    try:
+        said = checked_lang(lang) if lang else ""
+        path = folder / _safe(file.filename or "file.txt")
+        await asyncio.to_thread(_keep, file, path)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return StreamingResponse(_told(here, path, said), media_type="application/x-ndjson")
+
+
+async def _told(here: Place, path: Path, lang: str) -> AsyncIterator[bytes]:
+    """Read, add and tell; the file is gone at the end whatever happens."""
+    errors: list[str] = []
+    indexed, until = 0, time.monotonic() + here.library.limits.reading
+    try:
+        total = await asyncio.to_thread(_rows, path)
+        documents = read(path, on_error=lambda error: errors.append(_without_folder(error, path)))
+        while some := await asyncio.to_thread(_next, documents, path.name):
+            indexed += await here.library.write(partial(here.engine.add, some, lang=lang or None))
+            here.metrics.written(here.name, "added", len(some))
+            yield _line(indexed=indexed, of=total)
+            if time.monotonic() > until:
+                raise InputError(f"{path.name} takes too long; {indexed:,} of its documents were added: split it")
+        if errors and not indexed:
+            raise InputError(errors[0])
+        documents_now = await here.library.write(here.engine.count)
+        yield _line(indexed=indexed, failed=len(errors), errors=errors[:LISTED], done=True, documents=documents_now)
+    except ParaglossError as error:
+        yield _line(error=_without_folder(error, path), indexed=indexed)
+    finally:
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _keep(file: UploadFile, path: Path) -> None:
+    with path.open("wb") as out:
+        shutil.copyfileobj(file.file, out)
+
+
+def _rows(path: Path) -> int | None:
+    """About how many documents there will be, where that is quickly told."""
+    if path.suffix.lower() not in (".jsonl", ".ndjson", ".csv", ".tsv"):
+        return None
+    with path.open("rb") as lines:
+        return sum(block.count(b"\n") for block in iter(lambda: lines.read(1 << 20), b""))
+
+
+def _next(documents: Iterator[Document], name: str) -> list[Document]:
+    """Some more documents; where the file lay on this machine is nobody's business."""
+    some = islice(documents, BATCH)
+    return [d._replace(meta={**d.meta, "path": name}) if "path" in d.meta else d for d in some]
+
+
+def _without_folder(error: Exception, path: Path) -> str:
+    return " ".join(str(error).replace(f"{path.parent}/", "").split())
+
+
+def _safe(name: str) -> str:
+    """The last part of a name somebody sent, without anything a file system could take for more than a name."""
+    plain = re.sub(r"[\x00-\x1f/\\:*?\"<>|]", "_", re.split(r"[/\\]", name)[-1]).strip(". ")
+    return plain[-120:] or "file.txt"
+
+
+def _line(**row: Any) -> bytes:
+    return (json.dumps(row, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,349 @@
+"""Every part of a search alone and all of them fused, on every real set; and one list over eight languages.
+
+    PARAGLOSS_DATA=... python studies/fusion.py measure --into DIR [SET:LANG ...]    goes on where it was stopped
+    PARAGLOSS_DATA=... python studies/fusion.py table DIR                            tables and tests
+    python studies/fusion.py keep DIR; paragloss recipes --docs docs                 puts them into README and docs
+    PARAGLOSS_DATA=... python studies/fusion.py mixed [--part valid]                 lists over eight languages
+    PARAGLOSS_DATA=... python studies/fusion.py trust [LANG ...]                     what a dictionary counts
+
+Queries are English. Sets are `questions`': titles and first sentences find pages, sentences find their translations,
+a few words and written questions find passages of news. `default` is the default model's held build, named by
+PARAGLOSS_HELD (studies/default_model.py): the shipped one has seen some of the documents. `own` and `cr5` are learned
+from the training concepts of the same collection, where it has them; `muse` are MUSE's word pairs. Everything searches
+through the product's own pipelines. e5's vectors may come from a folder (see `computed`). p is the randomisation test
+over queries, by Holm's correction over all comparisons of a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import computed
+import numpy as np
+import questions
+from sets import folder, sentences, split
+
+from paragloss.collection import Collection, train
+from paragloss.evaluation import compare, evaluate
+from paragloss.formats.dictionaries import read_pairs
+from paragloss.lab import fairness
+from paragloss.lab.methods import cr5, table
+from paragloss.lab.recipes import results
+from paragloss.ranking import rank
+from paragloss.search import calibrated
+from paragloss.translation import default, word_table
+from paragloss.translation.dictionary import Dictionary
+from paragloss.types import Concept, Hit, Query
+
+PASSAGES, PAGES, SENTENCES = 225, 600, 500  # documents of a set, at most
+MOST, LEARNED = 200, 2000
+LANGS: Mapping[str, str] = {
+    "asked": "es de fr ru ar hi zh ja ko tr vi fi sw ta el it pt id he",
+    "claims": "es de fr it pt ru ar hi zh ja ko tr vi id fi sw ta he",
+    "phrases": "es de ru ar hi zh vi",
+    "flores": "es de fr ru ar hi zh ja ko tr fi vi",
+    "tatoeba": "de fr ru ar hi ja tr fi",
+    "lohelp-titles": "de it fr nl ru fi zh ja ko tr",
+    "lohelp-first": "de it fr nl ru fi zh ja ko tr",
+    "ddtp-titles": "da it fr de ja ru es pl",
+    "ddtp-first": "da it fr de ja ru es pl",
+    "mdn-titles": "fr ja zh ru es ko",
+    "mdn-first": "fr ja zh ru es ko",
+}
+NAMES = {
+    "asked": "written questions, passages of news",
+    "claims": "five words of a sentence, passages of news",
+    "phrases": "phrases of a sentence, passages of news",
+    "flores": "FLORES sentences",
+    "tatoeba": "Tatoeba sentences",
+    "lohelp-titles": "LibreOffice help, titles",
+    "lohelp-first": "LibreOffice help, first sentences",
+    "ddtp-titles": "Debian descriptions, titles",
+    "ddtp-first": "Debian descriptions, first sentences",
+    "mdn-titles": "MDN web docs, titles",
+    "mdn-first": "MDN web docs, first sentences",
+}
+MIXED = ("es", "de", "ru", "ar", "vi", "hi", "el", "zh")
+SYSTEMS = ("words", "default", "muse", "own", "cr5", "e5", "fast", "fused")
+HELD = os.environ.get("PARAGLOSS_HELD", str(Path(default.__file__).parent / "data" / "model"))
+
+
+def asked(name: str, lang: str) -> questions.Questions:
+    corpus, _, kind = name.partition("-")
+    if kind:
+        made = questions.titles(corpus, lang) if kind == "titles" else questions.first_sentences(corpus, lang)
+        return fewer(made, {"lohelp": 10_000, "ddtp": 800}.get(corpus, PAGES))
+    make: Callable[[str], questions.Questions] = {
+        "asked": questions.asked, "claims": questions.claims, "phrases": questions.phrases,
+        "flores": questions.sentences, "tatoeba": questions.everyday,
+    }[corpus]  # fmt: skip
+    return fewer(make(lang), {"flores": SENTENCES, "tatoeba": PAGES}.get(corpus, 10_000))
+
+
+def fewer(made: questions.Questions, most: int) -> questions.Questions:
+    """At most `most` documents, and of the queries those whose answer is among them: e5 is slow."""
+    if len(made.documents) > most:
+        kept = sorted(random.Random(0).sample(range(len(made.queries)), min(len(made.queries), most * 5 // 8)))
+        need = list(dict.fromkeys(made.right[i] for i in kept))
+        order = random.Random(1).sample(range(len(made.documents)), len(made.documents))
+        chosen = sorted([*need, *[i for i in order if i not in set(need)][: most - len(need)]])
+        place = {document: i for i, document in enumerate(chosen)}
+        made = made._replace(
+            queries=[made.queries[i] for i in kept],
+            documents=[made.documents[i] for i in chosen],
+            right=[place[made.right[i]] for i in kept],
+        )
+    some = sorted(random.Random(5).sample(range(len(made.queries)), min(MOST, len(made.queries))))
+    return made._replace(queries=[made.queries[i] for i in some], right=[made.right[i] for i in some])
+
+
+def concepts(corpus: str, lang: str) -> list[Concept]:
+    """What may be learned from: a collection's training part, none where it has none."""
+    if corpus == "tatoeba":
+        some = sentences(lang).train
+    elif corpus in ("mdn", "lohelp", "ddtp"):
+        some = [c for c in split(corpus, ["en", lang]).train if {"en", lang} <= c.texts.keys()]
+    else:
+        return []
+    return random.Random(0).sample(some, min(LEARNED, len(some)))
+
+
+def models(name: str, lang: str, place: Path) -> dict[str, str]:
+    """Where each part's model is; learned once for all sets of a collection and a language."""
+    corpus = name.partition("-")[0]
+    kept = place / f"{corpus}.{lang}"
+    found = {"default": HELD, "e5": "e5"}
+    if (pairs := folder() / "muse" / f"en-{lang}.tsv.gz").is_file():
+        if not (kept / "muse").is_dir():
+            Dictionary.build(read_pairs(pairs), "en", lang).save(kept / "muse")
+        found["muse"] = str(kept / "muse")
+    learned = concepts(corpus, lang) if not (kept / "cr5").is_dir() else []
+    if learned:
+        table.fit(learned).save(kept / "own")
+        train(cr5.fit, learned).save(kept / "cr5")
+    return found | {part: str(kept / part) for part in ("own", "cr5") if (kept / part).is_dir()}
+
+
+def pipelines(held: str, parts: Mapping[str, str]) -> dict[str, str]:
+    """Each part alone, then all but e5 and all, as a search without a pipeline fuses them."""
+    named = {"words": "bm25", "default": held} | {part: part for part in ("muse", "own", "cr5", "e5") if part in parts}
+    weights = {"muse": Dictionary.trust, "own": word_table.OWN}
+    mixed = "+".join([held, *(f"{weight:g}*{part}" for part, weight in weights.items() if part in parts)])
+    fast = f"bm25+mix({mixed})" if "+" in mixed else f"bm25+{mixed}"
+    fast += "+cr5" if "cr5" in parts else ""
+    return named | {"fast": fast, "fused": f"{fast}+e5"}
+
+
+def measured(name: str, lang: str, place: Path) -> dict[str, dict[str, float]]:
+    made, parts = asked(name, lang), models(name, lang, place)
+    with tempfile.TemporaryDirectory() as here, Collection.create(f"{here}/c", models=[*parts.values()]) as engine:
+        engine.index(made.documents)
+        scores = {}
+        for system, pipeline in pipelines(Path(HELD).name, parts).items():
+            rankings = engine.rank(made.queries, k=100, to=[lang], pipeline=pipeline)
+            run = {query.id: ranking for query, ranking in zip(made.queries, rankings, strict=True)}
+            scores[system] = evaluate(run, made.qrels, ["RR"])["RR"]
+    return scores
+
+
+def measure(place: Path, pairs: Sequence[str]) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    for pair in pairs or [f"{name}:{lang}" for name, langs in LANGS.items() for lang in langs.split()]:
+        kept = place / f"{pair}.json"
+        if not kept.exists():
+            scores = measured(*pair.split(":"), place)
+            kept.write_text(json.dumps(scores))
+            print(pair, " ".join(f"{s} {np.mean(list(v.values())):.3f}" for s, v in scores.items()), flush=True)
+
+
+def read(place: Path) -> dict[str, dict[str, dict[str, float]]]:
+    return {path.name[:-5]: json.loads(path.read_text()) for path in sorted(place.glob("*.json"))}
+
+
+def overview(place: Path) -> dict[str, dict]:
+    """For each set the mean over its languages, and what the fusion gains over each part with its corrected p."""
+    found, kept, tests = read(place), {}, []
+    for name in LANGS:
+        here = {pair: scores for pair, scores in found.items() if pair.startswith(f"{name}:")}
+        if here:
+            pooled = {s: values for s in SYSTEMS if (values := _pooled(here, s))}
+            means = {s: round(_mean(values), 6) for s, values in pooled.items()}
+            kept[name] = {"name": NAMES[name], "languages": len(here), "queries": len(pooled["fused"]), "RR": means}
+            kept[name] |= {"gain": {}, "p": {}}
+            for part in [part for part in SYSTEMS[:-2] if part in pooled]:
+                fused = {query: pooled["fused"][query] for query in pooled[part]}
+                tests.append((kept[name], part, compare(pooled[part], fused)))
+    for (told, part, test), p in zip(tests, _holm([t.p_randomisation for *_, t in tests]), strict=True):
+        told["gain"][part], told["p"][part] = round(test.difference, 4), round(p, 5)
+    return kept
+
+
+def tabled(place: Path) -> None:
+    """Set by set, then pair by pair."""
+    print("| RR | languages | queries | " + " | ".join(SYSTEMS) + " |\n" + "|---" * (len(SYSTEMS) + 3) + "|")
+    kept = overview(place)
+    for told in kept.values():
+        cells = [f"{told['RR'][s]:.3f}" if s in told["RR"] else "-" for s in SYSTEMS]
+        print(f"| {told['name']} | {told['languages']} | {told['queries']} | " + " | ".join(cells) + " |")
+    print("\nfused against each part, all languages together (p by Holm):")
+    for name, told in kept.items():
+        for part, gain in told["gain"].items():
+            print(f"  {name:14} {part:8} {gain:+.3f} p {told['p'][part]:.4f}")
+    worse = []
+    for pair, scores in read(place).items():
+        best = max((s for s in SYSTEMS[:-2] if s in scores), key=lambda s: _mean(scores[s]))
+        worse.append((pair, best, compare(scores[best], scores["fused"])))
+    print("\nfused against the best part of each pair (p by Holm); those below it, or significantly above:")
+    for (pair, best, test), p in zip(worse, _holm([t.p_randomisation for *_, t in worse]), strict=True):
+        if test.difference < 0 or p < 0.05:
+            print(f"  {pair:18} {best:8} {test.difference:+.3f} p {test.p_randomisation:.4f}, by Holm {p:.4f}")
+
+
+def keep(place: Path) -> None:
+    """Into the package's results.json, which README and docs/fusion.md are written from."""
+    known = json.loads(results.SHIPPED.read_text(encoding="utf-8"))
+    text = json.dumps({**known, "fusion": overview(place)}, ensure_ascii=False, indent=1)
+    results.SHIPPED.write_text(text + "\n", encoding="utf-8")
+
+
+def _pooled(pairs: Mapping[str, Mapping[str, Mapping[str, float]]], system: str) -> dict[str, float]:
+    return {f"{pair} {q}": rr for pair, scores in pairs.items() for q, rr in scores.get(system, {}).items()}
+
+
+def _mean(scores: Mapping[str, float]) -> float:
+    return float(np.mean(list(scores.values())))
+
+
+def _holm(p: Sequence[float]) -> list[float]:
+    order, found, most = sorted(range(len(p)), key=lambda i: p[i]), [0.0] * len(p), 0.0
+    for place, i in enumerate(order):
+        most = found[i] = max(most, min(1.0, p[i] * (len(p) - place)))
+    return found
+
+
+# One list over eight languages
+
+
+def mixed(part: str) -> None:
+    """One right passage in each language; then in one of them only, the others' right ones taken out."""
+    sets = {
+        "ten words": lambda lang: questions.claims(lang, part=part, words=10),
+        "phrases of twelve words": lambda lang: questions.phrases(lang, part=part, words=12),
+        "questions": lambda lang: questions.asked(lang, part=part),
+    }
+    held, systems = Path(HELD).name, {}
+    systems["as they are"] = f"sum(3*bm25+8*{held})"
+    systems |= {"fast": f"bm25+{held}", "best": f"bm25+{held}+e5"}
+    for name, make in sets.items():
+        made = {lang: make(lang) for lang in MIXED}
+        documents, queries, qrels, langs = together(made)
+        with tempfile.TemporaryDirectory() as place, Collection.create(f"{place}/c", models=[HELD, "e5"]) as engine:
+            engine.index(documents)
+            for system, pipeline in systems.items():
+                run = ranked(engine, queries, pipeline, MIXED)
+                among, fair = fairness.first(run, qrels, langs, at=len(MIXED)), fairness.measure(run, qrels, langs)
+                alone = np.mean(in_one_language(engine, queries, qrels, langs, pipeline))
+                print(f"| {name}, {len(queries)} | {system} | {np.mean(list(among.values())):.3f} | "
+                      f"{min(among.values()):.2f} ({min(among, key=among.__getitem__)}) | {fair.fairness:.2f} | "
+                      f"{fair.mean:.3f} | {alone:.3f} | "
+                      + " ".join(f"{lang} {share:.2f}" for lang, share in among.items()), flush=True)  # fmt: skip
+
+
+def together(made: Mapping[str, questions.Questions]) -> tuple[list, list[Query], dict, dict[str, str]]:
+    """The passages that all languages have, in all of them, and the queries with a right one in each."""
+    shared = min(len(some.documents) for some in made.values())
+    documents = [d._replace(id=f"{d.id}.{lang}") for lang, some in made.items() for d in some.documents[:shared]]
+    langs = {document.id: document.lang for document in documents}
+    one = next(some for some in made.values() if len(some.documents) == shared)
+    asked = [(query, f"passage{right}") for query, right in zip(one.queries, one.right, strict=True)]
+    asked = random.Random(5).sample(asked, min(MOST, len(asked)))
+    qrels = {query.id: {f"{right}.{lang}": 1 for lang in made} for query, right in asked}
+    return documents, [query for query, _ in asked], qrels, langs
+
+
+def ranked(engine: Collection, queries: Sequence[Query], pipeline: str, to: Sequence[str]) -> dict:
+    rankings = engine.rank(queries, k=100, to=to, pipeline=pipeline)
+    return {query.id: ranking for query, ranking in zip(queries, rankings, strict=True)}
+
+
+def in_one_language(
+    engine: Collection, queries: Sequence[Query], qrels: Mapping, langs: Mapping[str, str], pipeline: str
+) -> list[float]:
+    """Reciprocal ranks of the one right document when the other languages have none."""
+    found = {lang: ranked(engine, queries, pipeline, [lang]) for lang in MIXED}
+    merge = by_score if pipeline.startswith("sum") else calibrated.merged
+    ranks = []
+    for right in MIXED:
+        for query in queries:
+            lists = [
+                {h.id: h.score for h in found[lang][query.id] if lang == right or h.id not in qrels[query.id]}
+                for lang in MIXED
+            ]
+            order = [hit.id for hit in merge(lists, 1000)]
+            wanted = next(id for id in qrels[query.id] if langs[id] == right)
+            ranks.append(1 / (1 + order.index(wanted)) if wanted in order else 0.0)
+    return ranks
+
+
+def by_score(lists: Sequence[Mapping[str, float]], k: int) -> list[Hit]:
+    return rank((Hit(id, score) for scores in lists for id, score in scores.items()), k)
+
+
+# What a dictionary that a reader brings counts beside the default model
+
+
+def trust(langs: Sequence[str]) -> None:
+    """Validation passages found by a few words and by questions, with MUSE's pairs at several weights."""
+    weights, held = (0.0, 0.3, 1.0, 1.5, 3.0), Path(HELD).name
+    print("| RR | queries | " + " | ".join(f"{weight:g}" for weight in weights) + " |")
+    for lang in langs or [lang for lang in LANGS["claims"].split() if (folder() / f"muse/en-{lang}.tsv.gz").is_file()]:
+        sets = {"claims": questions.claims(lang, part="valid"), "asked": questions.asked(lang, part="valid")}
+        for name, made in sets.items():
+            made, scores = fewer(made, 10_000), []
+            with tempfile.TemporaryDirectory() as place:
+                muse = Path(place) / "muse"
+                Dictionary.build(read_pairs(folder() / "muse" / f"en-{lang}.tsv.gz"), "en", lang).save(muse)
+                with Collection.create(f"{place}/c", models=[HELD, str(muse)]) as engine:
+                    engine.index(made.documents)
+                    for weight in weights:
+                        run = ranked(engine, made.queries, f"bm25+mix({held}+{weight:g}*muse)", [lang])
+                        scores.append(_mean(evaluate(run, made.qrels, ["RR"])["RR"]))
+            print(
+                f"| {name} {lang} | {len(made.queries)} | " + " | ".join(f"{s:.3f}" for s in scores) + " |", flush=True
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_subparsers(dest="what", required=True)
+    one = what.add_parser("measure")
+    one.add_argument("--into", type=Path, required=True)
+    one.add_argument("pairs", nargs="*")
+    what.add_parser("table").add_argument("place", type=Path)
+    what.add_parser("keep").add_argument("place", type=Path)
+    what.add_parser("mixed").add_argument("--part", default="test")
+    what.add_parser("trust").add_argument("langs", nargs="*")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    computed.install()
+    if args.what == "measure":
+        measure(args.into, args.pairs)
+    elif args.what == "table":
+        tabled(args.place)
+    elif args.what == "keep":
+        keep(args.place)
+    elif args.what == "trust":
+        trust(args.langs)
+    else:
+        mixed(args.part)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Learns the identifier of short texts that is shipped: which of 45 languages a few words are in.
+
+A linear classifier over hashed character n-grams (Joulin et al., 2017, without the hidden layer), trained on runs of
+one to eight words of the open sets of sentences (NTREX, TICO-19, and others) and on single entries of the open sets of
+words and names; weights are kept in a byte each. Everything is read from PARAGLOSS_DATA/open; nothing of FLORES,
+Tatoeba or the collections it is measured on (studies/query_language.py).
+
+    PARAGLOSS_DATA=... python studies/identification.py src/paragloss/languages/grams.npz
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+import sys
+import time
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import torch
+from sets import folder
+
+from paragloss.languages import normalise, scripts
+from paragloss.languages.grams import BUCKETS, grams
+
+SAMPLES, EPOCHS, BATCH, RATE, DECAY = 25_000, 3, 1024, 0.01, 1e-5
+#: Sets of sentences, those of real prose first; sets of words; sets of names.
+TEXTS = ("ntrex", "tico19", "storybooks", "wikidata", "gnome-help", "stellarium", "udhr", "cataclysm", "suttacentral")
+PROSE = TEXTS[:2]
+WORDS = ("omw", "wikdict", "multiwordnet")
+NAMES = ("osm-presets", "cldr", "agrovoc", "wikidata-properties", "panlex-swadesh")
+
+
+def sentences() -> dict[str, dict[str, list[str]]]:
+    """Sentences by language and set."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name in TEXTS:
+        with lzma.open(folder() / "open" / "text" / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                for lang, text in json.loads(line)["texts"].items():
+                    found[normalise(lang)][name].append(text)
+    return found
+
+
+def entries() -> dict[str, list[str]]:
+    """Words and names by language."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in NAMES:
+        with lzma.open(folder() / "open" / "names" / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                for lang, names in json.loads(line)["texts"].items():
+                    found[normalise(lang)].update(names)
+    for name in WORDS:
+        for path in sorted((folder() / "open" / "words" / name).glob("en-*.tsv.xz")):
+            lang = normalise(path.name.split(".")[0].removeprefix("en-"))
+            with lzma.open(path, "rt", encoding="utf-8") as lines:
+                pairs = [line.rstrip("\n").split("\t") for line in lines]
+            found[lang].update(pair[1] for pair in pairs if len(pair) > 1)
+            found["en"].update(pair[0] for pair in pairs)
+    return {lang: sorted(words) for lang, words in found.items()}
+
+
+def samples(texts: dict[str, list[str]], words: list[str], seed: int) -> list[np.ndarray]:
+    """The buckets of runs of words of one language: three in four from sentences, of each set in proportion to the
+    root of its size, and prose three times that."""
+    rng = random.Random(seed)
+    names = sorted(texts)
+    sizes = [len(texts[name]) ** 0.5 * (3 if name in PROSE else 1) for name in names]
+    made = []
+    for _ in range(SAMPLES):
+        if rng.random() < 0.75 or not words:
+            run = _run(rng.choice(texts[rng.choices(names, sizes)[0]]), rng)
+        else:
+            run = " ".join(rng.choice(words) for _ in range(rng.choice((1, 1, 1, 2, 2, 3))))
+        if len(found := grams(run)):
+            made.append(found)
+    return made
+
+
+def _run(text: str, rng: random.Random) -> str:
+    tokens = text.split()
+    if len(tokens) < 4 < len(text) // 4:  # no spaces between words
+        size = rng.randint(2, 14)
+        start = rng.randrange(max(1, len(text) - size))
+        return text[start : start + size]
+    size = rng.choice((1, 1, 2, 2, 2, 3, 3, 3, 4, 5, 6, 8))
+    start = rng.randrange(max(1, len(tokens) - size + 1))
+    return " ".join(tokens[start : start + size])
+
+
+def fit(langs: list[str], made: list[tuple[int, np.ndarray]], *, seed: int = 0) -> np.ndarray:
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(seed)
+    model = torch.nn.EmbeddingBag(BUCKETS, len(langs), mode="sum").to(device)
+    torch.nn.init.zeros_(model.weight)
+    # Only languages of the same script compete: a script tells the rest by itself.
+    alike = torch.tensor([[bool(set(scripts(a)) & set(scripts(b))) for b in langs] for a in langs], device=device)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=DECAY / RATE)
+    steps = EPOCHS * (len(made) // BATCH)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: max(1e-3, 1 - step / steps))
+    rng, started = random.Random(seed), time.perf_counter()
+    for epoch in range(EPOCHS):
+        rng.shuffle(made)
+        total = 0.0
+        for at in range(0, len(made) - BATCH + 1, BATCH):
+            batch = made[at : at + BATCH]
+            starts = torch.from_numpy(np.cumsum([0, *(len(found) for _, found in batch[:-1])])).to(device)
+            ids = torch.from_numpy(np.concatenate([found for _, found in batch]).astype(np.int64)).to(device)
+            gold = torch.tensor([lang for lang, _ in batch], device=device)
+            loss = torch.nn.functional.cross_entropy(model(ids, starts).masked_fill(~alike[gold], -1e4), gold)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            total += float(loss.detach())
+        seconds = time.perf_counter() - started
+        print(f"epoch {epoch}: loss {total / (len(made) // BATCH):.4f}, {seconds:.0f} s", flush=True)
+    return model.weight.detach().cpu().numpy()
+
+
+def main() -> None:
+    texts, words = sentences(), entries()
+    langs = sorted(lang for lang, found in texts.items() if sum(map(len, found.values())) > 1000)
+    started = time.perf_counter()
+    with ProcessPoolExecutor() as pool:
+        parts = pool.map(
+            samples, [dict(texts[lang]) for lang in langs], [words.get(lang, []) for lang in langs], range(len(langs))
+        )
+        made = [(number, found) for number, part in enumerate(parts) for found in part]
+    print(f"{len(made)} samples in {len(langs)} languages, {time.perf_counter() - started:.0f} s", flush=True)
+    weights = fit(langs, made)
+    # A byte each, and one scale for all, since sums are compared between languages. The few largest are cut.
+    scale = float(np.quantile(np.abs(weights), 0.9999)) / 127
+    kept = np.clip(np.round(weights / scale), -127, 127).astype(np.int8)
+    np.savez_compressed(sys.argv[1], weights=kept, scale=np.float32(scale), langs=np.array(langs))
+    print(" ".join(langs), f"{Path(sys.argv[1]).stat().st_size / 2**20:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

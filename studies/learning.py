@@ -1,0 +1,186 @@
+"""One language of the default model: P(other | English) and back, learned from pairs, and its dictionary entries.
+
+The learning is the package's own (`lab.methods.table`'s): Model 1 with a prior on places. Here sources are weighed:
+an entry's expected counts are multiplied by the weight of its kind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sources import KINDS, Pair
+
+from paragloss import artefacts
+from paragloss.analysis import analyzer
+from paragloss.lab.learning.ibm_model1 import Bags, learn
+from paragloss.lab.learning.parallel_terms import bags
+from paragloss.translation.word_table import Words
+
+#: How much one text of a kind counts, chosen on validation sentences (docs/model.md).
+WEIGHTS = {"words": 0.3, "names": 0.3, "sentences": 1.0, "documents": 1.0, "relatives": 0.3}
+_MOST, _LEAST, _LONGEST_PHRASE = 60, 1e-3, 3
+
+
+class Learned(NamedTuple):
+    """`en` and `other` are words (the first ones) and phrases of them; matrices are (en, other) and (other, en).
+    `there` and `back` hold probabilities, `entries_*` how often a dictionary has a pair, phrases included."""
+
+    en: Words
+    other: Words
+    there: sp.csr_matrix
+    back: sp.csr_matrix
+    entries_there: sp.csr_matrix
+    entries_back: sp.csr_matrix
+    seen_en: np.ndarray
+    seen_other: np.ndarray
+
+
+class Cut(NamedTuple):
+    """Texts as term ids, text after text, and what the ids stand for: each term as it was first written, which in a
+    dictionary is as one looks it up."""
+
+    start: np.ndarray  # (texts + 1,)
+    term: np.ndarray
+    words: Words
+
+
+class Bitext(NamedTuple):
+    """Pairs cut into terms."""
+
+    kinds: np.ndarray
+    parts: np.ndarray
+    en: Cut
+    other: Cut
+
+
+class Cutter:
+    """Cuts texts of one language; what was cut before comes from memory, as English does for every other language."""
+
+    def __init__(self, lang: str) -> None:
+        self._spans = analyzer(lang).spans
+        self._index: dict[str, int] = {}
+        self._written: list[str] = []
+        self._known: dict[str, np.ndarray] = {}
+
+    def cut(self, texts: Iterable[str]) -> Cut:
+        ids = [self._ids(text) for text in texts]
+        start = np.concatenate([[0], np.cumsum([len(one) for one in ids])]).astype(np.int64)
+        used, term = np.unique(np.concatenate([np.zeros(0, np.int32), *ids]), return_inverse=True)
+        terms = list(self._index)
+        words = Words([terms[i] for i in used.tolist()], [self._written[i] for i in used.tolist()])
+        return Cut(start, term.astype(np.int64), words)
+
+    def _ids(self, text: str) -> np.ndarray:
+        if text not in self._known:
+            ids = []
+            for span in self._spans(text):
+                ids.append(self._index.setdefault(span.term, len(self._index)))
+                if len(self._index) > len(self._written):
+                    self._written.append(text[span.start : span.end])
+            self._known[text] = np.array(ids, np.int32)
+        return self._known[text]
+
+
+def read(pairs: Sequence[Pair], lang: str, english: Cutter) -> Bitext:
+    """`english` is passed in since all languages share it."""
+    en, other = english.cut(p.en for p in pairs), Cutter(lang).cut(p.other for p in pairs)
+    return Bitext(np.array([p.kind for p in pairs]), np.array([p.part for p in pairs]), en, other)
+
+
+def learned(
+    bitext: Bitext, *, parts: Collection[str], weights: Mapping[str, float] = WEIGHTS, max_terms: int = 60
+) -> Learned:
+    """What pairs of these parts teach."""
+    en, other = bitext.en, bitext.other
+    weight = np.array([weights[kind] for kind in sorted(KINDS)])[np.searchsorted(sorted(KINDS), bitext.kinds)]
+    used = np.isin(bitext.parts, list(parts)) & (np.diff(en.start) > 0) & (np.diff(other.start) > 0) & (weight > 0)
+    en, other = _some(en, used), _some(other, used)
+    bag = [_weighed(bags(c.start, c.term, len(c.words.terms), max_terms), weight[used]) for c in (en, other)]
+    there = _slim(learn(bag[0], bag[1]).probability)
+    back = _slim(learn(bag[1], bag[0]).probability)
+    curated = np.flatnonzero(np.isin(bitext.kinds[used], ["words", "names"]))
+    en_words, entries_there = _entries(en, other, curated.tolist())
+    other_words, entries_back = _entries(other, en, curated.tolist())
+    seen = [np.bincount(c.term, minlength=len(c.words.terms)) for c in (en, other)]
+    return Learned(en_words, other_words, there, back, entries_there, entries_back, *seen)
+
+
+def _some(cut: Cut, used: np.ndarray) -> Cut:
+    """Some of the texts, with the words they have."""
+    size = np.diff(cut.start)
+    term = cut.term[np.repeat(used, size)]
+    here, term = np.unique(term, return_inverse=True)
+    start = np.concatenate([[0], np.cumsum(size[used])])
+    words = Words(*([side[i] for i in here.tolist()] for side in cut.words))
+    return Cut(start, term.astype(np.int64), words)
+
+
+def _weighed(bag: Bags, weight: np.ndarray) -> Bags:
+    each = np.repeat(weight, np.diff(bag.start))
+    return bag._replace(weight=(bag.weight * each).astype(np.float32))
+
+
+def _slim(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """The best of each row, in order: what nothing downstream will look at is dropped."""
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    order = np.lexsort((matrix.indices, -matrix.data, row))
+    rank = np.arange(len(order)) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
+    kept = order[(rank < _MOST) & (matrix.data[order] >= _LEAST)]
+    return sp.csr_matrix((matrix.data[kept].astype(np.float32), (row[kept], matrix.indices[kept])), shape=matrix.shape)
+
+
+def _entries(source: Cut, target: Cut, curated: list[int]) -> tuple[Words, sp.csr_matrix]:
+    """Dictionary entries from words and short phrases of one side to words of the other."""
+    counts: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
+    for i in curated:
+        key = tuple(source.term[source.start[i] : source.start[i + 1]].tolist())
+        value = tuple(target.term[target.start[i] : target.start[i + 1]].tolist())
+        if 0 < len(key) <= _LONGEST_PHRASE and 0 < len(value) <= _LONGEST_PHRASE:
+            counts[key, value] += 1
+    terms, surfaces = list(source.words.terms), list(source.words.surfaces)
+    rows = {(i,): i for i in range(len(terms))}
+    cells: Counter[tuple[int, int]] = Counter()
+    for (key, value), count in counts.items():
+        if key not in rows:
+            rows[key] = len(terms)
+            terms.append(" ".join(source.words.terms[i] for i in key))
+            surfaces.append(" ".join(source.words.surfaces[i] for i in key))
+        for i in value:
+            cells[rows[key], i] += count / len(value)
+    where = np.array(list(cells), np.int64).reshape(-1, 2)
+    data = np.fromiter(cells.values(), np.float32, len(cells))
+    shape = (len(terms), len(target.words.terms))
+    return Words(terms, surfaces), sp.csr_matrix((data, (where[:, 0], where[:, 1])), shape=shape)
+
+
+_MATRICES = ("there", "back", "entries_there", "entries_back")
+
+
+def save(result: Learned, path: Path) -> None:
+    arrays = {"seen_en": result.seen_en, "seen_other": result.seen_other}
+    for name in _MATRICES:
+        matrix = getattr(result, name)
+        arrays |= {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
+    words = {
+        f"{side}.{part}": getattr(getattr(result, side), part) for side in ("en", "other") for part in Words._fields
+    }
+    shapes = {name: list(getattr(result, name).shape) for name in _MATRICES}
+    artefacts.save(path, "learned", meta={"shapes": shapes}, arrays=arrays, words=words)
+
+
+def load(path: Path) -> Learned:
+    saved = artefacts.load(path, kind="learned")
+    sides = [Words(saved.words[f"{side}.terms"], saved.words[f"{side}.surfaces"]) for side in ("en", "other")]
+    matrices = [
+        sp.csr_matrix(
+            tuple(saved.arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr")),
+            shape=saved.meta["shapes"][name],
+        )
+        for name in _MATRICES
+    ]
+    return Learned(*sides, *matrices, saved.arrays["seen_en"], saved.arrays["seen_other"])

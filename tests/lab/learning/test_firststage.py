@@ -1,0 +1,33 @@
+"""Candidates for concepts that the search before has not seen."""
+
+import numpy as np
+import pytest
+
+from paragloss.lab.learning import firststage
+
+
+def test_folds_hold_every_item_out_once_and_stop_when_there_are_enough():
+    parts = firststage.folds(23, parts=5, most=100, seed=0)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(23))
+    assert [len(part) for part in firststage.folds(1000, parts=5, most=400, seed=0)] == [200, 200]
+    assert [len(part) for part in firststage.folds(1000, parts=5, most=401, seed=0)] == [200, 200, 200]
+    assert len(firststage.folds(3, parts=5, most=400, seed=0)) == 3
+
+
+def test_the_best_documents_of_a_query_and_the_place_of_its_own():
+    scores = np.array([[0.2, 0.9, 0.1, 0.0], [0.5, 0.4, 0.3, 0.2], [0.9, 0.8, 0.1, 0.7], [1.0, 0, 0, 0]], np.float32)
+    first, second = firststage.best(scores, 2)
+    assert (first.query, first.documents.tolist(), first.right) == (0, [1, 0], 1)
+    assert first.scores.tolist() == pytest.approx([0.9, 0.2])
+    assert (second.query, second.documents.tolist(), second.right) == (1, [0, 1], 1)
+    # The third query's own document is not among its two best; the fourth's was not found at all.
+
+
+def test_words_as_they_stand_are_those_spelt_alike():
+    documents = ["der array hat ein map", "das brot", "map map map array"]
+    found = firststage.as_they_stand(["array map", "bread"], "en", documents, "de")
+    assert found.shape == (2, 3)
+    assert (found[0] > 0).tolist() == [True, False, True]
+    assert not found[1].any()
+    longer = firststage.as_they_stand(["array map nowhere elsewhere"], "en", documents, "de")
+    np.testing.assert_allclose(longer[0], found[0] / 2)  # half of the query is matched

@@ -1,0 +1,137 @@
+"""Texts as arrays that translations are learned from, and learning from them: numbers worked by hand."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from paragloss.lab.learning import ibm_model1
+from paragloss.lab.learning.ibm_model1 import Bags, candidate_pairs, learn
+from paragloss.lab.learning.parallel_terms import bags
+from paragloss.lab.methods import table
+from paragloss.translation import word_table
+from paragloss.translation.word_table import Words
+from paragloss.types import Concept, Query
+
+# das Haus / the house, das Buch / the book, ein Buch / a book
+SOURCE, TARGET = ([0, 1], [0, 2], [3, 2]), ([0, 1], [0, 2], [3, 2])
+
+
+def texts(*sentences, width):
+    """Sentences of term ids as bags, every word at the same place."""
+    start = np.cumsum([0] + [len(s) for s in sentences])
+    flat = np.array([i for s in sentences for i in s], np.int32)
+    same = np.ones(len(flat), np.float32)
+    return Bags(start, flat, same, same, width)
+
+
+def pairs_of(found):
+    return set(zip(found.source.tolist(), found.target.tolist(), strict=True))
+
+
+def test_many_sentences_keep_every_word_in_its_place():
+    flat = np.array([0, 1] * 200, np.int64)
+    made = bags(np.arange(0, 401, 2), flat, 2, 300)
+    assert made.term.tolist() == flat.tolist()
+    assert made.start.tolist() == list(range(0, 401, 2))
+    assert set(made.weight.tolist()) == {1.0}
+
+
+def test_every_long_text_keeps_as_many_words():
+    made = bags(np.array([0, 80, 160]), np.array([*range(80), *range(80)], np.int64), 80, 10)
+    assert made.start.tolist() == [0, 10, 20]
+
+
+def test_a_long_text_keeps_what_weighs_most_by_tf_idf():
+    # Two texts, so ln(3 / df). Term 0 stands four times in the first and in both: (1 + ln 4) ln(3/2) = 0.97. Term 1
+    # stands once, in the first only: ln 3 = 1.10. All others are in both, once: 0.41.
+    first, second = [0, 0, 0, 0, 1, *range(2, 63)], [0, *range(2, 63)]
+    start = np.cumsum([0, len(first), len(second)])
+    made = bags(start, np.array(first + second, np.int64), 63, 1)
+    assert made.term[: made.start[1]].tolist() == [1]
+    made = bags(start, np.array(first + second, np.int64), 63, 2)
+    assert made.term[: made.start[1]].tolist() == [0, 1]
+
+
+def test_a_text_has_a_term_or_has_it_not():
+    assert texts([0, 0, 2], [1], width=3).presence().toarray().tolist() == [[1, 0, 1], [0, 1, 0]]
+
+
+def test_the_likelihood_by_hand():
+    # Before any learning a word is each of those it stands beside: das 1/3, haus 1/2, buch 1/3, ein 1/2. "the" and
+    # "house" beside das and haus: (1/3 + 1/2) / 2 = 5/12 each. "the" and "book" beside das and buch: 1/3 each. "a" and
+    # "book" beside ein and buch: 5/12 each.
+    learned = learn(texts(*SOURCE, width=4), texts(*TARGET, width=4), iterations=1, diagonal=0, null=0)
+    assert learned.likelihood == [pytest.approx(4 * math.log(5 / 12) + 2 * math.log(1 / 3))]
+
+
+def test_what_no_word_explains_is_taken_from_what_words_do():
+    # One word each: it is certain, from the other word (0.8) or from nowhere (0.2).
+    one = texts([0], width=1)
+    assert learn(one, one, iterations=2, null=0.2).likelihood == pytest.approx([0, 0], abs=1e-6)
+
+
+def test_a_candidate_is_anything_beyond_chance():
+    # Term 0 is in two of three texts, target 0 in one of these. ln(3/2) + ln(3/4) + ln(3/2) = 0.52: little, but more
+    # than target 2 has, which is everywhere: 0. Target 1 has as much as target 0; the first of equals is kept.
+    source, target = texts([0], [0], [1], width=2), texts([0, 2], [1, 2], [2], width=3)
+    assert pairs_of(candidate_pairs(source, target, 1)) == {(0, 0), (1, 2)}
+    assert pairs_of(candidate_pairs(source, target, 2)) == {(0, 0), (0, 1), (1, 2)}
+    assert pairs_of(candidate_pairs(source, target, 3)) == {(0, 0), (0, 1), (0, 2), (1, 2)}
+
+
+@pytest.mark.parametrize("block", [1, 3, 5])
+def test_learning_piece_by_piece_is_learning(monkeypatch, block):
+    source, target = texts(*SOURCE * 3, width=4), texts(*TARGET * 3, width=4)
+    whole = learn(source, target)
+    monkeypatch.setattr(ibm_model1, "_BLOCK", block)
+    pieces = learn(source, target)
+    assert pieces.probability.toarray() == pytest.approx(whole.probability.toarray())
+    assert pieces.likelihood == pytest.approx(whole.likelihood)
+
+
+def test_texts_without_words_teach_nothing():
+    learned = learn(texts([], [], width=0), texts([], [], width=0), iterations=2)
+    assert learned.probability.shape == (0, 0)
+    assert learned.likelihood == [0, 0]
+
+
+def saved(tmp_path, words, cells):
+    """A table en->fr whose rows are written into the test."""
+    (english, french), place = words, tmp_path / "start"
+    word_table.Table(
+        {"en": Words(english, english), "fr": Words(french, french)}, {("en", "fr"): sp.csr_matrix(np.array(cells))}
+    ).save(place)
+    return str(place)
+
+
+def shares(learned, term, to="fr"):
+    return {a.text: pytest.approx(a.weight) for a in learned.alternatives(term, "en", to)}
+
+
+def test_what_only_the_start_knows_keeps_its_shares_whatever_it_weighs(tmp_path):
+    start = saved(tmp_path, (["dog"], ["chien", "chat"]), [[0.75, 0.25]])
+    concepts = [Concept("1", {"en": "house", "fr": "maison"})]
+    for weight in (0.5, 5.0):
+        learned = table.fit(concepts, start=start, start_weight=weight, symmetric=False, source="en")
+        assert shares(learned, "dog") == {"chien": 0.75, "chat": 0.25}
+
+
+def test_the_start_counts_as_if_it_had_been_met_so_often(tmp_path):
+    # The start has met chaumière three times, half a time more for being a candidate: P(maison) = 0.5 / 4 at first. Of
+    # the text's one maison, house explains 0.92 * 0.125 = 0.115, no word 0.08 / 2 = 0.04: it counts 0.115 / 0.155.
+    start = saved(tmp_path, (["hous"], ["chaumi"]), [[1.0]])
+    concepts = [Concept("1", {"en": "house", "fr": "maison"})]
+    learned = table.fit(concepts, start=start, start_weight=3.0, symmetric=False, source="en", iterations=1)
+    once = 0.115 / 0.155
+    assert shares(learned, "hous") == {"chaumi": 3 / (3 + once), "maison": once / (3 + once)}
+
+
+def test_a_start_may_lack_a_language(tmp_path):
+    start = saved(tmp_path, (["dog"], ["chien"]), [[1.0]])
+    concepts = [Concept("1", {"en": "house", "fr": "maison", "de": "Haus"})]
+    learned = table.fit(concepts, start=start, source="en", symmetric=False)
+    assert learned.translate(Query("q", "house", "en"), "de")[0].alternatives[0].text == "Haus"
+    assert shares(learned, "dog") == {"chien": 1.0}
+    assert learned.alternatives("dog", "en", "de") == ()

@@ -1,0 +1,47 @@
+"""Word vectors of others are of words as they are written; our terms are stems in lower case."""
+
+import numpy as np
+import pytest
+
+from paragloss.errors import ModelError
+from paragloss.lab.learning.starting import lay
+from paragloss.vocabulary import Vocabulary, by_term
+
+WORDS = ["run", "the", "Running", "universities", "mountain", "New_York"]
+ROWS = np.eye(6, dtype=np.float32)
+
+
+def test_words_become_the_terms_that_texts_are_cut_into():
+    # run (place 1) and Running (place 3) are one stem: shares 1 and 1/3, of their sum 3/4 and 1/4.
+    terms, rows = by_term(WORDS, ROWS, "en", stem=True)
+    assert terms == ["run", "the", "universiti", "mountain"]  # nothing that a text is cut inside of
+    np.testing.assert_allclose(rows[0], [0.75, 0, 0.25, 0, 0, 0])
+    np.testing.assert_array_equal(rows[2], ROWS[3])
+
+
+def test_unstemmed_words_only_lose_their_case():
+    terms, rows = by_term(WORDS, ROWS, "en", stem=False)
+    assert terms == ["run", "the", "running", "universities", "mountain"]
+    np.testing.assert_array_equal(rows, ROWS[:5])
+
+
+def test_vectors_are_laid_over_stems_and_the_share_of_what_was_found_is_told():
+    vocabulary = Vocabulary("en", ["universiti", "mountain", "zebra"], [5, 3, 2], 10)
+    table = np.full((4, 6), 9, np.float32)
+    share = lay(table, vocabulary, dict(zip(WORDS, ROWS, strict=True)), rows=np.array([2, 0, 1]))
+    np.testing.assert_array_equal(table[2], ROWS[3])
+    np.testing.assert_array_equal(table[0], ROWS[4])
+    assert (table[[1, 3]] == 9).all()
+    assert share == pytest.approx(0.8)
+
+
+def test_a_word_spelled_as_the_term_speaks_for_it_alone():
+    vocabulary = Vocabulary("en", ["run"], [1], 1)
+    table = np.zeros((1, 6), np.float32)
+    lay(table, vocabulary, dict(zip(WORDS, ROWS, strict=True)))
+    np.testing.assert_array_equal(table[0], ROWS[0])
+
+
+def test_another_width_is_refused():
+    with pytest.raises(ModelError, match="'run' has 6 dimensions; set dim to that, not 4"):
+        lay(np.zeros((1, 4), np.float32), Vocabulary("en", ["run"], [1], 1), {"run": ROWS[0]})

@@ -1,0 +1,81 @@
+"""CCA of documents against the textbook formula."""
+
+import numpy as np
+import scipy.linalg
+
+from paragloss import demo
+from paragloss.lab.learning.counting import text_of
+from paragloss.lab.methods import cca
+from paragloss.vocabulary import weigh
+
+
+def views(seed=0, concepts=60):
+    noise = np.random.default_rng(seed)
+    common = noise.standard_normal((concepts, 3))
+    rows = [common @ noise.standard_normal((3, width)) + noise.standard_normal((concepts, width)) for width in (6, 5)]
+    return [view - view.mean(axis=0) for view in rows]
+
+
+def test_agreement_is_one_plus_the_canonical_correlation_over_two():
+    x, y = views()
+    whole = np.arange(60)
+    agreement, (A, B) = cca.correlate([x, y], [whole, whole], dim=5, ridge=0.0)
+    root = [scipy.linalg.inv(scipy.linalg.sqrtm(view.T @ view)) for view in (x, y)]
+    expected = np.linalg.svd(root[0] @ x.T @ y @ root[1], compute_uv=False)[:5]
+    np.testing.assert_allclose(agreement, (1 + expected) / 2, rtol=1e-5)
+    correlations = [np.corrcoef(x @ A[:, i], y @ B[:, i])[0, 1] for i in range(5)]
+    np.testing.assert_allclose(correlations, expected, atol=1e-4)
+
+
+def test_the_ridge_is_on_both_sides():
+    """Regularised canonical correlations: singular values of (Cxx + rI)^-1/2 Cxy (Cyy + rI)^-1/2."""
+    x, y = views()
+    whole = np.arange(60)
+    agreement, _ = cca.correlate([x, y], [whole, whole], dim=5, ridge=0.5)
+    root = []
+    for view in (x, y):
+        own = view.T @ view
+        own += 0.5 * np.trace(own) / len(own) * np.eye(len(own))
+        root.append(scipy.linalg.inv(scipy.linalg.sqrtm(own)))
+    expected = np.linalg.svd(root[0] @ x.T @ y @ root[1], compute_uv=False)[:5]
+    np.testing.assert_allclose(agreement, (1 + expected) / 2, rtol=1e-5)
+
+
+def test_a_third_view_with_gaps_joins():
+    x, y = views()
+    z = views(seed=3)[0][:40]
+    agreement, projections = cca.correlate(
+        [x, y, z], [np.arange(60), np.arange(60), np.arange(20, 60)], dim=4, ridge=0.1
+    )
+    assert [part.shape for part in projections] == [(6, 4), (5, 4), (6, 4)]
+    assert np.all(np.diff(agreement) <= 0)
+    assert 0 < agreement[-1] <= agreement[0] <= 1
+
+
+def test_training_documents_are_centred():
+    """Canonical variates have mean zero, which the bias sees to."""
+    concepts = demo.concepts()
+    model = cca.fit(concepts, dim=10, lengths=(1, 10**9))
+    tower = model.towers["en"]
+    rows = weigh(tower.vocabulary.counts([text_of(c, "en") for c in concepts]), tower.vocabulary.idf, "tfidf")
+    np.testing.assert_allclose((rows @ tower.table + tower.bias).mean(axis=0), 0, atol=1e-4)
+
+
+def test_no_more_directions_than_there_are_and_as_many_as_are_asked_for():
+    x, y = views()
+    whole = np.arange(60)
+    for dim, given in ((11, 11), (20, 11), (1, 1), (3, 3)):
+        agreement, (A, B) = cca.correlate([x, y], [whole, whole], dim=dim, ridge=0.1)
+        assert (len(agreement), A.shape, B.shape) == (given, (6, given), (5, given))
+
+
+def test_fit_correlates_what_each_language_deviates_from_its_own_mean():
+    """The eigenvectors of `correlate` make the covariances of all views, added up, the identity; the ridge aside."""
+    concepts = demo.concepts()
+    model = cca.fit(concepts, dim=6, reduced=8, ridge=1e-9)
+    total = np.zeros((6, 6))
+    for lang, tower in model.towers.items():
+        rows = weigh(tower.vocabulary.counts([text_of(c, lang) for c in concepts]), tower.vocabulary.idf, "tfidf")
+        variates = rows @ tower.table + tower.bias
+        total += variates.T @ variates
+    np.testing.assert_allclose(total, np.eye(6), atol=1e-3)

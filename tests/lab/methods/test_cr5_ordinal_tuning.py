@@ -1,0 +1,152 @@
+"""Tuning cr5 and ordinal: what is kept apart, what is tried, and how it is told."""
+
+import numpy as np
+import pytest
+from corpora import sentences
+from matplotlib.figure import Figure
+
+from paragloss.encoders.bag import BagEncoder, Tower
+from paragloss.errors import ModelError
+from paragloss.lab import judgments
+from paragloss.lab.methods import cr5, ordinal
+from paragloss.lab.solving import spectrum
+from paragloss.types import Concept
+from paragloss.vocabulary import Vocabulary
+
+FEW = sentences(40, 0)
+
+
+def test_cr5_keeps_a_fifth_apart_and_learns_from_the_rest(monkeypatch):
+    seen = {}
+    plain = cr5._pose
+    monkeypatch.setattr(cr5, "_pose", lambda kept, **settings: seen.update(kept=kept) or plain(kept, **settings))
+    precision = cr5._precision
+    monkeypatch.setattr(cr5, "_precision", lambda model, apart: seen.update(apart=apart) or precision(model, apart))
+    tuning = cr5.tune(FEW, lambdas=(1.0,), dim=5, stem=False)
+    assert (len(seen["kept"]), len(seen["apart"]), tuning.queries) == (32, 8, 16)
+    assert {c.id for c in seen["kept"]} | {c.id for c in seen["apart"]} == {c.id for c in FEW}
+    cr5.tune(FEW, lambdas=(1.0,), held_out=3, dim=5, stem=False)
+    assert len(seen["apart"]) == 3
+
+
+def test_cr5_says_what_it_cannot_tune():
+    with pytest.raises(ModelError, match="4 concepts are too few to keep some apart: give at least 5"):
+        cr5.tune(FEW[:4])
+    assert cr5.tune(FEW[:5], lambdas=(1.0,), stem=False).queries == 2
+    with pytest.raises(ModelError, match="at least one value"):
+        cr5.tune(FEW, lambdas=())
+
+
+@pytest.mark.parametrize(
+    ("solver", "starts"),
+    [("early", [None, None, None]), ("converged", [None, "the last", "the last"]), ("one-pass", [None] * 3)],
+)
+def test_cr5_goes_on_from_the_directions_of_the_lambda_before_where_it_converges(monkeypatch, solver, starts):
+    tried = []
+
+    def note(regression, *, start, **said):
+        tried.append((regression.lambda_, said["solver"], start))
+        found = plain(regression, start=start, **said)
+        return found._replace(vectors="the last") if solver == "converged" else found
+
+    plain = lambda regression, *, start, **said: spectrum.leading(regression, **said)  # noqa: E731
+    monkeypatch.setattr(cr5, "leading", note)
+    monkeypatch.setattr(cr5, "closed_form", None)
+    cr5.tune(FEW, lambdas=(0.5, 2.0, 1.0), dim=5, stem=False, solver=solver, device="numpy")
+    assert tried == list(zip((0.5, 2.0, 1.0), [solver] * 3, starts, strict=True))
+
+
+def test_cr5_solves_few_documents_by_the_closed_form(monkeypatch):
+    monkeypatch.setattr(cr5, "leading", None)
+    assert set(cr5.tune(FEW, lambdas=(0.5, 2.0), dim=5, stem=False).scores) == {0.5, 2.0}
+    assert cr5.tune(FEW, lambdas=(3.0,), dim=5, stem=False, solver="closed-form").best == 3.0
+
+
+def test_cr5_tries_a_single_lambda_by_iteration():
+    assert cr5.tune(FEW, lambdas=(3.0,), dim=5, stem=False, solver="early", device="numpy").best == 3.0
+
+
+def test_precision_is_the_mean_over_directed_pairs_that_meet():
+    """Words are their own directions; French says "deux" where English says "one". English and Italian share a
+    concept, French and Italian none."""
+    words = {"en": ["one", "two"], "fr": ["deux", "un"], "it": ["uno", "due"]}
+    model = BagEncoder({
+        lang: Tower(Vocabulary(lang, terms, [1, 1], 2, stem=False), np.eye(2, dtype=np.float32))
+        for lang, terms in words.items()
+    })  # fmt: skip
+    concepts = [
+        Concept("1", {"en": "one", "fr": "un"}),
+        Concept("2", {"en": "two", "fr": "deux"}),
+        Concept("3", {"en": "one", "it": "uno"}),
+        Concept("4", {"fr": "un"}),
+    ]
+    # en-fr and fr-en: neither of two queries; en-it and it-en: their only one.
+    assert cr5._precision(model, concepts) == (0.5, 6)
+    with pytest.raises(ModelError, match="hold out more"):
+        cr5._precision(model, concepts[3:])
+
+
+TUNING = cr5.Tuning({0.5: 0.2, 1.0: 0.6, 2.0: 0.4}, 1.0, 10)
+TRIALS = [
+    ordinal.Trial((0.2, 0.7), 1.0, 0.6),
+    ordinal.Trial((0.2, 0.7), 0.5, 0.5),
+    ordinal.Trial((0.0, 0.5), 0.5, 0.3),
+]
+
+
+def test_tables_have_the_best_first():
+    assert cr5.table(TUNING) == (("lambda", "P@1"), [("1", 0.6), ("2", 0.4), ("0.5", 0.2)])
+    header, rows = ordinal.table(TRIALS)
+    assert (header, rows[0]) == (("thresholds", "epsilon", "nDCG@5"), ((0.2, 0.7), "1", 0.6))
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The axes that a plot has drawn, and where it was saved."""
+    saved = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: saved.append((figure.axes[0], path)))
+    return saved
+
+
+def test_cr5_draws_precision_against_lambda(drawn):
+    cr5.plot(TUNING, "lambda.svg")
+    ((axes, path),) = drawn
+    curve, best = axes.get_lines()
+    assert np.array_equal(curve.get_xydata(), [[0.5, 0.2], [1.0, 0.6], [2.0, 0.4]])
+    assert (list(best.get_xdata()), path) == ([1.0, 1.0], "lambda.svg")
+    assert (axes.get_xscale(), axes.get_xlabel(), axes.get_title()) == ("log", "λ", "best λ = 1")
+
+
+def test_ordinal_draws_a_named_line_for_each_choice_of_thresholds(drawn):
+    ordinal.plot(TRIALS, "grid.png")
+    ((axes, path),) = drawn
+    lines = {line.get_label(): line.get_xydata().tolist() for line in axes.get_lines()}
+    assert lines == {"0, 0.5": [[0.5, 0.3]], "0.2, 0.7": [[0.5, 0.5], [1.0, 0.6]]}
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["0, 0.5", "0.2, 0.7"]
+    assert (axes.get_xscale(), axes.get_xlabel(), path) == ("log", "epsilon", "grid.png")
+
+
+def test_ordinal_learns_from_the_folds_that_it_does_not_test_on(monkeypatch):
+    judged = judgments.from_aligned(sentences(30, 0), source="en", target="fr", query="text")
+    calls = []
+
+    class Fitted:
+        meta = {"ndcg@5": 0.5}  # noqa: RUF012
+
+    def note(rest, *, validation, **said):
+        calls.append((rest, validation, said))
+        Fitted.meta = {"ndcg@5": said["epsilon"] + len(calls) / 100}
+        return Fitted
+
+    monkeypatch.setattr(ordinal, "fit_judged", note)
+    trials = ordinal.tune(judged, thresholds=[(0.2, 0.7)], epsilons=(0.25, 0.5), folds=3, seed=1, negatives=4, dim=7)
+    assert len(calls) == 6
+    everyone = {query.id for query in judged.queries}
+    for rest, (test,), said in calls:
+        tested = {query.id for query in test.queries}
+        assert len(tested) == 10
+        assert {query.id for query in rest.queries} == everyone - tested == set(rest.qrels)
+        assert all(len(grades) == 5 for grades in test.qrels.values())  # its own document and four others
+        assert (said["thresholds"], said["negatives"], said["seed"], said["dim"]) == ((0.2, 0.7), 4, 1, 7)
+    # Epsilon and the mean of 1, 2, 3 hundredths, then of 4, 5, 6: best first.
+    assert [(t.epsilon, round(t.measure, 6)) for t in trials] == [(0.5, 0.55), (0.25, 0.27)]

@@ -1,0 +1,121 @@
+"""Words never seen, read by their characters."""
+
+import numpy as np
+import pytest
+
+from paragloss import demo
+from paragloss.encoders.bag import BagEncoder, Layer, Tower
+from paragloss.encoders.subword_vectors import SubwordEncoder
+from paragloss.errors import ModelError
+from paragloss.lab.methods import cr5, subwords
+from paragloss.ranking import nearest
+from paragloss.vocabulary import Vocabulary
+
+STEMS = ["telefon", "barco", "monta", "giardin", "stell", "pomodor", "finestr", "cavall", "libr", "strad"]
+SEEN, UNSEEN = ["o", "i", "a", "etto", "one"], ["ino", "acci"]
+
+
+def encoder(seed=0):
+    """Every stem has a direction; its known forms lie near it."""
+    rng = np.random.default_rng(seed)
+    directions = rng.standard_normal((len(STEMS), 16))
+    terms = [stem + ending for stem in STEMS for ending in SEEN]
+    table = np.repeat(directions, len(SEEN), axis=0) + 0.1 * rng.standard_normal((len(terms), 16))
+    vocabulary = Vocabulary("it", terms, np.full(len(terms), 3), 100, stem=False)
+    return BagEncoder({"it": Tower(vocabulary, table.astype(np.float32))}), directions.astype(np.float32)
+
+
+def test_an_unseen_form_lies_near_the_forms_that_were_seen():
+    bag, directions = encoder()
+    wider = subwords.extend(bag, device="numpy")
+    forms = [stem + ending for stem in STEMS for ending in UNSEEN]
+    assert not bag.encode(forms, "it").any()  # the bag alone says nothing of them
+    found = nearest(wider.encode(forms, "it"), directions / np.linalg.norm(directions, axis=1, keepdims=True), 1)[:, 0]
+    assert np.mean(found == np.repeat(np.arange(len(STEMS)), len(UNSEEN))) > 0.9
+
+
+def test_known_words_are_read_as_before():
+    bag, _ = encoder()
+    texts = ["telefono pomodoro", "libri libri strada", ""]
+    np.testing.assert_allclose(
+        subwords.extend(bag, device="numpy").encode(texts, "it"), bag.encode(texts, "it"), atol=1e-6
+    )
+
+
+def test_a_word_of_unknown_characters_gives_zeros():
+    bag, _ = encoder()
+    assert not subwords.extend(bag, device="numpy").encode(["жжж"], "it").any()
+
+
+def test_words_that_share_nothing_teach_no_parts_and_serve_as_before():
+    vocabulary = Vocabulary("it", ["abc", "xyz"], np.full(2, 3), 100, stem=False)
+    bag = BagEncoder({"it": Tower(vocabulary, np.eye(2, dtype=np.float32))})
+    wider = subwords.extend(bag, device="numpy")
+    assert wider.grams["it"].table.shape == (0, 2)
+    np.testing.assert_array_equal(wider.encode(["abc", "abx"], "it"), [[1, 0], [0, 0]])
+
+
+def test_n_gram_vectors_are_the_ridge_solution():
+    bag, _ = encoder()
+    tower = bag.towers["it"]
+    grams = subwords.extend(bag, lambda_=0.5, device="numpy").grams["it"]
+    S = subwords.bags(tower.vocabulary.terms, grams.places).toarray().astype(np.float64)
+    exact = np.linalg.solve(S.T @ S + 0.5 * np.eye(S.shape[1]), S.T @ tower.table)
+    np.testing.assert_allclose(grams.table, exact, atol=0.02)
+
+
+def test_saved_and_loaded_it_is_the_same(tmp_path):
+    bag, _ = encoder()
+    wider = subwords.extend(bag, device="numpy")
+    wider.save(tmp_path / "model")
+    texts = ["telefonino", "stella cavallacci"]
+    np.testing.assert_array_equal(
+        SubwordEncoder.load(tmp_path / "model").encode(texts, "it"), wider.encode(texts, "it")
+    )
+
+
+def test_a_model_with_layers_is_refused():
+    bag, _ = encoder()
+    layer = Layer(np.eye(16, dtype=np.float32), np.zeros(16, np.float32), "tanh")
+    deep = BagEncoder({"it": bag.towers["it"]._replace(layers=(layer,))})
+    with pytest.raises(ModelError, match="only a linear model"):
+        subwords.extend(deep)
+
+
+def test_parts_are_those_that_two_words_share_the_commonest_if_there_are_too_many():
+    """<ab>: parts of three to five characters, ends marked."""
+    vocabulary = Vocabulary("it", ["ab", "abc", "abd"], np.full(3, 3), 100, stem=False)
+    bag = BagEncoder({"it": Tower(vocabulary, np.eye(3, dtype=np.float32))})
+    assert set(subwords.extend(bag, device="numpy").grams["it"].places) == {"<ab"}  # in all three words
+    more = Vocabulary("it", ["abcd", "abce", "abx"], np.full(3, 3), 100, stem=False)
+    bag = BagEncoder({"it": Tower(more, np.eye(3, dtype=np.float32))})
+    assert set(subwords.extend(bag, device="numpy").grams["it"].places) == {"<ab", "abc", "<abc"}
+    assert set(subwords.extend(bag, max_grams=1, device="numpy").grams["it"].places) == {"<ab"}
+
+
+def test_a_part_costs_one_unless_another_lambda_is_given():
+    bag, _ = encoder()
+    usual, same, other = (
+        subwords.extend(bag, device="numpy", **given).grams["it"].table
+        for given in ({}, {"lambda_": 1.0}, {"lambda_": 2.0})
+    )
+    np.testing.assert_array_equal(usual, same)
+    assert not np.allclose(usual, other)
+
+
+def test_fit_is_cr5_and_its_parts():
+    aligned = [c._replace(texts={lang: c.texts[lang] for lang in ("en", "it")}) for c in demo.concepts()[:30]]
+    known, wider = cr5.fit(aligned, dim=12), subwords.fit(aligned, dim=12)
+    assert wider.meta["method"] == "subwords"
+    assert wider.meta["concepts"] == known.meta["concepts"]
+    parts = subwords.extend(known).grams
+    for lang in known.langs:
+        np.testing.assert_array_equal(wider.grams[lang].table, parts[lang].table)
+    assert max(len(grams.places) for grams in subwords.fit(aligned, dim=2, max_grams=9).grams.values()) == 9
+
+
+@pytest.mark.parametrize("bent", [{"bias": np.zeros(16, np.float32)}, {"activation": "tanh"}])
+def test_a_model_that_is_not_linear_is_refused(bent):
+    bag, _ = encoder()
+    with pytest.raises(ModelError, match="only a linear model"):
+        subwords.extend(BagEncoder({"it": bag.towers["it"]._replace(**bent)}))

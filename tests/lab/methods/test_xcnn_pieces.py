@@ -1,0 +1,148 @@
+"""What XCNN reads, pairs and starts from, piece by piece."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from corpora import topics
+
+from paragloss.errors import ModelError
+from paragloss.lab.methods import xcnn
+from paragloss.types import Concept
+from paragloss.vocabulary import Vocabulary
+
+torch = pytest.importorskip("torch")
+
+from paragloss.lab.descent import contrast  # noqa: E402
+
+FEW = topics(20, 0)
+SMALL = {"dim": 4, "stem": False, "hub": "en"}
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """What `_learn` is asked for; it gives back the number of the language everywhere."""
+    calls = []
+
+    def note(terms, pairs, **said):
+        calls.append((pairs, said))
+        return np.full((terms, said["dim"]), len(calls), np.float32)
+
+    monkeypatch.setattr(xcnn, "_learn", note)
+    return calls
+
+
+def test_each_language_has_its_own_epochs_bias_loss_and_seed(told, tmp_path):
+    xcnn.fit(FEW, **SMALL, hub_bias=-1, bias=-2, hub_epochs=3, epochs=4, checkpoint=tmp_path, seed=5)
+    (_, hub), (_, other) = told
+    assert (hub["bias"], hub["epochs"], hub["loss"]) == (-1, 3, "logistic")
+    assert (other["bias"], other["epochs"], other["loss"]) == (-2, 4, "difference")
+    assert hub["seed"] != other["seed"]
+    assert (hub["checkpoint"], other["checkpoint"]) == (tmp_path / "en.safetensors", tmp_path / "fr.safetensors")
+    # Cosines count ten times, as S2Net's do.
+    assert hub["scale"] == other["scale"] == 10.0
+
+
+def test_others_aim_at_the_sum_of_the_hub_s_term_vectors(told):
+    xcnn.fit(FEW, **SMALL)
+    pairs, _ = told[1]
+    np.testing.assert_array_equal(pairs.right, np.full((20, 4), 4))  # four words, each a vector of ones
+    assert told[0][1]["checkpoint"] is None
+
+
+def test_a_hub_without_epochs_has_nothing_to_learn_from(told):
+    xcnn.fit(FEW, **SMALL, hub_epochs=0)
+    assert told[0][0] is None
+    assert told[1][0] is not None
+
+
+@pytest.mark.parametrize(
+    ("more", "texts"),
+    [
+        ({}, ["a title", "enakq"]),  # a title, or the text of who has none
+        ({"monolingual": ["one text", "and another"]}, ["one text", "and another"]),
+    ],
+)
+def test_the_hub_learns_from_titles_or_from_texts_of_its_own(told, monkeypatch, more, texts):
+    seen = []
+    monkeypatch.setattr(xcnn, "_related", lambda vocabulary, texts, *_: seen.append(list(texts)))
+    aligned = [
+        Concept("1", {"en": "enalq enamq", "fr": "fralq"}, {"en": "a title"}),
+        Concept("2", {"en": "enakq", "fr": "frakq"}),
+    ]
+    xcnn.fit(aligned, **SMALL, **more)
+    assert seen == [texts]
+
+
+def test_texts_of_the_hub_s_own_widen_its_vocabulary_alone(told):
+    model = xcnn.fit(FEW, **SMALL, monolingual=["onlyhere onlyhere", "onlyhere"], clicks=[("asked", "clicked")])
+    assert {"onlyhere", "asked", "clicked"} <= set(model.towers["en"].vocabulary.index)
+    assert not {"onlyhere", "asked", "clicked"} & set(model.towers["fr"].vocabulary.index)
+
+
+VOCABULARY = Vocabulary("en", ["red", "blue"], [1, 1], 2, stem=False)
+
+
+def test_clicks_without_known_words_on_either_side_are_passed_over():
+    clicks = [("red", "blue"), ("", "blue"), ("red", "unheard"), ("blue blue", "red")]
+    pairs = xcnn._related(VOCABULARY, [], clicks, "bm25")
+    np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 2]])
+    np.testing.assert_array_equal(pairs.right.toarray(), [[0, 1], [1, 0]])
+    assert xcnn._related(VOCABULARY, [], clicks[:2], "bm25") is None  # one pair has nothing to be set against
+
+
+def test_texts_meet_the_vectors_of_their_counterparts_if_both_say_something():
+    counts = sp.csr_matrix(np.array([[1, 0], [0, 0], [2, 1], [0, 1]], np.float32))
+    vectors = np.array([[1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 2]], np.float32)
+    pairs = xcnn._translated(counts, vectors, "fr and en")
+    np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(pairs.right, [[1, 0, 0], [0, 0, 2]])
+    with pytest.raises(ModelError, match="both fr and en"):
+        xcnn._translated(counts[1:3], vectors[1:3], "fr and en")
+
+
+@pytest.mark.parametrize(
+    ("own", "more", "min_df", "fewest"),
+    [(499, 0, 9, 1), (500, 0, 9, 2), (400, 100, 9, 2), (1000, 0, 2, 2), (1000, 0, 9, 3)],
+)
+def test_a_term_must_be_in_one_text_more_for_every_five_hundred(own, more, min_df, fewest):
+    """Words that are in one, two, three and four texts; the rest say the same."""
+    texts = ["same", *["same once twice thrice four"], *["same twice thrice four"], "same thrice four", "same four"]
+    texts += ["same"] * (own - len(texts))
+    vocabulary, counts = xcnn._counted(texts, ["same"] * more, "en", min_df=min_df, stem=False, max_terms=100)
+    assert set(vocabulary.terms) == {"same", *["once", "twice", "thrice", "four"][fewest - 1 :]}
+    assert counts.shape[0] == own + more
+
+
+def test_texts_without_words_are_refused():
+    with pytest.raises(ModelError, match="no en term"):
+        xcnn._counted(["", "!"], [], "en", min_df=1, stem=False, max_terms=100)
+
+
+@pytest.mark.parametrize(("layers", "spread"), [(1, 0.1), (2, 0.2)])
+def test_weights_start_at_a_tenth_and_every_layer_spreads_them(layers, spread):
+    # Sums of 400 products of a tenth and what the layer below spreads: twice that. The tanh takes a little.
+    table = xcnn._learn(300, None, dim=400, layers=layers, bias=0.0, seed=0)
+    assert table.std() == pytest.approx(spread, rel=0.1)
+    assert abs(table.mean()) < 0.02
+
+
+def test_the_bias_of_every_layer_is_where_it_was_told():
+    table = xcnn._learn(300, None, dim=4, layers=2, bias=-2.0, seed=0)
+    assert np.median(table) == pytest.approx(np.tanh(-2.0), abs=0.02)
+
+
+def test_what_is_learned_are_weights_and_biases_of_every_layer(monkeypatch):
+    seen = {}
+    monkeypatch.setattr(contrast, "learn", lambda parameters, *_, **said: seen.update(said, parameters=parameters))
+    xcnn._learn(5, contrast.Pairs(None, None), dim=3, layers=2, bias=0.5, seed=7, epochs=2)
+    shapes = {name: tuple(part.shape) for name, part in seen["parameters"].items()}
+    assert shapes == {"table": (5, 3), "bias": (3,), "weight2": (3, 3), "bias2": (3,)}
+    assert all(part.requires_grad for part in seen["parameters"].values())
+    assert (seen["seed"], seen["epochs"]) == (7, 2)
+
+
+def test_the_hub_is_counted_by_texts_and_a_tie_goes_to_the_alphabet():
+    aligned = [Concept("1", {"it": "x", "fr": "x"}), Concept("2", {"fr": "x", "en": "x"}), Concept("3", {"en": "x"})]
+    assert xcnn._langs(aligned, "") == ["en", "fr", "it"]
+    assert xcnn._langs(aligned[:2], "") == ["fr", "en", "it"]
+    assert xcnn._langs(aligned, "it") == ["it", "en", "fr"]

@@ -1,0 +1,146 @@
+"""From a monolingual click log to a ranker for queries in another language, end to end, and the analyses of it."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from paragloss.formats.aligned import read_aligned
+from paragloss.formats.dictionaries import Entry
+from paragloss.lab import analyses, clicks, judgments
+from paragloss.lab.methods import knrm
+from paragloss.lab.query_log import translate_log
+from paragloss.search.reranked import Reranked
+from paragloss.translation.dictionary import Dictionary
+from paragloss.types import Document, Hit, Query
+
+#: Topics with three words each, said in German and in English; made-up words, so that nothing matches by chance.
+TOPICS = [[(f"d{t}wort{w}", f"e{t}word{w}") for w in range(3)] for t in range(8)]
+FILLERS = [f"füll{i}" for i in range(10)]
+
+
+def documents(rng):
+    """Four documents a topic, of two of its words and some others'."""
+    made = {}
+    for t, topic in enumerate(TOPICS):
+        for i in range(4):
+            own = [word for word, _ in topic if word != topic[i % 3][0]]
+            text = " ".join([*own, *rng.choice(FILLERS, 4)])
+            made[f"t{t}d{i}"] = Document(f"t{t}d{i}", text, "de")
+    return made
+
+
+def log_of(made, rng, queries):
+    """German queries; readers are shown two documents of the topic among six others, and open the topic's."""
+    rankings, attraction, satisfaction = {}, {}, {}
+    for number in range(queries):
+        t = number % len(TOPICS)
+        words = rng.permutation([word for word, _ in TOPICS[t]])[: 1 + number % 3]
+        text = " ".join([*words, FILLERS[number % 10]])
+        others = [name for name in made if not name.startswith(f"t{t}d")]
+        shown = [*rng.choice([f"t{t}d{i}" for i in range(4)], 2, replace=False), *rng.choice(others, 6, replace=False)]
+        shown = rng.permutation(shown).tolist()
+        rankings[text] = shown
+        attraction[text] = {name: 0.8 if name.startswith(f"t{t}d") else 0.05 for name in shown}
+        satisfaction[text] = dict.fromkeys(shown, 0.7)
+    return clicks.simulate(rankings, attraction, satisfaction, sessions=25, lang="de", depth=0.95, seed=3)
+
+
+@pytest.fixture(scope="module")
+def world():
+    rng = np.random.default_rng(0)
+    made = documents(rng)
+    scores = clicks.dctr(log_of(made, rng, 120))
+    return made, clicks.judged(clicks.graded(scores, clicks.cuts(scores, (0.3,))), made, "de")
+
+
+@pytest.fixture(scope="module")
+def german_to_english():
+    entries = [Entry(german, english) for topic in TOPICS for german, english in topic]
+    return Dictionary.build(entries, "de", "en", choose="best", stem=False)
+
+
+class Everything:
+    """A first stage that finds all documents and knows nothing."""
+
+    def __init__(self, names):
+        self.names = sorted(names)
+
+    def search(self, queries, k, where=None):
+        return [[Hit(name, -float(i)) for i, name in enumerate(self.names)][:k] for _ in queries]
+
+
+def share_on_top(model, made, queries):
+    """Of the four documents first for a query, how many are of its topic."""
+    searcher = Reranked(Everything(made), model, lambda names: [made[name] for name in names])
+    found = searcher.search(queries, 4)
+    return np.mean(
+        [hit.id.startswith(f"{query.id}d") for query, hits in zip(queries, found, strict=True) for hit in hits]
+    )
+
+
+def test_trained_on_translated_queries_it_ranks_for_the_other_language(world, german_to_english):
+    made, german = world
+    english = translate_log(german, german_to_english, "en")
+    assert {query.lang for query in english.queries} == {"en"}
+    settings = {"dim": 16, "epochs": 15, "batch": 16, "learning_rate": 0.02, "seed": 1}
+    bilingual = knrm.fit_judged(english, **settings)
+    asked = [Query(f"t{t}", f"{topic[0][1]} {topic[2][1]}", "en") for t, topic in enumerate(TOPICS)]
+    # 4 of 32 documents are of the topic: chance is 1/8.
+    assert share_on_top(bilingual, made, asked) > 0.7
+
+    monolingual = knrm.fit_judged(german, **settings)
+    asked = [Query(f"t{t}", f"{topic[0][0]} {topic[2][0]}", "de") for t, topic in enumerate(TOPICS)]
+    assert share_on_top(monolingual, made, asked) > 0.7
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Aligned documents for the analyses: titles ask, texts answer."""
+    folder = tmp_path_factory.mktemp("aligned")
+    rng = np.random.default_rng(5)
+    path = folder / "aligned.jsonl"
+    with open(path, "w", encoding="utf-8") as out:
+        for number in range(48):
+            topic = TOPICS[number % len(TOPICS)]
+            for lang, side in (("de", 0), ("en", 1)):
+                words = [pair[side] for pair in topic]
+                text = " ".join([*words, *rng.choice(words, 2), f"{lang}nummer{number}"])
+                row = {"concept": f"c{number}", "lang": lang, "title": f"{words[0]} {words[1]}", "text": text}
+                out.write(json.dumps(row) + "\n")
+    return [str(path)]
+
+
+def test_analyses_write_tables_and_plots(files, german_to_english, tmp_path):
+    english_to_german = Dictionary.build(
+        [Entry(english, german) for topic in TOPICS for german, english in topic], "en", "de", stem=False
+    )
+    english_to_german.save(tmp_path / "words")
+    (tmp_path / "categories").write_text("c0\tgood\nc1\tgood\nc2\tbad\n", encoding="utf-8")
+    aligned = judgments.from_aligned(list(read_aligned(files)), source="en", target="de", query="title")
+    knrm.fit_judged(aligned, dim=16, epochs=8, batch=16, learning_rate=0.02).save(tmp_path / "knrm")
+    model, out, pair = str(tmp_path / "knrm"), tmp_path / "out", {"source": "en", "target": "de"}
+
+    table = analyses.kernel_bins(files, out, model=model, **pair)
+    assert len(table.rows) == 11
+    assert max(row[4] for row in table.rows) > 0.4  # some kernel alone ranks; chance among 20 is 0.18
+    translated = analyses.translations(files, out, model=model, translator=str(tmp_path / "words"), **pair)
+    assert sum(row[3] for row in translated.rows) == 16  # two words of each title, all known on both sides
+    found = analyses.quality(files, out, model=model, categories=str(tmp_path / "categories"), **pair)
+    assert [row[:3] for row in found.rows] == [["good", 2, "0/4"], ["bad", 1, "0/2"]]
+    for name in ("kernels", "translations", "quality"):
+        assert (out / f"{name}.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
+        assert len((out / f"{name}.tsv").read_text(encoding="utf-8").splitlines()) > 2
+
+
+def test_analyses_that_train(files, tmp_path):
+    pair = {"source": "en", "target": "de", "epochs": 2, "dim": 8}
+    sizes = analyses.data_size(files, tmp_path, sizes=(0.25, 1.0), **pair)
+    assert [row[0] for row in sizes.rows] == [8, 32]
+    assert sizes.rows[0][2] < sizes.rows[1][2]
+    exact = analyses.exact_match(files, tmp_path, **pair)
+    # No English word is a German one here: without exact matches nothing is lost but the kernel's noise.
+    assert [row[0] for row in exact.rows] == ["all kernels", "exact match off"]
+    assert {"data-size.svg", "exact-match.tsv"} <= {path.name for path in tmp_path.iterdir()}

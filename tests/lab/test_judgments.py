@@ -1,0 +1,104 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from paragloss.errors import InputError
+from paragloss.lab import judgments
+from paragloss.types import Concept, Judged
+
+CONCEPTS = [
+    Concept("sun", {"en": "The Sun is a star. It shines.", "fr": "Le Soleil est une étoile."}, {"en": "Sun"}),
+    Concept("moon", {"en": "The Moon orbits Earth.", "fr": "La Lune tourne."}, {"en": "Moon"}),
+    Concept("mars", {"fr": "Mars est rouge."}),
+    Concept("rain", {"en": "Rain falls.", "ja": "雨が降る。"}, {"en": "Rain"}),
+]
+LINKS = {"sun": {"mars", "rain", "nowhere"}}
+
+
+def test_the_same_concept_is_relevant_and_a_linked_one_partly():
+    judged = judgments.from_aligned(CONCEPTS, source="en", target="fr", links=LINKS, query="title")
+    assert [(query.id, query.text, query.lang) for query in judged.queries] == [
+        ("sun", "Sun", "en"),
+        ("moon", "Moon", "en"),
+    ]
+    assert list(judged.documents) == ["sun", "moon", "mars"]  # rain has no French, mars can't ask but can be found
+    assert judged.qrels == {"sun": {"mars": 1, "sun": 2}, "moon": {"moon": 2}}
+
+
+def test_a_first_sentence_comes_without_the_words_of_the_title():
+    judged = judgments.from_aligned(CONCEPTS, source="en", target="fr", query="first-sentence")
+    assert [query.text.split() for query in judged.queries] == [["The", "is", "a", "star"], ["The", "orbits", "Earth"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("雨が降る。風が吹く。", "雨が降る"),
+        ("वर्षा होती है। हवा", "वर्षा होती है"),
+        ("Version 2.5 is out", "Version 2.5 is out"),
+    ],
+)
+def test_sentences_end_in_every_script(text, first):
+    aligned = [Concept("x", {"aa": text, "bb": "something"})]
+    assert judgments.from_aligned(aligned, source="aa", target="bb").queries[0].text == first
+
+
+def test_unknown_languages_and_ways_to_ask_are_refused():
+    with pytest.raises(InputError, match="'sw'"):
+        judgments.from_aligned(CONCEPTS, source="en", target="sw")
+    with pytest.raises(InputError, match=r"'summary'.*title, first-sentence, text"):
+        judgments.from_aligned(CONCEPTS, source="en", target="fr", query="summary")
+
+
+def test_links_are_read_both_ways(tmp_path):
+    path = tmp_path / "links.tsv.gz"
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write("a\tb\na\tc\n")
+    assert judgments.read_links(path) == {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}
+    plain = tmp_path / "links.tsv"
+    plain.write_text("a b\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"links.tsv:1: 'a b'"):
+        judgments.read_links(plain)
+
+
+def many(queries=100, documents=60):
+    aligned = [Concept(str(i), {"en": f"word {i}.", "fr": f"mot {i}."}) for i in range(documents)]
+    judged = judgments.from_aligned(aligned, source="en", target="fr")
+    asked = [judged.queries[i % documents]._replace(id=f"q{i}") for i in range(queries)]
+    rng = np.random.default_rng(0)
+    qrels = {q.id: {str(d): 2 for d in rng.choice(documents, rng.integers(0, 6), replace=False)} for q in asked}
+    return Judged(asked, judged.documents, qrels)
+
+
+def test_a_split_divides_the_queries_and_repeats_with_its_seed():
+    judged = many()
+    parts = judgments.split(judged, (3, 1, 1), seed=4)
+    assert [len(part.queries) for part in parts] == [60, 20, 20]
+    assert sorted(query.id for part in parts for query in part.queries) == sorted(query.id for query in judged.queries)
+    assert all(part.qrels[query.id] == judged.qrels[query.id] for part in parts for query in part.queries)
+    assert parts == judgments.split(judged, (3, 1, 1), seed=4) != judgments.split(judged, (3, 1, 1), seed=5)
+
+
+def test_irrelevant_documents_are_different_unjudged_and_drawn_evenly():
+    judged = many(queries=2000)
+    filled = judgments.sample_irrelevant(judged, 20, seed=1)
+    drawn = np.zeros(60)
+    for query in judged.queries:
+        before, after = judged.qrels[query.id], filled.qrels[query.id]
+        added = after.keys() - before.keys()
+        assert len(added) == 20
+        assert before.items() <= after.items()
+        assert {after[name] for name in added} == {0}
+        drawn[[int(name) for name in added]] += 1
+    # 2000 x 20 draws over 60 documents: 667 each, deviation about 21 (a document judged is not drawn).
+    assert abs(drawn - 667).max() < 110
+
+
+def test_drawing_every_unjudged_document_gives_exactly_those():
+    indptr, known = np.array([0, 2, 2, 3]), np.array([0, 3, 4])
+    drawn = judgments.draw(indptr, known, 5, 3, np.random.default_rng(0))
+    assert sorted(drawn[0]) == [1, 2, 4]
+    assert not {4} & set(drawn[2])
+    with pytest.raises(InputError, match=r"4 irrelevant.*only 3"):
+        judgments.draw(indptr, known, 5, 4, np.random.default_rng(0))

@@ -1,0 +1,103 @@
+"""A ranker of five words whose vectors are known, so that every pair's kernel can be told by hand."""
+
+import numpy as np
+import pytest
+
+from paragloss.encoders.kernel_ranker import Knrm
+from paragloss.lab.kernel_analysis import (
+    Placed,
+    Size,
+    bins,
+    by_category,
+    data_sizes,
+    kernel_of,
+    one_at_a_time,
+    only,
+    translation_pairs,
+    unknown_words,
+    without,
+    word_pairs,
+    words_of,
+)
+from paragloss.types import Alternative, Document, Judged, Query, Translation
+from paragloss.vocabulary import Vocabulary
+
+
+def at(cosine):
+    """A unit vector at this cosine from (1, 0)."""
+    return [cosine, np.sqrt(1 - cosine**2)]
+
+
+def ranker():
+    english = Vocabulary("en", ["dog", "cat"], [1, 1], 1, stem=False)
+    german = Vocabulary("de", ["hund", "katze", "brot"], [1, 1, 1], 1, stem=False)
+    table = np.array([at(1.0), at(-1.0), at(1.0), at(0.5), at(-0.32)], np.float32)
+    return Knrm({"en": english, "de": german}, {"en": np.arange(2), "de": np.arange(2, 5)}, table, np.arange(11), 0.5)
+
+
+JUDGED = Judged(
+    [Query("q1", "dog dog", "en"), Query("q2", "dog bird", "en")],
+    {
+        "d1": Document("d1", "Hund Hund Katze", "de"),
+        "d2": Document("d2", "Brot Vogel", "de"),
+        "d3": Document("d3", "Katze", "de"),
+    },
+    {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 0}},
+)
+
+
+def test_a_pair_falls_into_the_kernel_that_responds_most():
+    assert kernel_of([1.0, 0.99, 0.9, 0.61, 0.59, 0.01, -0.01, -1.0]).tolist() == [1, 2, 2, 3, 4, 6, 7, 11]
+
+
+def test_pairs_are_counted_once_however_often_they_meet():
+    assert word_pairs(ranker(), JUDGED).tolist() == [[0, 2], [0, 3], [0, 4]]
+    found = bins(ranker(), JUDGED)
+    # dog-hund 1.0, dog-katze 0.5, dog-brot -0.32
+    assert {b.mean: b.pairs for b in found if b.pairs} == {1.0: 1, 0.5: 1, -0.3: 1}
+    assert [b.weight for b in found] == list(range(11))
+
+
+def test_translations_are_placed_where_both_words_are_known():
+    class Words:
+        def translate(self, query, to):
+            target = {"dog": "Hund", "cat": "Katze Kater", "bird": "Vogel"}[query.text]
+            return [Translation(query.text, (Alternative(target, 0.9), Alternative("Brot", 0.1)))]
+
+    words = words_of([Query("1", "dog cat dog", "en"), Query("2", "bird", "en")])
+    assert [word.text for word in words] == ["dog", "cat", "bird"]
+    found = translation_pairs(ranker(), Words(), words, "de")
+    # Kater is not in the vocabulary, so "Katze Kater" is one term, katze: cos(cat, katze) = -0.5.
+    assert found == [Placed("dog", "Hund", pytest.approx(1.0), 1), Placed("cat", "Katze Kater", pytest.approx(-0.5), 9)]
+
+
+def test_kernels_are_switched():
+    model = ranker()
+    assert only(model, 5).weight.tolist() == [0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0]
+    assert without(model, 1, 11).weight.tolist() == [0, *range(1, 10), 0]
+    assert model.weight.tolist() == list(range(11))
+    assert one_at_a_time(model, lambda one: float(one.weight.sum())) == list(range(11))
+
+
+def test_sizes_take_the_first_queries():
+    found = data_sizes(JUDGED, [1, 2], lambda part: ranker(), lambda model: 0.25)
+    # dog; hund, katze, brot. The second query brings no new word that the model knows.
+    assert found == [Size(1, 2, 4, 0.25), Size(2, 3, 4, 0.25)]
+
+
+def test_unknown_words_are_counted_with_repetition():
+    assert unknown_words(ranker(), JUDGED.queries) == (1, 4)
+
+
+def test_categories_average_their_own_queries():
+    scores = {"RR": {"a": 1.0, "b": 0.5, "c": 0.0}}
+    categories = {"b": "good", "a": "good", "c": "bad", "x": "none"}
+    assert by_category(scores, categories) == {"good": {"RR": 0.75}, "bad": {"RR": 0.0}}
+
+
+def test_more_pairs_than_are_looked_at_at_once_are_all_counted():
+    words = Vocabulary("en", [f"word{i}" for i in range(320)], [1] * 320, 1, stem=False)
+    same = Knrm({"en": words}, {"en": np.arange(320)}, np.ones((320, 1), np.float32), np.zeros(11), 0.0)
+    text = " ".join(words.terms)
+    judged = Judged([Query("q", text, "en")], {"d": Document("d", text, "en")}, {"q": {"d": 1}})
+    assert [b.pairs for b in bins(same, judged)] == [320 * 320] + [0] * 10

@@ -1,0 +1,122 @@
+import pytest
+
+from paragloss.analysis import analyzer
+from paragloss.errors import InputError
+from paragloss.lab.query_log import (
+    ambiguous,
+    capitalised,
+    clean,
+    clean_at_random,
+    keep,
+    list_lengths,
+    lower_all,
+    lower_first,
+    mark_capitals,
+    translate_log,
+    translate_queries,
+)
+from paragloss.types import Alternative, Document, Judged, Query, Translation
+
+WORDS = {
+    "alle": [("all", 1.0)],
+    "ganz": [("all", 0.6), ("whole", 0.4)],
+    "Brot": [("Bread", 1.0)],
+    "backen": [("bake", 1.0)],
+}
+
+
+class WordForWord:
+    def translate(self, query, to):
+        return [
+            Translation(word, tuple(Alternative(*pair) for pair in WORDS[word]))
+            for word in query.text.split()
+            if word in WORDS
+        ]
+
+
+def log(**documents):
+    """A query per keyword, judged on so many documents."""
+    queries = [Query(name, name.replace("_", " "), "de") for name in documents]
+    names = {f"d{i}": Document(f"d{i}", "", "de") for i in range(max(documents.values()))}
+    return Judged(queries, names, {name: {f"d{i}": 1 for i in range(n)} for name, n in documents.items()})
+
+
+def test_the_best_alternatives_are_joined_and_ids_stay():
+    asked = [Query("1", "ganz Brot", "de"), Query("2", "Xylophon", "de")]
+    assert translate_queries(asked, WordForWord(), "en") == [
+        Query("1", "all Bread", "en"),
+        Query("2", "Xylophon", "en"),
+    ]
+
+
+def test_documents_and_judgments_stay_as_they_are():
+    before = log(Brot_backen=2)
+    after = translate_log(before, WordForWord(), "en", case="lower")
+    assert after.queries == [Query("Brot_backen", "bread bake", "en")]
+    assert (after.documents, after.qrels) == (before.documents, before.qrels)
+    with pytest.raises(InputError, match="lower-first"):
+        translate_log(before, WordForWord(), "en", case="upper")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The live video", "the live video"),
+        ("Hong Kong Jockey Club information", "Hong Kong Jockey Club information"),
+        ("Shenzhen weather", "shenzhen weather"),  # the rule's known mistake
+        ("Poker", "Poker"),
+        ("", ""),
+    ],
+)
+def test_the_first_word_is_lowered_when_the_second_is_low(text, expected):
+    assert lower_first(text) == expected
+
+
+def test_other_cases():
+    assert (keep("Live Video"), lower_all("Live Video"), capitalised("live Video")) == (
+        "Live Video",
+        "live video",
+        "Live Video",
+    )
+
+
+def test_marked_capitals_survive_analysis():
+    cut = analyzer("en").terms
+    low, high = cut(mark_capitals("apple pie")), cut(mark_capitals("Apple pie"))
+    assert low == cut("apple pie")
+    assert low[0] != high[0]
+    assert low[1] == high[1]
+
+
+def test_queries_that_become_one_are_ambiguous_unless_they_were_one():
+    before = [Query("1", "alle", "de"), Query("2", "ganz", "de"), Query("3", "Brot", "de"), Query("4", "Brot", "de")]
+    after = translate_queries(before, WordForWord(), "en")
+    assert ambiguous(before, after) == {"all": ["1", "2"]}
+
+
+def test_the_longest_list_decides_for_all_queries_of_a_translation():
+    before = log(alle=1, ganz=3, Brot=4)
+    after = translate_log(before, WordForWord(), "en")
+    found = clean(before, after, longest=2)
+    assert [query.id for query in found.judged.queries] == ["Brot"]  # long too, but not ambiguous
+    assert found[1:] == (2, 2, 8, 4)
+    assert list(found.judged.qrels) == ["Brot"]
+    assert clean(before, after, longest=3)[1:] == (2, 0, 8, 8)
+
+
+def test_a_control_loses_as_much_by_chance():
+    judged = log(**{f"q{i}": 1 + i % 3 for i in range(30)})  # 60 pairs
+    control = clean_at_random(judged, 40, seed=1)
+    assert 37 <= sum(len(grades) for grades in control.qrels.values()) <= 40
+    assert control == clean_at_random(judged, 40, seed=1) != clean_at_random(judged, 40, seed=2)
+    assert clean_at_random(judged, 60) == judged
+
+
+def test_lengths_of_ambiguous_lists():
+    before = log(alle=1, ganz=3, Brot=9)
+    found = list_lengths(before, translate_log(before, WordForWord(), "en"), bounds=(1, 2))
+    assert found == (2.0, 1, 3, 1.0, {"1 to 1": 1, "2 to 2": 0, "above 2": 1})
+    found = list_lengths(before, translate_log(before, WordForWord(), "en"), bounds=(1, 3))
+    assert found.ranges == {"1 to 1": 1, "2 to 3": 1, "above 3": 0}
+    assert list_lengths(before, before)[:4] == (0, 0, 0, 0)
+    assert list_lengths(before, before).ranges == {"1 to 100": 0, "101 to 200": 0, "201 to 1000": 0, "above 1000": 0}

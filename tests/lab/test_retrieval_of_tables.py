@@ -1,0 +1,128 @@
+"""Quick scores are those of the searcher that serves, and learning on shows in them."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from paragloss.lab import retrieval_of_tables as scoring
+from paragloss.lab.methods import table
+from paragloss.search.structured import Probabilistic
+from paragloss.search.terms import TermIndex
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Alternative, Concept, Document, Query, Translation
+
+
+def test_quick_scores_are_the_structured_searchers(tmp_path):
+    chance = random.Random(0)
+    words = [f"wort{i}" for i in range(60)]
+    texts = [" ".join(chance.choices(words, k=chance.randint(3, 40))) for _ in range(50)]
+    clauses = tuple(
+        Translation(f"s{c}", tuple(Alternative(chance.choice(words), chance.random()) for _ in range(4)))
+        for c in range(3)
+    )
+    documents = scoring.Documents.read(texts, "de")
+    found = scoring.scores([scoring.shares(clauses, "de")], documents)[0]
+    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, fields=("text",))
+        index.add([Document(str(i), text, "de") for i, text in enumerate(texts)])
+        index.refresh()
+        [ranking] = Probabilistic(store, index.statistics).search([Query("q", "", "de", clauses)], 50)
+    served = np.zeros(50)
+    for hit in ranking:
+        served[int(hit.id)] = hit.score
+    np.testing.assert_allclose(found, served, rtol=1e-4, atol=1e-5)
+
+
+def test_what_words_hold_inside_is_found_by_hand():
+    texts = ["Eisenbahnbrücke", "Eisenbahn Brot", "Brot", "Gorbatschow"]
+    documents = scoring.Documents.read(texts, "de", inner=texts)
+    assert documents.number == {"eisenbahnbruck": 0, "eisenbahn": 1, "brot": 2, "gorbatschow": 3}
+    assert documents.inner == {"≈SNBHNBRK": 4, "eisenbahn": 5, "bruck": 6, "≈BRT": 7, "≈GRBCW": 8}
+    assert documents.length.tolist() == [1, 2, 1, 1]
+    assert documents.counts.toarray().tolist() == [
+        [1, 0, 0, 0, 1, 1, 1, 0, 0],
+        [0, 1, 1, 0, 0, 0, 0, 1, 0],
+        [0, 0, 1, 0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 1, 0, 0, 0, 0, 1],
+    ]
+    # The railway stands in one document, and with 0.8 inside a word of another: 1.8 of 4. A sound counts whole.
+    railway, name = math.log(1 + (4 - 1.8 + 0.5) / (1.8 + 0.5)), math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
+    # Documents of one and of two words, at 1.25 on average.
+    short, long = 1.2 * (0.25 + 0.75 / 1.25), 1.2 * (0.25 + 0.75 * 2 / 1.25)
+    asked = [scoring.own_words(Query("q", "Eisenbahn", "de")), [{"≈GRBCW": 1.0}], [{"eisenbahn": 0.5}]]
+    found = scoring.scores(asked, documents)
+    half = math.log(1 + (4 - 0.9 + 0.5) / (0.9 + 0.5))  # of a word that counts half
+    expected = [
+        [0.8 / (0.8 + short) * railway, 1 / (1 + long) * railway, 0, 0],
+        [0, 0, 0, 1 / (1 + short) * name],
+        [0.4 / (0.4 + short) * half, 0.5 / (0.5 + long) * half, 0, 0],
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert scoring.Documents.read(texts, "de").inner == {}
+
+
+def test_more_clauses_than_are_scored_at_once_score_alike():
+    documents = scoring.Documents.read(["brot", "hund"], "de")
+    found = scoring.scores([[{"brot": 1.0}]] * 20_002, documents)
+    assert np.unique(found, axis=0).shape == (1, 2)
+
+
+class Same:
+    """Says every word as it is."""
+
+    def translate(self, query, to):
+        return [Translation(word, (Alternative(word, 1.0),)) for word in query.text.split()]
+
+
+def test_names_are_heard_where_that_is_wanted():
+    query = Query("q", "Gorbachev", "en")
+    (plain,) = scoring.translated(query, "de", Same())
+    (heard,) = scoring.translated(query, "de", Same(), inner=True)
+    assert set(plain) == {"gorbachev"}
+    assert set(plain) < set(heard)
+    assert any(term.startswith("\N{ALMOST EQUAL TO}") for term in heard)
+
+
+def test_every_tenth_concept_is_held_out_and_learned_from_by_nobody(tmp_path, monkeypatch):
+    seen = {}
+    plain = table.fit
+    texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
+    plain(texts[:2]).save(tmp_path / "general")
+    monkeypatch.setattr(table, "fit", lambda rest, **said: seen.update(rest=rest) or plain(rest, **said))
+    gains = scoring.gain(texts, start=str(tmp_path / "general"))
+    assert [concept.id for concept in texts if concept not in seen["rest"]] == ["0", "10", "20", "30"]
+    assert {found.texts for found in gains} == {4}
+    assert {found.texts for found in scoring.gain(texts, start=str(tmp_path / "general"), most=2)} == {2}
+
+
+def test_a_document_that_scores_nothing_is_not_found():
+    found = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
+    assert scoring.reciprocal_ranks(found, [0, 0, 1]).tolist() == [0.0, 0.5, pytest.approx(0.5)]
+
+
+def test_learning_on_from_a_table_finds_what_the_table_did_not_know(tmp_path):
+    general = [Concept(str(i), {"en": f"dog word{i}", "fr": f"chien mot{i}"}) for i in range(5)]
+    table.fit(general).save(tmp_path / "general")
+    chance = random.Random(0)
+    kinds = [(f"engine{i}", f"moteur{i}") for i in range(8)]
+    special = []
+    for i in range(200):
+        picked = chance.sample(kinds, 3)
+        special.append(Concept(str(i), {"en": " ".join(a for a, _ in picked), "fr": " ".join(b for _, b in picked)}))
+    [there, back] = scoring.gain(special, start=str(tmp_path / "general"))
+    assert (there.source, there.target, there.texts) == ("en", "fr", 20)
+    assert there.before < 0.3 < 0.7 < there.after
+    assert back.before < 0.3 < 0.7 < back.after
+
+
+def test_a_pair_of_languages_that_the_table_did_not_know_gains_everything(tmp_path):
+    table.fit([Concept("0", {"en": "dog", "fr": "chien"})]).save(tmp_path / "general")
+    texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
+    # Two have French, of which one is held out: too few to tell anything of.
+    texts[:2] = [Concept(str(i), {"en": f"dog{i}", "fr": f"chien{i}", "de": f"hund{i}"}) for i in range(2)]
+    [to_english, to_german] = scoring.gain(texts, start=str(tmp_path / "general"))
+    assert to_english[:4] == ("de", "en", 4, 0.0)
+    assert to_german[:4] == ("en", "de", 4, 0.0)
+    assert to_english.after > 0 < to_german.after

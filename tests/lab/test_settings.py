@@ -1,0 +1,278 @@
+"""Every setting of every method: within reach of the command line, explained, and refused when it makes no sense."""
+
+import inspect
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import CORPUS, paragloss_
+
+from paragloss.errors import ModelError
+from paragloss.formats.vectors import write_vectors
+from paragloss.lab.commands.flags import PYTHON_ONLY, flags
+from paragloss.lab.methods import alignment, cr5, opca, ordinal, xcnn
+from paragloss.lab.settings import alternatives, options, refused, series_of
+from paragloss.methods import method as module_of
+from paragloss.methods import methods
+
+#: What can be learned in a moment, whatever else is set; a method takes those it knows.
+QUICK = {
+    "dim": "4", "epochs": "1", "hub_epochs": "1", "pretraining_epochs": "1", "steps": "1", "hidden": "4", "rounds": "1",
+    "reduced": "4", "max_terms": "50", "iterations": "1", "folds": "2", "queries": "4", "depth": "4", "negatives": "2",
+}  # fmt: skip
+BAD = {
+    int: ("many", "0", "-1", "nan", "inf", str(10**12)),
+    float: ("much", "0", "-1", "nan", "inf", "1e300"),
+    bool: ("perhaps",),
+    str: ("no-such-thing",),
+}
+
+
+def functions():
+    """Every function the command line takes settings for, by what one types."""
+    for method in sorted(methods()):
+        module = module_of(method)
+        for name in ("fit", "fit_judged", "tune", "add_language"):
+            if hasattr(module, name):
+                yield pytest.param(method, getattr(module, name), id=f"{method}.{name}")
+
+
+@pytest.mark.parametrize(("method", "function"), functions())
+def test_every_keyword_is_a_flag_or_has_a_reason_not_to_be(method, function):
+    assert {option.name for option in flags(function).values()} == options(function).keys() - PYTHON_ONLY.keys()
+    assert all(PYTHON_ONLY.values())
+
+
+@pytest.mark.parametrize(("method", "function"), functions())
+def test_every_setting_is_explained_in_a_line(method, function):
+    silent = [flag for flag, option in flags(function).items() if not option.setting.help]
+    assert not silent, f"{method}: annotate {silent} with Setting('what it is for', ...) as lab/settings.py shows"
+
+
+@pytest.mark.parametrize(("method", "function"), functions())
+def test_every_default_is_within_its_bounds(method, function):
+    for option in options(function).values():
+        if option.default is not inspect.Parameter.empty:
+            assert not refused(option, option.default), option.name
+
+
+def test_help_lists_methods_and_explains_settings(tmp_path):
+    listed = paragloss_("train", "--help", cwd=tmp_path).stdout
+    assert all(f"\n  {method} " in listed for method in methods())
+    told = paragloss_("train", "cr5", "--help", cwd=tmp_path).stdout
+    for flag, option in flags(cr5.fit).items():
+        (line,) = [line for line in told.splitlines() if line.startswith((f"  {flag} ", f"  {flag},"))]
+        assert option.setting.help in line
+    assert "--thresholds" in paragloss_("tune", "ordinal", "--help", cwd=tmp_path).stdout
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Twelve concepts in two languages."""
+    path = tmp_path_factory.mktemp("settings") / "few.jsonl"
+    rows = [json.loads(line) for line in Path(CORPUS).read_text(encoding="utf-8").splitlines()]
+    kept = [row for row in rows if row["lang"] in ("en", "fr")][:24]
+    path.write_text("".join(json.dumps({**row, "text": row["text"][:300]}) + "\n" for row in kept))
+    return path
+
+
+def wrong_words(option):
+    """What may be typed for a setting by mistake."""
+    series = series_of(option.type)
+    if series is not None:
+        return [",".join([word] * (series.length or 1)) for word in BAD[series.kind]]
+    kinds = [kind for kind in alternatives(option.type) if kind in BAD]
+    return BAD[kinds[0]] if kinds else ("no-such-file.tsv", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", sorted(methods()))
+def test_no_value_that_can_be_typed_is_an_internal_error(method, corpus):
+    """A value is refused in one line that names the setting, or it trains."""
+    fit = module_of(method).fit
+    known = options(fit)
+    quick = {flag: QUICK[o.name] for flag, o in flags(fit).items() if o.name in QUICK and o.type is int}
+    for flag, option in flags(fit).items():
+        for word in wrong_words(option):
+            said = [f"--no-{flag[2:]}"] if option.type is bool and word == "" else [f"{flag}={word}"]
+            others = [part for other, value in quick.items() if other != flag for part in (other, value)]
+            command = ["train", method, corpus.name, "--out", "m", *others, *said]
+            try:
+                done = paragloss_(*command, cwd=corpus.parent, code=1)
+            except AssertionError as error:
+                done = error.args[0].split("assert")[0]
+                assert "code=0" in done, f"{said}: {done}"
+                assert number_is_fine(known[option.name], word), f"{said} was taken: {done}"
+                continue
+            lines = [line for line in done.stderr.splitlines() if "warning:" not in line]
+            assert len(lines) == 1, (said, done.stderr)
+            assert lines[0].startswith("paragloss: error: "), lines
+
+
+def number_is_fine(option, word):
+    """What trained must be within what was declared."""
+    try:
+        value = float(word)
+    except ValueError:
+        return option.type is not bool and not option.setting.words
+    return math.isfinite(value) and not refused(option, int(value) if value == int(value) else value)
+
+
+@pytest.mark.parametrize(
+    ("fit", "settings", "message"),
+    [
+        (cr5.fit, {"dim": 0}, "dim 0: expected a whole number, at least 1 and at most 10,000"),
+        (cr5.fit, {"dim": True}, "dim True: expected a whole number"),
+        (cr5.fit, {"lambda_": math.nan}, "lambda_ nan: expected a number, above 0"),
+        (cr5.fit, {"lengths": (9, 2)}, r"lengths \(9, 2\): expected 2 ascending whole numbers, at least 1"),
+        (cr5.fit, {"solver": "magic"}, "solver 'magic': expected one of auto, closed-form, early"),
+        (cr5.fit, {"device": "abacus"}, "device 'abacus': expected cpu, cuda or numpy"),
+        (opca.fit, {"gamma": -1}, "gamma -1: expected a number, above 0"),
+        (ordinal.fit, {"epochs": 0}, "epochs 0: expected a whole number, at least 1"),
+        (ordinal.fit, {"epsilon": -1.0}, "epsilon -1.0: expected a number, above 0"),
+        (ordinal.fit, {"thresholds": (0.7, 0.2)}, "expected ascending numbers, above -1 and below 1"),
+        (xcnn.fit, {"layers": 0}, "layers 0: expected a whole number, at least 1"),
+        (xcnn.fit, {"negatives": 0}, "negatives 0: expected a whole number, at least 1"),
+        (alignment.fit, {"trainer": "magic"}, "trainer 'magic': expected one of ppmi, word2vec, fasttext"),
+    ],
+)
+def test_python_gets_the_same_bounds(fit, settings, message):
+    with pytest.raises(ModelError, match=message):
+        fit([], **settings)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert not refused(options(cr5.fit)["dim"], np.int64(8))
+    assert not refused(options(cr5.fit)["lambda_"], np.float32(0.5))
+
+
+@pytest.mark.parametrize("solver", ["early", "one-pass", "converged"])
+def test_the_solver_asked_for_is_the_one_that_ran(corpus, solver):
+    command = ("train", "cr5", corpus.name, "--out", solver, "--dim", "4", "--solver", solver, "--device", "numpy")
+    paragloss_(*command, cwd=corpus.parent)
+    about = json.loads(paragloss_("info", solver, "--json", cwd=corpus.parent).stdout)
+    assert (about["solver"], about["device"]) == (solver, "numpy")
+
+
+def test_by_default_few_documents_are_solved_exactly(corpus):
+    paragloss_("train", "cr5", corpus.name, "--out", "auto", "--dim", "4", cwd=corpus.parent)
+    assert json.loads(paragloss_("info", "auto", "--json", cwd=corpus.parent).stdout)["solver"] == "closed-form"
+
+
+def test_a_language_is_added_to_a_model(tmp_path):
+    paragloss_("train", "cr5", CORPUS, "--langs", "en,fr", "--dim", "20", "--out", "two", cwd=tmp_path)
+    said = paragloss_("train", "cr5", CORPUS, "--add-language", "da", "--to", "two", "--out", "three", cwd=tmp_path)
+    assert "added da" in said.stdout
+    assert json.loads(paragloss_("info", "three", "--json", cwd=tmp_path).stdout)["languages"] == ["en", "fr", "da"]
+    paragloss_("index", CORPUS, "--into", "library", "--model", "three", cwd=tmp_path)
+    search = (
+        "search",
+        "--in",
+        "library",
+        "volcano",
+        "--lang",
+        "en",
+        "--to",
+        "da",
+        "--pipeline",
+        "three:csls",
+        "--json",
+    )
+    assert json.loads(paragloss_(*search, cwd=tmp_path).stdout)["results"][0]["id"] == "volcano.da"
+    done = paragloss_("train", "lsi", CORPUS, "--add-language", "da", "--to", "two", cwd=tmp_path, code=1)
+    assert "lsi can't add a language" in done.stderr
+
+
+def test_tuning_says_what_is_best_and_draws_it(corpus):
+    tune = ("tune", "cr5", corpus.name, "--lambdas", "0.5,1", "--dim", "4", "--plot", "plot.svg", "--json")
+    rows = json.loads(paragloss_(*tune, cwd=corpus.parent).stdout)
+    assert {row["lambda"] for row in rows} == {"0.5", "1"}
+    assert rows[0]["P@1"] >= rows[1]["P@1"]
+    assert "<svg" in (corpus.parent / "plot.svg").read_text()
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Judgments as LS-CLIR has them: titles of the demonstration ask for its French texts."""
+    rows = [json.loads(line) for line in Path(CORPUS).read_text(encoding="utf-8").splitlines()]
+    english = [row for row in rows if row["lang"] == "en"][:20]
+    french = [row for row in rows if row["lang"] == "fr"][:30]
+    ids = {row["concept"] for row in french}
+    lines = {
+        "wiki_en.queries": [(row["concept"], row["title"], row["title"]) for row in english],
+        "wiki_fr.documents": [(row["concept"], row["title"], row["text"]) for row in french],
+        "en2fr.rel": [(row["concept"], row["concept"], "2") for row in english if row["concept"] in ids],
+    }
+    for name, table in lines.items():
+        (tmp_path / name).write_text("".join("\t".join(row) + "\n" for row in table), encoding="utf-8")
+    return tmp_path
+
+
+def test_lsclir_files_are_trained_on_indexed_searched_and_measured(judged):
+    quick = ("--dim", "8", "--epochs", "2", "--negatives", "5", "--thresholds", "0.1,0.6")
+    said = paragloss_(
+        "train", "ordinal", "wiki_fr.documents", "en2fr.rel", "wiki_en.queries", "--out", "m", *quick, cwd=judged
+    )
+    assert "trained ordinal on 20 queries" in said.stdout
+    assert json.loads(paragloss_("info", "m", "--json", cwd=judged).stdout)["thresholds"] == [0.1, 0.6]
+    paragloss_("index", "wiki_fr.documents", "--into", "library", "--model", "m", cwd=judged)
+    paragloss_("search", "--in", "library", "--queries", "wiki_en.queries", "--run", "run.trec", cwd=judged)
+    measured = json.loads(paragloss_("eval", "run.trec", "en2fr.rel", "--measures", "RR", "--json", cwd=judged).stdout)
+    assert measured["mean"]["RR"] > 0.1
+
+
+def test_ordinal_is_tuned_on_judgments(judged):
+    grid = ("--thresholds", "0,0.5/0.2,0.7", "--epsilons", "0.5", "--folds", "2")
+    quick = ("--dim", "4", "--epochs", "1", "--negatives", "3")
+    files = "wiki_en.queries,wiki_fr.documents,en2fr.rel"
+    rows = json.loads(
+        paragloss_("tune", "ordinal", "--judged", files, *grid, *quick, "--plot", "o.svg", "--json", cwd=judged).stdout
+    )
+    assert {tuple(row["thresholds"]) for row in rows} == {(0.0, 0.5), (0.2, 0.7)}
+    assert (judged / "o.svg").is_file()
+
+
+@pytest.fixture
+def spaces(tmp_path):
+    """Published word vectors in one space, named as Cr5's are: a word and its translation have one vector."""
+    rows = np.eye(3, dtype=np.float32)
+    for lang, words in {"en": ["volcano", "Bread", "bee"], "fr": ["volcan", "pain", "abeille"]}.items():
+        write_vectors(tmp_path / f"joint_28_{lang}.txt.gz", words, rows, format="glove")
+    return tmp_path
+
+
+def test_published_vectors_are_a_model(spaces):
+    documents = [{"id": word, "lang": "fr", "text": f"un {word}"} for word in ("volcan", "pain", "abeille")]
+    (spaces / "docs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in documents))
+    files = "joint_28_en.txt.gz,joint_28_fr.txt.gz"
+    paragloss_("index", "docs.jsonl", "--into", "library", "--model", files, cwd=spaces)
+    search = ("search", "--in", "library", "bread", "--lang", "en", "--pipeline", "joint_28", "--json")
+    assert json.loads(paragloss_(*search, cwd=spaces).stdout)["results"][0]["id"] == "pain"
+    translated = paragloss_("translate", "bee", "--with", files, "--lang", "en", "--to", "fr", cwd=spaces).stdout
+    assert "abeille" in translated
+
+
+def test_published_vectors_are_what_a_reranker_starts_from(spaces):
+    files = "joint_28_en.txt.gz,joint_28_fr.txt.gz"
+    words = {"en": ["volcano", "bread", "bee"], "fr": ["volcan", "pain", "abeille"]}
+    rows = [
+        {"concept": f"c{i}", "lang": lang, "title": named[i % 3], "text": f"{named[i % 3]} {i}"}
+        for lang, named in words.items()
+        for i in range(30)
+    ]
+    (spaces / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    paragloss_("train", "knrm", "pages.jsonl", "--out", "knrm", "--start", files, cwd=spaces)
+    assert json.loads(paragloss_("info", "knrm", "--json", cwd=spaces).stdout)["start"] == files
+
+
+def test_vectors_and_a_dictionary_are_given_as_files(spaces):
+    rows = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+    for lang, words in {"en": ["volcano", "bread", "water", "city"], "fr": ["volcan", "pain", "eau", "ville"]}.items():
+        write_vectors(spaces / f"{lang}.vec", words, rows)
+    (spaces / "en-fr.tsv").write_text("volcano\tvolcan\nbread\tpain\nwater\teau\ncity\tville\n")
+    command = ("train", "alignment", CORPUS, "--langs", "en,fr", "--out", "mapped", "--method", "orthogonal")
+    paragloss_(*command, "--vectors", "en.vec,fr.vec", "--dictionary", "en-fr.tsv", cwd=spaces)
+    about = json.loads(paragloss_("info", "mapped", "--json", cwd=spaces).stdout)
+    assert (about["dimensions"], next(iter(about["maps"].values()))["pairs"]) == (6, 4)

@@ -1,0 +1,137 @@
+"""The door: what `paragloss` exports is there, documented, and light; the search wing stands without the laboratory."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paragloss
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", paragloss.__all__)
+def test_what_is_promised_is_there_and_documented(name):
+    assert getattr(paragloss, name) is not None
+    assert name.startswith("__") or f"`{name}" in PAGE
+
+
+def test_readme_docs_and_notebook_import_from_the_door_only():
+    notebook = json.loads((ROOT / "docs" / "first-search.ipynb").read_text(encoding="utf-8"))
+    cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    code = "\n".join(block for page in pages for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.S))
+    deep = re.findall(r"^ *(?:from|import) paragloss\.(?!lab|adapters|demo)\S*", f"{code}\n{cells}", re.MULTILINE)
+    assert not deep
+
+
+@pytest.mark.parametrize("old", sorted(paragloss.RENAMED))
+def test_a_name_that_was_promised_lives_on_and_says_what_it_is_called(old):
+    new, gone = paragloss.RENAMED[old]
+    with pytest.warns(DeprecationWarning, match=rf"{new} now; the old name goes with version {gone}"):
+        assert getattr(paragloss, old) is getattr(paragloss, new)
+    assert tuple(map(int, gone.split("."))) > tuple(map(int, paragloss.__version__.split(".")[:2]))
+    assert old in PAGE
+
+
+def test_nothing_heavy_is_imported_before_it_is_used():
+    code = "import json, sys, paragloss; print(json.dumps(sorted(sys.modules)))"
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert not {"scipy", "torch", "qdrant_edge", "typer", "paragloss.collection"} & set(loaded)
+
+
+ALONE = """
+import sys
+from paragloss.cli import main
+sys.argv[1:] = {arguments!r}
+main()
+"""
+
+
+def test_the_search_wing_stands_alone(tmp_path):
+    """The package without the laboratory's folder, torch and matplotlib: demonstration, evaluation, server's routes."""
+    shutil.copytree(
+        ROOT / "src" / "paragloss", tmp_path / "paragloss", ignore=shutil.ignore_patterns("lab", "__pycache__")
+    )
+    for missing in ("torch", "matplotlib"):
+        (tmp_path / f"{missing}.py").write_text(
+            f"raise ModuleNotFoundError('No module named {missing}', name='{missing}')"
+        )
+
+    def run(code):
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, cwd=tmp_path, env=environment, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def command(*arguments):
+        return run(ALONE.format(arguments=list(arguments)))
+
+    assert "lab" not in command("--help").split()
+    assert "no method 'cr5'; there are none installed" in run(
+        "from paragloss import train, InputError\ntry: train('cr5', [])\nexcept InputError as e: print(e)"
+    )
+    assert "720 queries" in command("demo", "--into", "shown")
+    (tmp_path / "asked.jsonl").write_text('{"id": "q", "lang": "en", "text": "how do bees make honey"}\n')
+    (tmp_path / "qrels").write_text("q 0 bees.de 1\n")
+    command("search", "--in", "shown/collection", "--queries", "asked.jsonl", "--run", "found.trec", "--to", "de")
+    assert "RR" in command("eval", "found.trec", "qrels", "--measures", "RR")
+    loaded = run("import sys, paragloss.server.application, paragloss.server.run; print(sorted(sys.modules))")
+    assert "paragloss.server.run" in loaded
+    assert "paragloss.lab" not in loaded
+
+
+METHOD = '''"""Adds: a method of somebody else's, every word a random direction."""
+
+import numpy as np
+
+from paragloss.encoders.bag import BagEncoder
+from paragloss.lab.learning.counting import count
+
+
+def fit(aligned, *, dim: int = 300, seed: int = 0) -> BagEncoder:
+    """One random direction for every concept's number, summed over its words."""
+    counted, concepts = count(aligned, stem=True, max_terms=1000, min_df=1, lengths=None)
+    directions = np.random.default_rng(seed).normal(size=(concepts, dim)).astype(np.float32)
+    vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
+    table = np.vstack([part.counts.T @ directions[part.concepts] for part in counted.values()]).astype(np.float32)
+    return BagEncoder.stacked(vocabularies, table, meta={"method": "adds"})
+'''
+
+
+def test_a_stranger_s_package_adds_a_method(tmp_path):
+    home = tmp_path / "site"
+    (home / "adds-1.0.dist-info").mkdir(parents=True)
+    (home / "adds-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: adds\nVersion: 1.0\n")
+    (home / "adds-1.0.dist-info" / "entry_points.txt").write_text("[paragloss.methods]\nadds = adds_method\n")
+    (home / "adds_method.py").write_text(METHOD)
+    rows = [
+        {"concept": str(i), "lang": lang, "title": f"{lang}{i}", "text": f"{lang}word{i} {lang}more{i}"}
+        for i in range(8)
+        for lang in ("en", "fr", "it")
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    environment = {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{ROOT / 'src'}"}
+
+    def run(*arguments):
+        done = subprocess.run(
+            [sys.executable, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert "adds" in run("-m", "paragloss", "train", "--help")
+    assert "--dim" in run("-m", "paragloss", "train", "adds", "--help")
+    run("-m", "paragloss", "train", "adds", "rows.jsonl", "--out", "model", "--dim", "8")
+    run("-m", "paragloss", "index", "rows.jsonl", "--into", "library", "--model", "model")
+    assert "model" in run("-m", "paragloss", "info", "library")
+    contract = str(ROOT / "tests" / "lab" / "methods" / "test_contract.py")
+    assert "passed" in run("-m", "pytest", "-q", contract, "-k", "adds and (shape or batch)", "-p", "no:xdist")
