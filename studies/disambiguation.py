@@ -18,7 +18,7 @@ from paragloss.formats.dictionaries import read_entries
 from paragloss.lab.methods import parallel
 from paragloss.lab.recipes import tasks
 from paragloss.lab.recipes.sets import drawn, in_all, share, split
-from paragloss.lab.recipes.tables import results_page
+from paragloss.lab.recipes.tables import results
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Concept
 
@@ -72,7 +72,7 @@ def measured(folder: Path, lang: str, task: tasks.Task, texts: list[Concept]) ->
         parallel.fit(texts).save(f"{place}/pairs")
         lines = {name: line for name, line in SYSTEMS.items() if lang in TAGGED or ",pos" not in line}
         systems = {f"{name} {way}": line.format(way) for name, line in lines.items() for way in MATCHINGS}
-        found = results_page._asked([task], [f"{place}/words", f"{place}/pairs"], systems, Path(place))
+        found = results._asked([task], [f"{place}/words", f"{place}/pairs"], systems, Path(place))
     ids = [query.id for query in task.queries]
     return {name: dict(zip(ids, found[f"{task.name} | {name}"]["measure"], strict=True)) for name in systems}
 

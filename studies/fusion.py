@@ -35,7 +35,6 @@ from paragloss.evaluation import compare, evaluate
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab import fairness
 from paragloss.lab.methods import cr5, table
-from paragloss.lab.recipes import results
 from paragloss.ranking import rank
 from paragloss.search import calibrated
 from paragloss.translation import default, word_table

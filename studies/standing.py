@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from paragloss.lab.recipes import tasks
-from paragloss.lab.recipes.tables import results_page
+from paragloss.lab.recipes.tables import results
 
 SETS = (("mdn", "fr"), ("mdn", "ru"), ("lohelp", "it"), ("lohelp", "ru"), ("ddtp", "fr"), ("ddtp", "ru"))
 WEIGHTS = (1, 0.7, 0.5, 0.35, 0.2)
@@ -27,7 +27,7 @@ def main() -> None:
     asked += [tasks.graded(lang, SIZES, smoke=False) for name, lang in SETS if name == "mdn"]
     systems = {f"{weight}": f"{weight}*bm25+model" for weight in WEIGHTS} | {"0": "model"}
     with tempfile.TemporaryDirectory() as place:
-        found = results_page._asked(asked, [results_page.held()], systems, Path(place))
+        found = results._asked(asked, [results.held()], systems, Path(place))
     for name, row in found.items():
         if "measure" in row:
             print(f"{name}: {np.mean(row['measure']):.3f}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer.main
 
-from paragloss.cli import program
+from paragloss.cli import app
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,7 +29,7 @@ def test_its_command_is_one_of_ours_and_others_need_keys():
     said = {name: rest for name, rest in instructions() if name in ("ENTRYPOINT", "CMD")}
     assert json.loads(said["ENTRYPOINT"]) == ["paragloss"]
     command, *arguments = json.loads(said["CMD"])
-    known = {flag for p in typer.main.get_command(program).commands[command].params for flag in p.opts}
+    known = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
     assert {word for word in arguments if word.startswith("--")} <= known
     assert "--keys" in arguments
 

@@ -16,6 +16,9 @@ from paragloss.types import Aligned, Concept, Document, Hit, Judgment, Qrels, Qu
 if TYPE_CHECKING:
     from paragloss.collection import Answer, Collection, Result, load, train
     from paragloss.evaluation import compare, evaluate, mean
+    from paragloss.formats.dictionaries import Entry
+    from paragloss.translation.dictionary import Dictionary
+    from paragloss.translation.glossary import Pair
 
 __version__ = "0.1.0"
 __all__ = [
@@ -23,13 +26,16 @@ __all__ = [
     "Answer",
     "Collection",
     "Concept",
+    "Dictionary",
     "Document",
+    "Entry",
     "Hit",
     "InputError",
     "Judgment",
     "LanguageError",
     "MissingExtraError",
     "ModelError",
+    "Pair",
     "ParaglossError",
     "Qrels",
     "Query",
@@ -47,6 +53,9 @@ __all__ = [
 _ROOMS = {
     "paragloss.collection": ("Answer", "Collection", "Result", "load", "train"),
     "paragloss.evaluation": ("compare", "evaluate", "mean"),
+    "paragloss.formats.dictionaries": ("Entry",),
+    "paragloss.translation.dictionary": ("Dictionary",),
+    "paragloss.translation.glossary": ("Pair",),
 }
 #: Names that were promised and are called otherwise now: what they are called, and the version they go with.
 RENAMED = {"Engine": ("Collection", "0.3")}

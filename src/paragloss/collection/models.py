@@ -15,7 +15,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import InputError, ModelError, ParaglossError
 from paragloss.formats.dictionaries import read_entries
 from paragloss.stores import model_files
-from paragloss.translation import tagging
+from paragloss.translation import default, tagging
 from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.types import Aligned, Encoder, Translator
 
@@ -64,6 +64,8 @@ def load(path: str | Path) -> Any:
     """
     if files := published.files(path):
         return published.encoder(files)
+    if str(path) == default.KIND and not Path(path).exists():
+        return default.open()
     if foreign(path):
         if cross_encoder.is_cross_encoder(path):
             return _whole(path, lambda: cross_encoder.CrossEncoder(path))

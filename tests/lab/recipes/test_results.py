@@ -14,7 +14,7 @@ from paragloss.errors import InputError
 from paragloss.evaluation import compare
 from paragloss.lab import advisor
 from paragloss.lab.recipes import claims, leaderboard, pages, runner
-from paragloss.lab.recipes import results as collecting
+from paragloss.lab.recipes import collected as collecting
 from paragloss.types import Hit
 
 ROOT = Path(__file__).parents[3]
@@ -148,7 +148,7 @@ def test_a_run_says_its_order_in_its_scores_alone():
 def test_another_reader_finds_the_same_figures_in_the_runs(tmp_path, monkeypatch):
     ir_measures = pytest.importorskip("ir_measures", reason="ir-measures does not install on this machine")
     from paragloss import demo
-    from paragloss.lab.recipes.tables import results_page as results
+    from paragloss.lab.recipes.tables import results as results
     from paragloss.lab.recipes.tasks import Task
 
     monkeypatch.setenv("PARAGLOSS_RUNS", str(tmp_path / "runs"))
@@ -241,7 +241,7 @@ def test_another_figure_in_a_document_is_noticed():
 
 
 FIGURE = re.compile(r"(?<![\w./])0?\.\d{3}(?![\w.])")
-COMMAND = re.compile(r"`[^`]*(paragloss [a-z]+|(recipes|benchmarks)/\w+\.py|make [a-z]+)[^`]*`")
+COMMAND = re.compile(r"`[^`]*(paragloss [a-z]+|(studies|benchmarks)/\w+\.py|make [a-z]+)[^`]*`")
 
 
 @pytest.mark.parametrize(

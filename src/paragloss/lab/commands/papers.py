@@ -36,8 +36,8 @@ def recipes(
         _write_docs(Path(docs), out)
         return
     if leaderboard:
+        from paragloss.lab.recipes import collected as collecting
         from paragloss.lab.recipes import leaderboard as boards
-        from paragloss.lab.recipes import results as collecting
 
         known = collecting.collect(Path(out)) if out else collecting.shipped()
         print(f"{boards.write(known, Path(leaderboard))} files in {leaderboard}")
@@ -71,7 +71,7 @@ def advise(
 ) -> None:
     """Look at a corpus and this machine: which pipeline, what to expect of it, what would help, which commands."""
     from paragloss.lab.advisor import advise
-    from paragloss.lab.recipes import results as collecting
+    from paragloss.lab.recipes import collected as collecting
 
     said = advise(paths, collecting.shipped(), lang=lang)
     if as_json:
@@ -132,8 +132,8 @@ def _write_docs(docs: Path, measured: str) -> None:
     """From what the package knows, and what was measured under a folder, if one is named."""
     import json
 
+    from paragloss.lab.recipes import collected as collecting
     from paragloss.lab.recipes import pages
-    from paragloss.lab.recipes import results as collecting
 
     if not docs.is_dir():
         raise InputError(f"--docs {docs}: there is no such folder")

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from paragloss.lab.recipes import claims, webpage
+from paragloss.lab.recipes.collected import KINDS, averages, of_kind, systems_of
 from paragloss.lab.recipes.markdown_tables import figure, grid, table
-from paragloss.lab.recipes.results import KINDS, averages, of_kind, systems_of
 
 _BLOCK = re.compile(r"(<!-- recipe: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _TASKS = re.compile(r"(<!-- tasks: ([a-z, ]+): ([^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -113,7 +113,8 @@ def _introduction(results: Mapping[str, Any]) -> list[str]:
     return [
         "Made by `paragloss recipes results` and `paragloss recipes --docs docs --out results`; nothing is typed by",
         f"hand. Learned systems have up to {seeds} seeds: mean ± standard deviation. Tasks, splits and sizes are those",
-        "of `lab/recipes/tasks.py`. `fast` is what `paragloss search` does with the default model (its held",
+        "of `src/paragloss/lab/recipes/tasks.py`. `fast` is what `paragloss search` does with the default model "
+        "(its held",
         "build, which has not seen what is asked), `best` is `fast` with e5; `own` adds a table and Cr5 learned from",
         "the training part of the same collection. An empty cell: the system does not go between these languages",
         "(a machine translates English to Spanish only, dictionaries and tables go one way), or it was not measured.",

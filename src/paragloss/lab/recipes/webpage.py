@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from paragloss.lab.recipes.collected import KINDS, averages, of_kind, systems_of
 from paragloss.lab.recipes.plots import panels
-from paragloss.lab.recipes.results import KINDS, averages, of_kind, systems_of
 
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c;background:#fff}
