@@ -35,6 +35,7 @@ from paragloss.evaluation import compare, evaluate
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab import fairness
 from paragloss.lab.methods import cr5, table
+from paragloss.lab.recipes import collected
 from paragloss.ranking import rank
 from paragloss.search import calibrated
 from paragloss.translation import default, word_table
@@ -206,10 +207,10 @@ def tabled(place: Path) -> None:
 
 
 def keep(place: Path) -> None:
-    """Into the package's results.json, which README and docs/fusion.md are written from."""
-    known = json.loads(results.SHIPPED.read_text(encoding="utf-8"))
+    """Into the package's collected.json, which README and docs/fusion.md are written from."""
+    known = json.loads(collected.SHIPPED.read_text(encoding="utf-8"))
     text = json.dumps({**known, "fusion": overview(place)}, ensure_ascii=False, indent=1)
-    results.SHIPPED.write_text(text + "\n", encoding="utf-8")
+    collected.SHIPPED.write_text(text + "\n", encoding="utf-8")
 
 
 def _pooled(pairs: Mapping[str, Mapping[str, Mapping[str, float]]], system: str) -> dict[str, float]:
