@@ -3,13 +3,13 @@
     python benchmarks/mutants.py FOLDER [--sample 150] [--seed 0] [--part 1/1] [--state mutants.json] [--seconds S]
     python benchmarks/mutants.py FOLDER --again SURVIVORS
 
-FOLDER is one of models, translation, search, evaluation, clicks. A fault is another comparison, sign, constant, truth,
-`and` for `or`, a condition turned round, a statement left out; messages, annotations, docstrings and assertions (also
-zip's strictness) are left alone. Each is tried in a process forked from one that has imported the libraries but none of
-our code: the module is loaded with the fault in it, and the tests named below run until one fails. mutmut and
-cosmic-ray start a process of pytest for each, which takes longer to import than the tests to run. Survivors are printed
-with their line, to be looked at; --again tries those of such a list once more, each where its module now has the same
-text, nearest to the line it had.
+FOLDER is one of models, translation, search, evaluation, clicks, recipes, learning, solving, descent. A fault is
+another comparison, sign, constant, truth, `and` for `or`, a condition turned round, a statement left out; messages,
+annotations, docstrings and assertions (also zip's strictness) are left alone. Each is tried in a process forked from
+one that has imported the libraries but none of our code: the module is loaded with the fault in it, and the tests
+named below run until one fails. mutmut and cosmic-ray start a process of pytest for each, which takes longer to
+import than the tests to run. Survivors are printed with their line, to be looked at; --again tries those of such a
+list once more, each where its module now has the same text, nearest to the line it had.
 """
 
 from __future__ import annotations
@@ -63,6 +63,44 @@ STANDS = {
         "inner": "sounds", "neighbours": "table", "phrases": "table", "sounds": "inner", "table": "bitext default",
         "transliteration": "dictionary", "compounds": "default", "init": "default", "model": "default inner",
         "rows": "default", "unpacked": "default", "words": "default", "packing": "default",
+    },
+}  # fmt: skip
+#: Of folders whose modules are tested elsewhere: the files below tests/ that stand for a module, or for any ("").
+ELSEWHERE = {
+    "recipes": {
+        "": "recipes/test_by_hand.py recipes/test_smooth_figures.py recipes/test_thesis.py recipes/test_searchlog.py",
+        **dict.fromkeys(("tasks", "fields", "sets"), "recipes/test_tasks.py recipes/test_by_hand.py"),
+        **dict.fromkeys(
+            ("running", "adhoc", "smooth_table_2", "xcnn_table_1"),
+            "recipes/test_by_hand.py recipes/test_recipes.py",
+        ),
+        **dict.fromkeys(
+            ("claims", "collecting", "pages", "advising", "leaderboard", "computed", "webpage", "showing", "verdicts"),
+            "recipes/test_results.py recipes/test_recipes.py",
+        ),
+        "phrasal": "recipes/test_phrasal.py", "originals": "recipes/test_originals.py",
+    },
+    "solving": {
+        "": "models/test_cr5.py", "lists": "solving/test_lists.py", "oriented": "models/test_opca.py",
+        "maps": "models/test_alignment_rules.py models/test_alignment.py",
+        "spectral": "models/test_lsi.py models/test_cca.py",
+    },
+    "learning": {
+        "": "learning/test_counting.py models/test_cr5.py models/test_contract.py",
+        "firststage": "learning/test_firststage.py",
+        "monolingual": "learning/test_counting.py models/test_alignment.py",
+        "pairs": "models/test_ordinal.py models/test_knrm_learning.py",
+        "relevance": "learning/test_relevance.py", "sampling": "learning/test_sampling.py models/test_ordinal.py",
+        "settings": "learning/test_counting.py test_settings.py",
+        "smoothness": "learning/test_counting.py learning/test_smoothness.py",
+        "starting": "learning/test_starting.py",
+    },
+    "descent": {
+        "": "descent/test_descent.py", "conjugate": "descent/test_conjugate.py", "resident": "descent/test_resident.py",
+        "autoencoder": "models/test_bae_pieces.py models/test_bae.py", "adversarial": "models/test_alignment.py",
+        "contrast": "models/test_s2net_pieces.py models/test_xcnn_pieces.py models/test_s2net.py models/test_xcnn.py",
+        "kernels": "models/test_knrm.py descent/test_descent.py models/test_knrm_learning.py",
+        **dict.fromkeys(("graded", "towers"), "models/test_ordinal.py models/test_ordinal_fit.py"),
     },
 }  # fmt: skip
 QUICK = {"models": ["tests/models/test_settings_page.py"], "translation": ["tests/models/test_settings_page.py"]}
@@ -170,6 +208,8 @@ def tests_of(folder: str, path: Path) -> list[list[str]]:
     """The tests of the folder, those of the module's own name first, pieces (which are quick) before the whole; of a
     folder in STANDS only these and its own."""
     stem = path.stem.strip("_")
+    if folder in ELSEWHERE:
+        return [[f"tests/{name}" for name in ELSEWHERE[folder].get(stem, ELSEWHERE[folder][""]).split()]]
     found = sorted((ROOT / "tests" / folder).glob("test_*.py"), key=lambda test: _order(stem, test.stem))
     whole = [[str(test.relative_to(ROOT)) for test in found] + BESIDE.get(folder, [])]
     if folder not in STANDS:
@@ -227,10 +267,14 @@ def main() -> None:
     state: dict[str, Any] = {"tried": 0, "survivors": []}
     if options.state and options.state.exists():
         state = json.loads(options.state.read_text())
-    for path in sorted({path for path, _ in chosen[state["tried"] :]} if options.folder in STANDS else files[:1]):
-        if noticed(options.folder, path, path.read_text()):
+    within = options.folder in STANDS.keys() | ELSEWHERE
+    fine: dict[str, bool] = {}  # the same tests are tried once without any fault
+    for path in sorted({path for path, _ in chosen[state["tried"] :]} if within else files[:1]):
+        asked = str(tests_of(options.folder, path))
+        fine[asked] = fine[asked] if asked in fine else not noticed(options.folder, path, path.read_text())
+        if not fine[asked]:
             print(f"the tests of {path.relative_to(ROOT)} fail without any fault", flush=True)
-            chosen = [one for one in chosen if one[0] != path] if options.folder in STANDS else []
+            chosen = [one for one in chosen if one[0] != path] if within else []
     until = time.monotonic() + options.seconds
     for path, number in chosen[state["tried"] :]:
         if time.monotonic() > until:

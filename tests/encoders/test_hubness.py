@@ -29,6 +29,13 @@ def test_worked_by_hand():
     np.testing.assert_allclose(Queries(encoder, csls=False).encode(["sun"], "en"), [[1, 0, 0]])
 
 
+def test_a_document_s_neighbours_are_of_other_languages():
+    encoder = tiny()
+    encoder.reference = {"en": np.array([[0, 1]], np.float32), "fr": np.array([[1, 0]], np.float32)}
+    # By the French one r(sun) would be 1 and r(rain) .6; by both .5 and .7.
+    np.testing.assert_allclose(Documents(encoder).encode(["sun", "rain"], "fr")[:, 2], [0, -0.4], atol=1e-6)
+
+
 def test_titles_are_the_reference_and_the_first_words_where_there_is_none():
     aligned = [Concept("a", {"en": "rain rain", "fr": "sun"}, {"en": "sun"})]
     rows = reference(tiny(), aligned)

@@ -42,6 +42,14 @@ def test_values_worked_by_hand(name, value):
     assert measured(name)["q1"] == pytest.approx(value, abs=1e-9)
 
 
+def test_the_first_of_any_grade_and_the_first_of_the_highest():
+    run = {"q": [Hit("none", 3.0), Hit("partly", 2.0), Hit("most", 1.0)]}
+    found = evaluate(run, {"q": {"partly": 1, "most": 2}}, ["MRR_r", "MRR_mr", "P_r@5", "P_mr@2"])
+    assert {name: scores["q"] for name, scores in found.items()} == {
+        "MRR_r": 1 / 2, "MRR_mr": pytest.approx(1 / 3), "P_r@5": 2 / 5, "P_mr@2": 0.0,
+    }  # fmt: skip
+
+
 def test_a_query_that_found_nothing_counts_as_zero():
     assert measured("RR")["q2"] == 0
     assert mean(evaluate(RUN, QRELS, ["RR"])) == {"RR": pytest.approx(0.25)}

@@ -5,7 +5,7 @@ import pytest
 
 from paragloss.errors import InputError
 from paragloss.lab import judgments
-from paragloss.types import Concept, Judged
+from paragloss.types import Concept, Judged, Query
 
 CONCEPTS = [
     Concept("sun", {"en": "The Sun is a star. It shines.", "fr": "Le Soleil est une étoile."}, {"en": "Sun"}),
@@ -102,3 +102,12 @@ def test_drawing_every_unjudged_document_gives_exactly_those():
     assert not {4} & set(drawn[2])
     with pytest.raises(InputError, match=r"4 irrelevant.*only 3"):
         judgments.draw(indptr, known, 5, 4, np.random.default_rng(0))
+
+
+def test_queries_that_would_tell_each_other_s_answer_are_one_family():
+    said = {"a": "Red sun", "b": "blue", "c": "red sun", "d": "green", "e": "grey", "f": "black"}
+    qrels = {"a": {"x": 2}, "b": {"y": 2, "x": 1}, "c": {"z": 1}, "d": {"y": 2, "w": 2}, "e": {"w": 2}, "f": {"x": 1}}
+    families = judgments.families(Judged([Query(id, text, "en") for id, text in said.items()], {}, qrels))
+    # a and c say the same; b and d want y, d and e want w; what is partly relevant (x to b and f) joins nobody.
+    together = {tuple(sorted(id for id in said if families[id] == name)) for name in families.values()}
+    assert together == {("a", "c"), ("b", "d", "e"), ("f",)}

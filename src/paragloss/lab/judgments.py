@@ -115,6 +115,25 @@ def split(
     return divided
 
 
+def families(judged: Judged) -> dict[str, str]:
+    """Query -> a query it is one with: those of the same words, or with a document that is relevant (2) to both, also
+    by way of a third. Parted, one would tell the answer of the other."""
+    first: dict[tuple[str, str], str] = {}
+    one: dict[str, str] = {}
+
+    def root(query: str) -> str:
+        while one[query] != query:
+            query = one[query]
+        return query
+
+    for query in judged.queries:
+        one[query.id] = query.id
+        best = [("document", name) for name, grade in judged.qrels.get(query.id, {}).items() if grade >= RELEVANT]
+        for key in [("words", query.text.casefold()), *best]:
+            one[root(first.setdefault(key, query.id))] = root(query.id)
+    return {query.id: root(query.id) for query in judged.queries}
+
+
 def sample_irrelevant(judged: Judged, n: int = 40, *, seed: int = 0) -> Judged:
     """Add `n` different documents of grade 0 to each query, never one that is judged already."""
     names = list(judged.documents)

@@ -118,6 +118,32 @@ def test_the_best_epoch_is_kept_and_patience_ends_the_run():
     assert seen == history.epochs
 
 
+def test_the_rate_decays_by_its_factor_after_each_epoch():
+    p = {"p": torch.zeros((), requires_grad=True)}
+    seen = []
+    descend(p, lambda e, r: [None, None], lambda _: seen.append(float(p["p"].detach())) or p["p"],
+            epochs=3, learning_rate=1.0, optimizer="sgd", decay=0.5, seed=0)  # fmt: skip
+    assert [*seen, float(p["p"].detach())] == [0, -1, -2, -2.5, -3, -3.25, -3.5]
+
+
+def test_k_nrm_learns_from_every_triple_also_of_a_last_short_batch(monkeypatch):
+    from paragloss.lab.descent import kernel_networks
+
+    given = {}
+    monkeypatch.setattr(
+        kernel_networks, "descend", lambda parameters, batches, loss, **said: given.update(batches=batches)
+    )
+    model = kernel_networks.ranker(np.ones((3, 2), np.float32), (), np.random.default_rng(0), "cpu")
+    said = {"epochs": 1, "learning_rate": 0.1, "epsilon": 1e-5, "seed": 0}
+    triples = np.arange(15).reshape(3, 5)
+    kernel_networks.train(model, None, None, lambda epoch, rng: triples, batch=2, **said)
+    drawn = list(given["batches"](1, np.random.default_rng(0)))
+    assert [part.shape for part in drawn] == [(3, 2), (3, 2), (3, 1)]
+    together = np.hstack(drawn)
+    assert sorted(together[0].tolist()) == [0, 1, 2, 3, 4]
+    np.testing.assert_array_equal(together[1:] - together[0], [[5] * 5, [10] * 5])
+
+
 def test_clipping_bounds_the_norm_of_all_gradients_together():
     p = {"a": torch.zeros((), requires_grad=True), "t": torch.zeros(4, 1, requires_grad=True)}
     descend(p, lambda e, r: [torch.tensor([2])], lambda x: 3 * p["a"] + 4 * take(p["t"], x).sum(),

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-from paragloss.lab.learning.relevance import best_matches
+from paragloss.lab.learning.relevance import _tfidf, best_matches, bm25
 
 
 def rows(*texts, terms):
@@ -40,6 +40,14 @@ def plain_tfidf(counts, i, j):
     weights = dense * (np.log(len(dense) / np.maximum((dense > 0).sum(0), 1)) + 1)
     a, b = weights[i], weights[j]
     return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+
+
+def test_weights_are_those_of_the_formulas_term_by_term():
+    counts = rows("aab", "ac", "bddd", terms="abcd")
+    for weighed, plain in ((bm25, plain_bm25), (_tfidf, plain_tfidf)):
+        asked, answers = weighed(counts)
+        products = (asked @ answers.T).toarray()
+        assert products.tolist() == [pytest.approx([plain(counts, i, j) for j in range(3)], rel=1e-5) for i in range(3)]
 
 
 @pytest.fixture

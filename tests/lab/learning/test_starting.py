@@ -35,6 +35,12 @@ def test_vectors_are_laid_over_stems_and_the_share_of_what_was_found_is_told():
     assert share == pytest.approx(0.8)
 
 
+def test_without_vectors_nothing_is_laid_and_nothing_found():
+    table = np.zeros((1, 6), np.float32)
+    assert lay(table, Vocabulary("en", ["run"], [1], 1), {}) == 0.0
+    assert not table.any()
+
+
 def test_a_word_spelled_as_the_term_speaks_for_it_alone():
     vocabulary = Vocabulary("en", ["run"], [1], 1)
     table = np.zeros((1, 6), np.float32)

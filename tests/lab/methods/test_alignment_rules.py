@@ -103,8 +103,34 @@ def test_each_method_learns_its_own_map_from_the_pairs(method, expected):
 @pytest.mark.parametrize("method", alignment.METHODS)
 def test_what_each_paper_does_to_the_vectors_first(method):
     rows = SOURCE + 5
-    plain = rows if method in ("least-squares", "cca") else maps.unit(rows) if method == "svd" else maps.centred(rows)
-    np.testing.assert_array_equal(alignment._prepared(rows, method), plain)
+    plain = {"least-squares": rows, "cca": rows - rows.mean(axis=0), "svd": maps.unit(rows)}
+    np.testing.assert_allclose(alignment._prepared(rows, method), plain.get(method, maps.centred(rows)), atol=1e-6)
+
+
+def test_what_canonical_correlations_map_is_centred_as_what_they_learned_from():
+    """Two spaces that are one but for where their middle lies: every word finds its own translation by the cosine."""
+    words = NOISE.standard_normal((200, 4)).astype(np.float32)
+    vectors = {
+        lang: Vectors([f"{lang}{i}" for i in range(200)], words + shift) for lang, shift in (("aa", 3.0), ("bb", -1.0))
+    }
+    concepts = [Concept(str(i), {"aa": f"aa{i}", "bb": f"bb{i}"}) for i in range(200)]
+    taught = {("aa", "bb"): [(f"aa{i}", f"bb{i}") for i in range(100)]}
+    made = alignment.fit(concepts, method="cca", vectors=vectors, dictionary=taught, stem=False, min_df=1)
+    np.testing.assert_allclose(np.sum(made.words("aa") * made.words("bb"), axis=1), 1, atol=1e-3)
+
+
+def test_others_are_mapped_onto_the_language_that_is_named():
+    vectors = {
+        lang: Vectors([f"{lang}{i}" for i in range(30)], rows) for lang, rows in (("aa", SOURCE), ("bb", TARGET))
+    }
+    concepts = [Concept(str(i), {"aa": f"aa{i}", "bb": f"bb{i}"}) for i in range(30)]
+    taught = {("aa", "bb"): [(f"aa{i}", f"bb{i}") for i in range(30)]}
+    given = {"method": "least-squares", "vectors": vectors, "dictionary": taught, "stem": False, "min_df": 1}
+    made = alignment.fit(concepts, onto="bb", **given)
+    np.testing.assert_allclose(made.words("bb"), maps.unit(TARGET), atol=1e-6)
+    np.testing.assert_allclose(made.words("aa"), maps.unit(SOURCE @ maps.least_squares(SOURCE, TARGET)[0]), atol=1e-5)
+    with pytest.raises(ModelError, match="onto 'cc': expected one of aa, bb"):
+        alignment.fit(concepts, onto="cc", **given)
 
 
 def health(agreement, chance, mutual):

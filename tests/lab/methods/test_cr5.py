@@ -226,7 +226,7 @@ def test_tune_scores_every_lambda_on_concepts_kept_apart(tmp_path):
     tuning = cr5.tune(corpus(200), lambdas=(0.5, 1000.0), dim=30)
     assert set(tuning.scores) == {0.5, 1000.0}
     assert tuning.best == max(tuning.scores, key=tuning.scores.get)
-    assert tuning.queries == 80  # 40 concepts, two directions
+    assert tuning.queries == 400  # every concept once, two directions
     cr5.plot(tuning, tmp_path / "tuning.png")
     assert (tmp_path / "tuning.png").stat().st_size > 1000
 

@@ -1,5 +1,7 @@
 """Tuning cr5 and ordinal: what is kept apart, what is tried, and how it is told."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from corpora import sentences
@@ -10,29 +12,42 @@ from paragloss.errors import ModelError
 from paragloss.lab import judgments
 from paragloss.lab.methods import cr5, ordinal
 from paragloss.lab.solving import spectrum
-from paragloss.types import Concept
+from paragloss.types import Concept, Document, Judged, Query
 from paragloss.vocabulary import Vocabulary
 
 FEW = sentences(40, 0)
 
 
-def test_cr5_keeps_a_fifth_apart_and_learns_from_the_rest(monkeypatch):
-    seen = {}
-    plain = cr5._pose
-    monkeypatch.setattr(cr5, "_pose", lambda kept, **settings: seen.update(kept=kept) or plain(kept, **settings))
-    precision = cr5._precision
-    monkeypatch.setattr(cr5, "_precision", lambda model, apart: seen.update(apart=apart) or precision(model, apart))
-    tuning = cr5.tune(FEW, lambdas=(1.0,), dim=5, stem=False)
-    assert (len(seen["kept"]), len(seen["apart"]), tuning.queries) == (32, 8, 16)
-    assert {c.id for c in seen["kept"]} | {c.id for c in seen["apart"]} == {c.id for c in FEW}
+def test_cr5_asks_every_concept_once_of_a_model_that_never_saw_it(monkeypatch):
+    seen = []
+    plain, precision = cr5._pose, cr5._precision
+    monkeypatch.setattr(cr5, "_pose", lambda kept, **settings: seen.append(kept) or plain(kept, **settings))
+    monkeypatch.setattr(cr5, "_precision", lambda model, apart: seen.append(apart) or precision(model, apart))
+    tuning = cr5.tune(FEW, lambdas=(1.0,), folds=3, dim=5, stem=False)
+    names = [[c.id for c in part] for part in seen]
+    for kept, apart in zip(names[::2], names[1::2], strict=True):
+        assert sorted(kept + apart) == sorted(c.id for c in FEW), "all of a concept's languages are in one fold"
+    assert sorted(name for apart in names[1::2] for name in apart) == sorted(c.id for c in FEW)
+    assert [len(part) for part in names] == [26, 14, 27, 13, 27, 13]
+    assert tuning.queries == 80, "forty concepts, two directions"
+    seen.clear()
     cr5.tune(FEW, lambdas=(1.0,), held_out=3, dim=5, stem=False)
-    assert len(seen["apart"]) == 3
+    assert [len(part) for part in seen] == [26, 3, 27, 3, 27, 3]
+
+
+def test_cr5_takes_the_lambda_that_is_best_over_all_folds(monkeypatch):
+    # Fold by fold: .5 finds .2, 1., .0; 2 finds .6, .5, .4. The first and the best single fold would both say .5 or 2.
+    told = iter([0.2, 0.6, 1.0, 0.5, 0.0, 0.4])
+    monkeypatch.setattr(cr5, "_precision", lambda model, apart: (next(told), len(apart)))
+    tuning = cr5.tune(FEW, lambdas=(0.5, 2.0), dim=5, stem=False)
+    assert tuning.scores == pytest.approx({0.5: 0.4, 2.0: 0.5})
+    assert (tuning.best, tuning.queries) == (2.0, 40)
 
 
 def test_cr5_says_what_it_cannot_tune():
-    with pytest.raises(ModelError, match="4 concepts are too few to keep some apart: give at least 5"):
-        cr5.tune(FEW[:4])
-    assert cr5.tune(FEW[:5], lambdas=(1.0,), stem=False).queries == 2
+    with pytest.raises(ModelError, match="5 concepts are too few for 3 folds: give at least 6"):
+        cr5.tune(FEW[:5])
+    assert cr5.tune(FEW[:6], lambdas=(1.0,), stem=False).queries == 12
     with pytest.raises(ModelError, match="at least one value"):
         cr5.tune(FEW, lambdas=())
 
@@ -52,8 +67,8 @@ def test_cr5_goes_on_from_the_directions_of_the_lambda_before_where_it_converges
     plain = lambda regression, *, start, **said: spectrum.leading(regression, **said)  # noqa: E731
     monkeypatch.setattr(cr5, "leading", note)
     monkeypatch.setattr(cr5, "closed_form", None)
-    cr5.tune(FEW, lambdas=(0.5, 2.0, 1.0), dim=5, stem=False, solver=solver, device="numpy")
-    assert tried == list(zip((0.5, 2.0, 1.0), [solver] * 3, starts, strict=True))
+    cr5.tune(FEW, lambdas=(0.5, 2.0, 1.0), folds=2, dim=5, stem=False, solver=solver, device="numpy")
+    assert tried == 2 * list(zip((0.5, 2.0, 1.0), [solver] * 3, starts, strict=True))
 
 
 def test_cr5_solves_few_documents_by_the_closed_form(monkeypatch):
@@ -150,3 +165,19 @@ def test_ordinal_learns_from_the_folds_that_it_does_not_test_on(monkeypatch):
         assert (said["thresholds"], said["negatives"], said["seed"], said["dim"]) == ((0.2, 0.7), 4, 1, 7)
     # Epsilon and the mean of 1, 2, 3 hundredths, then of 4, 5, 6: best first.
     assert [(t.epsilon, round(t.measure, 6)) for t in trials] == [(0.5, 0.55), (0.25, 0.27)]
+
+
+def test_ordinal_parts_no_queries_that_would_tell_each_other_s_answer(monkeypatch):
+    asked = [Query(f"{way}{i}", f"{way} {i}", "en") for i in range(12) for way in ("title", "text")]
+    documents = {str(i): Document(str(i), f"texte {i}", "fr") for i in range(12)}
+    judged = Judged(asked, documents, {query.id: {query.text.split()[1]: 2} for query in asked})
+    seen = []
+
+    def fit(rest, *, validation, **_):
+        seen.append([{query.text.split()[1] for query in part.queries} for part in (rest, *validation)])
+        return SimpleNamespace(meta={"ndcg@5": 0.5})
+
+    monkeypatch.setattr(ordinal, "fit_judged", fit)
+    ordinal.tune(judged, thresholds=((0.2, 0.7),), epsilons=(1.0,), negatives=2)
+    assert all(not learned & held for learned, held in seen)
+    assert sorted(len(held) for _, held in seen) == [4, 4, 4]

@@ -4,6 +4,7 @@ import json
 import os
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from test_cli import paragloss_
 
@@ -75,6 +76,12 @@ def test_a_table_shows_means_and_spreads(counted, tmp_path):
     shown = markdown_tables.table(runner.run("counted", tmp_path, seeds=[0, 1]).as_json())
     assert "| good | .750 |" in shown
     assert "| bad | .062 ± .062 |" in shown  # (0 + 0.125) / 2, and each is 0.0625 away
+
+
+def test_cells_hold_numbers_of_any_kind(tmp_path):
+    runner._write(tmp_path / "a.json", {"rows": np.array([0.5, 1.0]), "mean": np.float32(0.25), "λ": 1})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"rows": [0.5, 1.0], "mean": 0.25, "λ": 1}
+    assert [file.name for file in tmp_path.iterdir()] == ["a.json"], "whole or not at all"
 
 
 def test_one_part_can_be_measured_alone(counted, tmp_path):

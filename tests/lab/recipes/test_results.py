@@ -294,6 +294,14 @@ def test_advice_with_an_encoder_and_with_pairs_of_one_s_own(tmp_path):
     assert said.corpus.aligned["en-fr"] == 460
 
 
+def test_long_documents_are_advised_by_pages_and_short_ones_by_sentences():
+    told = {"documents, ddtp, en-fr": [0.9], "sentences, tatoeba, en-fr": [0.4], "questions, news, en-fr": [0.6]}
+    results = {"tasks": {name: {"systems": {"fast": value}} for name, value in told.items()}, "costs": {}}
+    for long, mean in ((True, 0.75), (False, 0.5)):
+        (found,) = advisor.expected(results, ["fr"], ["fast"], long=long)
+        assert (found[1], found[2]) == (pytest.approx(mean), 2)
+
+
 def test_advice_where_the_default_model_does_not_know_a_language(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "a", "lang": "qu", "text": "Kay simiqa runasimi sutiyuq"}\n')
     said = advisor.advise([str(tmp_path / "a.jsonl")], known(), here=laptop())

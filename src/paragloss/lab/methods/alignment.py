@@ -48,6 +48,7 @@ def fit(
     window: Annotated[int, Setting("How far apart two words count as near, for word vectors.", least=1, most=100)] = 5,
     rounds: Annotated[int, Setting("How often procrustes and advrefine refine their map.", least=0, most=1000)] = 5,
     keep: Annotated[float, Setting("The share of directions that svd and cca leave.", above=0, most=1)] = 1.0,
+    onto: Annotated[str, Setting("The language others are mapped onto; if none, the one with most documents.")] = "",
     epochs: Annotated[int, Setting("Epochs of the adversary (advrefine).", least=1, most=100_000)] = 5,
     steps: Annotated[int, Setting("Steps of an epoch (advrefine).", least=1, most=1_000_000)] = 1000,
     hidden: Annotated[int, Setting("How wide the adversary is (advrefine).", least=1, most=100_000)] = 512,
@@ -55,7 +56,7 @@ def fit(
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 3,
 ) -> BagEncoder:
-    """Map every language onto the one with most documents (ties: first in the alphabet).
+    """Map every language onto one: `onto`, or that with most documents (ties: first in the alphabet).
 
     `vectors` are used as they are given; without them, they are trained on each language's own texts
     (`monolingual.train`). `dictionary` likewise; without one, the pairs are identical strings and words that occur
@@ -63,7 +64,9 @@ def fit(
     follow procrustes and advrefine; `keep` is the share of directions that svd and cca leave (two languages only).
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
-    hub = min(counted, key=lambda lang: (-len(counted[lang].concepts), lang))
+    hub = onto or min(counted, key=lambda lang: (-len(counted[lang].concepts), lang))
+    if hub not in counted:
+        raise ModelError(f"onto {hub!r}: expected one of {', '.join(counted)}")
     making = {"dim": dim, "seed": seed, "window": window, "trainer": trainer}
     vocabularies, spaces = _spaces(aligned, counted, vectors, making)
     spaces = {lang: _prepared(rows, method) for lang, rows in _same_width(spaces, trained=vectors is None).items()}
@@ -198,8 +201,10 @@ def _same_width(spaces: dict[str, Floats], *, trained: bool) -> dict[str, Floats
 
 def _prepared(rows: Floats, method: str) -> Floats:
     """What each paper does to the vectors before it learns a map."""
-    if method in ("least-squares", "cca"):
+    if method == "least-squares":
         return np.asarray(rows, np.float32)
+    if method == "cca":
+        return maps.without_mean(rows)
     return maps.unit(rows) if method == "svd" else maps.centred(rows)
 
 

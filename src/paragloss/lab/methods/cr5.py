@@ -23,7 +23,7 @@ from paragloss.ranking import nearest
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
-LAMBDAS = (0.25, 0.5, 1.0, 2.0, 4.0)
+LAMBDAS = (0.1, 0.3, 1.0, 3.0)
 Lambda: TypeAlias = Annotated[
     float, Setting("How much large word weights cost; the paper tries 0.5 to 6.", above=0, most=1e9)
 ]
@@ -114,7 +114,7 @@ def _pose(
 
 
 class Tuning(NamedTuple):
-    """Precision at 1 on held-out concepts, mean over all directed pairs of languages, for each λ tried."""
+    """Precision at 1 on held-out concepts, mean over folds and all directed pairs of languages, for each λ tried."""
 
     scores: Mapping[float, float]
     best: float
@@ -126,28 +126,33 @@ def tune(
     aligned: Aligned,
     *,
     lambdas: Annotated[Sequence[float], Setting("The values of lambda to try.", above=0, most=1e9)] = LAMBDAS,
-    held_out: Annotated[int, Setting("How many concepts to keep apart, a fifth of them at most.", least=1)] = 1000,
+    folds: Annotated[int, Setting("How many parts the concepts are dealt into.", least=2, most=1000)] = 3,
+    held_out: Annotated[int, Setting("At most so many concepts of a part ask.", least=1)] = 1000,
     seed: Seed = 0,
     **settings: Annotated[Any, _pose],
 ) -> Tuning:
-    """Try each λ on concepts kept apart: `held_out` of them, a fifth at most, drawn by `seed`.
+    """Try each λ by cross-validation: concepts, each with all its languages, are dealt into `folds` parts, and those
+    of a part find each other by a model of the other parts.
 
-    Texts are cut and counted once; each λ starts from the directions found for the one before it. `settings` are
-    those of `_pose`: dim, stem, max_terms, min_df, lengths, solver, device.
+    Texts of a part are cut and counted once; each λ starts from the directions found for the one before it. `settings`
+    are those of `_pose`: dim, stem, max_terms, min_df, lengths, solver, device.
     """
     if not lambdas:
         raise ModelError("lambdas (): expected at least one value to try")
+    if len(aligned) < 2 * folds:
+        raise ModelError(f"{len(aligned)} concepts are too few for {folds} folds: give at least {2 * folds}")
     order = np.random.default_rng(seed).permutation(len(aligned)).tolist()
-    aside = min(held_out, len(aligned) // 5)
-    if not aside:
-        raise ModelError(f"{len(aligned)} concepts are too few to keep some apart: give at least 5")
-    apart, kept = [aligned[i] for i in order[:aside]], [aligned[i] for i in order[aside:]]
-    posed = _pose(kept, seed=seed, **settings)
-    scores: dict[float, float] = {}
+    scores: dict[float, list[float]] = {lambda_: [] for lambda_ in lambdas}
     queries = 0
-    for lambda_, solution in _along(posed, lambdas):
-        scores[lambda_], queries = _precision(_encoder(posed.counted, solution, {}), apart)
-    return Tuning(scores, max(scores, key=lambda value: scores[value]), queries)
+    for fold in range(folds):
+        posed = _pose([aligned[i] for n, i in enumerate(order) if n % folds != fold], seed=seed, **settings)
+        apart = [aligned[i] for i in order[fold::folds][:held_out]]
+        for lambda_, solution in _along(posed, lambdas):
+            score, asked = _precision(_encoder(posed.counted, solution, {}), apart)
+            scores[lambda_].append(score)
+        queries += asked
+    means = {lambda_: float(np.mean(found)) for lambda_, found in scores.items()}
+    return Tuning(means, max(means, key=lambda value: means[value]), queries)
 
 
 def _along(posed: _Posed, lambdas: Sequence[float]) -> Iterator[tuple[float, Solution]]:

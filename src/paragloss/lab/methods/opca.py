@@ -12,7 +12,7 @@ from typing import Annotated
 from paragloss.encoders.bag import BagEncoder
 from paragloss.lab.learning.counting import count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
-from paragloss.lab.solving.oriented import oriented
+from paragloss.lab.solving.oriented import GAMMA, oriented
 from paragloss.types import Aligned
 from paragloss.vocabulary import weigh
 
@@ -23,7 +23,7 @@ def fit(
     *,
     dim: Dim = 300,
     seed: Seed = 0,
-    gamma: Annotated[float, Setting("What is added to the noise along every direction.", above=0, most=1e6)] = 0.3,
+    gamma: Annotated[float, Setting("What is added to the noise along every direction.", above=0, most=1e6)] = GAMMA,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 2,

@@ -253,9 +253,11 @@ def tune(
 ) -> list[Trial]:
     """Every combination of thresholds and epsilon by cross-validation over the queries, best first.
 
-    The held-out fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
+    Queries of the same words, or with the same relevant document, are in one fold (`judgments.families`). The held-out
+    fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
     """
-    parts = judgments.split(judged, [1] * folds, seed=seed)
+    families = judgments.families(judged)
+    parts = judgments.split(judged, [1] * folds, seed=seed, family=families.__getitem__)
     trials = []
     for edges, epsilon in product(map(tuple, thresholds), epsilons):
         measures = []

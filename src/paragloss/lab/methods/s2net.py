@@ -33,7 +33,7 @@ from paragloss.lab.settings import (
     Stem,
     checked,
 )
-from paragloss.methods import method
+from paragloss.lab.solving.oriented import GAMMA, oriented
 from paragloss.types import Aligned, Floats
 from paragloss.vocabulary import Vocabulary, weigh
 
@@ -77,10 +77,8 @@ def fit(
     if isinstance(start, str) and start not in STARTS:
         raise ModelError(f"start {start!r}: expected one of {', '.join(STARTS)}, or a linear model")
     cutting: dict[str, Any] = {"stem": stem, "max_terms": max_terms, "min_df": min_df}
-    if start == "opca":
-        start = method("opca").fit(aligned, dim=dim, seed=seed, **cutting)
     rng = np.random.default_rng(seed)
-    counted, table = _begun(aligned, start, dim, rng, cutting)
+    counted, table = _begun(aligned, start, dim, seed, rng, cutting)
 
     import torch
 
@@ -97,7 +95,7 @@ def fit(
         scale=scale,
         negatives=negatives,
         optimizer=optimizer,
-        learning_rate=learning_rate / 10 if isinstance(start, BagEncoder) else learning_rate,
+        learning_rate=learning_rate if start == "random" else learning_rate / 10,
         batch=batch,
         epochs=epochs,
         patience=patience,
@@ -110,7 +108,7 @@ def fit(
 
 
 def _begun(
-    aligned: Aligned, start: str | BagEncoder, dim: int, rng: np.random.Generator, cutting: Mapping[str, Any]
+    aligned: Aligned, start: str | BagEncoder, dim: int, seed: int, rng: np.random.Generator, cutting: Mapping[str, Any]
 ) -> tuple[dict[str, Counted], Floats]:
     """The texts, and the table of all their terms as training finds it: (terms, dim)."""
     if isinstance(start, BagEncoder):
@@ -118,7 +116,12 @@ def _begun(
         table = np.concatenate([start.towers[lang].table for lang in counted])
     else:
         counted, _ = count(aligned, **cutting)
-        table = rng.standard_normal((sum(len(part.vocabulary) for part in counted.values()), dim), np.float32)
+        parts = list(counted.values())
+        if start == "opca":
+            rows = [weigh(part.counts, part.vocabulary.idf, "tfidf") for part in parts]
+            _, table = oriented(rows, [part.concepts for part in parts], dim=dim, gamma=GAMMA, seed=seed)
+        else:
+            table = rng.standard_normal((sum(len(part.vocabulary) for part in parts), dim), np.float32)
     return counted, np.asarray(table * (SPREAD / table.std()), np.float32)
 
 

@@ -22,11 +22,15 @@ def unit(rows: Floats) -> Floats:
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
+def without_mean(rows: Floats) -> Floats:
+    """Every dimension's mean over the words taken away; rows of zeros stay."""
+    known = np.any(rows != 0, axis=1)
+    return np.asarray(np.where(known[:, None], rows - rows[known].mean(axis=0), 0) if known.any() else rows, np.float32)
+
+
 def centred(rows: Floats) -> Floats:
-    """Unit rows with every dimension's mean taken away, and unit again; rows of zeros stay (Artetxe et al. 2016)."""
-    rows = unit(rows)
-    said = np.any(rows != 0, axis=1)
-    return unit(np.where(said[:, None], rows - rows[said].mean(axis=0), 0)) if said.any() else rows
+    """Unit rows with every dimension's mean taken away, and unit again (Artetxe et al. 2016)."""
+    return unit(without_mean(unit(rows)))
 
 
 def least_squares(source: Floats, target: Floats) -> Pair:
@@ -51,7 +55,8 @@ def both_rotated(source: Floats, target: Floats, *, keep: float = 1.0) -> Pair:
 
 def canonical(source: Floats, target: Floats, *, keep: float = 1.0, ridge: float = 1e-6) -> Pair:
     """Canonical correlations: Faruqui and Dyer, "Improving vector space word representations using multilingual
-    correlation", EACL 2014. `keep` is their share of directions, most correlated first.
+    correlation", EACL 2014. `keep` is their share of directions, most correlated first. What is mapped has to be
+    centred, as what is learned from is here (`without_mean`).
 
     `ridge`, in units of the mean variance, keeps directions the dictionary never shows from blowing up.
     """

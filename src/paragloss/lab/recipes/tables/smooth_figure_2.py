@@ -1,4 +1,4 @@
-"""Smooth learning's Figure 2: SOSL and squared error by score, for each of three classes, thresholds (0.2, 0.7)."""
+"""Smooth learning's Figure 2: SOSL and squared error by score, for each of three classes, thresholds (0, 0.5)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paragloss.lab.recipes.plots import lines
 from paragloss.lab.recipes.runner import Measured, Results
 
 MINUTES, DATA, SEEDS = 1, (), (0,)
-SCORES = tuple(round(float(score), 1) for score in np.arange(-1, 1.01, 0.1))
+SCORES = tuple(round(float(score), 1) + 0.0 for score in np.arange(-1, 1.01, 0.1))
 COLUMNS = tuple(f"r = {score}" for score in SCORES)
 
 
@@ -27,7 +27,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
 
 def _loss(loss: Any, grade: int) -> dict[str, float | list[float]]:
     scores = torch.tensor(SCORES, dtype=torch.float64)
-    values = [float(loss(scores[i : i + 1], torch.tensor([grade]), (0.2, 0.7)).mean()) for i in range(len(SCORES))]
+    values = [float(loss(scores[i : i + 1], torch.tensor([grade]), (0.0, 0.5)).mean()) for i in range(len(SCORES))]
     return dict(zip(COLUMNS, values, strict=True))
 
 

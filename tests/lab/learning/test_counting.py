@@ -1,0 +1,56 @@
+"""What methods learn from: word vectors and counted texts, by hand and against dense algebra."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from paragloss.lab.learning import counting, monolingual, smoothness
+from paragloss.lab.settings import _is_series
+from paragloss.types import Concept
+
+
+def test_vectors_factor_positive_pointwise_mutual_information():
+    counts = np.random.default_rng(0).integers(0, 6, (12, 12)).astype(np.float32)
+    rows = monolingual.ppmi_vectors(sp.csr_matrix(counts), dim=12, smoothing=0.75)
+    context = counts.sum(0) ** 0.75
+    joint = counts / counts.sum()
+    with np.errstate(divide="ignore"):
+        mutual = np.log(joint / (joint.sum(1, keepdims=True) * context / context.sum()))
+    U, S, _ = np.linalg.svd(np.maximum(mutual, 0))
+    np.testing.assert_allclose(rows @ rows.T, (U * S) @ U.T, atol=1e-3)  # rows are U S^.5
+
+
+def test_pairs_of_many_texts_are_counted_in_parts_as_at_once(monkeypatch):
+    texts = [np.random.default_rng(i).integers(0, 5, 7).astype(np.int32) for i in range(9)]
+    whole = monolingual.cooccurrences(texts, 5, window=3).toarray()
+    for most in (0, 75):  # 10 places x 6 pairs are 60 a text: parts of one, and of two
+        monkeypatch.setattr(monolingual, "_PAIRS", most)
+        np.testing.assert_allclose(monolingual.cooccurrences(texts, 5, window=3).toarray(), whole, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("documents", "fewest"), [(499, 1), (500, 2), (1000, 3)])
+def test_few_documents_may_have_words_of_one(documents, fewest):
+    """A word is in `fewest` documents or more: 1 of fewer than 500, 2 of fewer than 1,000, ..."""
+    texts = [f"common{i % 5}" for i in range(documents)]
+    for number, word in enumerate(("once", "twice twice", "thrice")):
+        for place in range(number + 1):
+            texts[10 * number + place] += f" {word}"
+    concepts = [Concept(str(i), {"en": text, "de": text}) for i, text in enumerate(texts)]
+    counted, _ = counting.count(concepts, stem=False, min_df=5, max_terms=100, lengths=None)
+    rare = {"once", "twice", "thrice"} & set(counted["en"].vocabulary.terms)
+    assert len(rare) == 4 - fewest
+
+
+def test_a_series_has_its_length_if_one_is_asked():
+    assert _is_series([1, 2], 2)
+    assert not _is_series([1, 2], 3)
+    assert _is_series((1, 2, 3), None)
+    assert not _is_series("ab", 2)
+    assert not _is_series(3, None)
+
+
+def test_stability_by_hand():
+    # power = 2 x .5 = 1: (2 x .5 x 3^2)^(1/2) x 16^(1/2) = 3 x 4 = 12; (1 + 1/1) / (9 - 1) x 12 = 3.
+    assert smoothness.stability(9, 16, c=0.5, lipschitz=3.0, smoothness=2.0) == pytest.approx(3.0)
+    # power = .5 x 1 = .5: 9^(2/3) x 8^(1/3) = 4.3267 x 2; (1 + 2) / 8 x that.
+    assert smoothness.stability(9, 8, c=0.5, lipschitz=3.0, smoothness=1.0) == pytest.approx(3 / 8 * 9 ** (2 / 3) * 2)
