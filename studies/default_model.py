@@ -88,7 +88,7 @@ def ranks(model: Translator, kind: str, lang: str, source: str = "en") -> np.nda
         clauses = [scoring.own_words(query) for query in asked.queries]
     else:
         clauses = [scoring.translated(query, lang, model, inner=True) for query in asked.queries]
-    return scoring.reciprocal_ranks(scoring.over_fields(clauses, documents), asked.right)
+    return scoring.reciprocal_ranks(scoring.scores(clauses, *documents), asked.right)
 
 
 def measure(work: Path, langs: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ PIPELINES = [
     "default",
     "table",
     "table:match=synonyms",
+    "table:match=psq",
     "table:match=each",
     "table:match=nested",
     "mix(default+3*table)",
@@ -82,7 +83,8 @@ def check(engine, query, *, k=5, exact=1e-4, **how):
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_pairs_of_words_sum_to_parts_and_parts_to_the_score(engine, pipeline):
     asked = questions([d for d in demo.documents() if d.lang == "en"], 6, seed=str(pipeline))
-    assert sum(check(engine, query, pipeline=pipeline) for query in asked)
+    exact = 2e-3 if pipeline and "knrm" in pipeline else 1e-4  # single precision, and large numbers that cancel
+    assert sum(check(engine, query, pipeline=pipeline, exact=exact) for query in asked)
 
 
 def test_a_query_whose_language_is_in_doubt_is_accounted_for_in_both(engine):
@@ -123,8 +125,8 @@ def test_a_clause_is_shared_out_by_what_each_word_adds_to_its_tf(tmp_path):
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")], default=False) as engine:
         text = "banque banque banque rive"
         engine.index([Document("a", text, "fr"), Document("b", "autre chose", "fr")])
-        why = engine.why(Query("", "bank", "en"), "a", pipeline="dict")
-        met = pairs(why, "dict")
+        why = engine.why(Query("", "bank", "en"), "a", pipeline="dict:psq")
+        met = pairs(why, "dict:psq")
         assert met["bank", "banque"]["score"] / met["bank", "rive"]["score"] == pytest.approx(9.0)
         assert sum(pair["score"] for pair in met.values()) == pytest.approx(why["score"])
 

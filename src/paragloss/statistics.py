@@ -22,6 +22,8 @@ from paragloss.types import SparseVector
 FORMAT = 1
 #: How far, relatively, an average length may move before weights made with the old one are rewritten.
 DRIFT = 0.05
+#: How much a translation's probability counts, and how much its rarity: studies/matching.py, docs/model.md.
+POWER, RARER = 0.2, 0.1
 #: Terms of a language whose weight is remembered.
 _MEMO = 50_000
 
@@ -294,6 +296,20 @@ def rarity(documents: npt.ArrayLike, df: npt.ArrayLike) -> Doubles:
     """The idf of terms that stand in `df` of so many documents."""
     df = np.asarray(df, np.float64)
     return np.asarray(np.log1p((np.asarray(documents) - df + 0.5) / (df + 0.5)))
+
+
+def tempered(
+    shares: Doubles, df: Doubles, first: Integers, documents: Doubles, *, power: float = POWER, rarer: float = RARER
+) -> tuple[Doubles, Doubles]:
+    """Of clauses of alternatives how much each alternative counts, and each clause's df. Alternatives have shares and
+    df (fields, alternatives), clauses begin at `first` and have so many documents (fields, clauses). Shares are raised
+    to a power, and so are frequencies: the best of those that any document holds counts 1."""
+    size, held = np.diff(first, append=len(shares)), df.max(axis=0)
+    counts = np.where(held > 0, shares**power * np.maximum(held, 1.0) ** -rarer, 0.0)
+    best = np.maximum.reduceat(counts, first)
+    counts /= np.repeat(np.where(best > 0, best, 1.0), size)
+    without = 1 - counts * df / np.maximum(np.repeat(documents, size, axis=1), 1)
+    return counts, np.asarray(documents * (1 - np.multiply.reduceat(without, first, axis=1)))
 
 
 class Frequencies:

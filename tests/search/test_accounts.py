@@ -16,7 +16,7 @@ from paragloss.search.lexical import Lexical
 from paragloss.search.matches import Share
 from paragloss.search.merged import Merged, by_scaled_score
 from paragloss.search.reranked import Reranked
-from paragloss.search.structured import Nested, Probabilistic, Synonymous
+from paragloss.search.structured import Nested, Probabilistic, Synonymous, Tempered
 from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
@@ -130,7 +130,7 @@ def french(tmp_path):
         yield store, index.statistics
 
 
-@pytest.mark.parametrize("kind", [Lexical, Synonymous, Probabilistic])
+@pytest.mark.parametrize("kind", [Lexical, Tempered, Synonymous, Probabilistic])
 def test_a_word_is_shared_among_those_who_know_it(french, kind):
     one, two = WordForWord({"bread": [("pain noir", 1.0)]}), WordForWord({"bread": [("pain", 1.0)]})
     translator = Combined([one, two])

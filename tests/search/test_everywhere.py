@@ -11,7 +11,7 @@ from reference import Words
 from paragloss.search.all_languages import Everywhere
 from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged
-from paragloss.search.structured import Probabilistic, Synonymous
+from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Translated
 from paragloss.stores.embedded import EmbeddedStore
@@ -62,7 +62,7 @@ def indexed(tmp_path_factory):
         yield store, index.statistics  # not refreshed: documents were weighed with several averages
 
 
-@pytest.mark.parametrize("kind", [Probabilistic, Synonymous])
+@pytest.mark.parametrize("kind", [Tempered, Probabilistic, Synonymous])
 @pytest.mark.parametrize("proportional", [False, True])
 @pytest.mark.parametrize("text", ["w3 w7", "w1 w2 w19", "w40", "w3 w3"])
 def test_scores_are_those_of_a_search_in_each_language(indexed, kind, proportional, text):
@@ -76,7 +76,7 @@ def test_scores_are_those_of_a_search_in_each_language(indexed, kind, proportion
     assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected], rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", [Probabilistic, Synonymous])
+@pytest.mark.parametrize("kind", [Tempered, Probabilistic, Synonymous])
 @pytest.mark.parametrize("where", [None, {"meta.even": [True]}])
 def test_all_languages_at_once_find_what_each_finds_alone(indexed, kind, where):
     """More queries than are put to the store at once, and one that says nothing."""
@@ -108,7 +108,7 @@ def test_the_best_are_among_its_few_candidates(indexed):
     assert Everywhere(few, Shifted(), to=LANGS).search(ask, 10)[0] == exact
 
 
-@pytest.mark.parametrize("kind", [Probabilistic, Synonymous])
+@pytest.mark.parametrize("kind", [Tempered, Probabilistic, Synonymous])
 def test_documents_are_scored_whether_or_not_they_are_found(indexed, kind):
     store, statistics = indexed
     ask, every = Query("q", "w3 w7 w12", "en"), [document.id for document in invented(1500)]

@@ -146,8 +146,8 @@ def test_parentheses_say_what_is_reranked(engine):
 def test_mix_makes_one_clause_of_several_translators(engine):
     # one clause: fleuve or rivière; as two parts a document is found by one of them only
     assert sorted(found(engine, "mix(dict+table)", "river")) == ["rive", "rivière"]
-    assert found(engine, "mix(9*dict+table)", "river")[0] == "rive"
-    assert found(engine, "mix(dict+9*table)", "river")[0] == "rivière"
+    assert found(engine, "mix:psq(9*dict+table)", "river")[0] == "rive"
+    assert found(engine, "mix:psq(dict+9*table)", "river")[0] == "rivière"
     assert found(engine, "mix:nested(dict+table)", "river money") == []
 
 
@@ -280,7 +280,7 @@ def test_machine_translation_is_named_or_the_collection_s_own(engine):
         ("bm25:titel=2", 5, "bm25 has no option 'titel'; it has title=WEIGHT, text=WEIGHT"),
         ("bm25:title=two", 5, "title=two: expected a number from 0 up"),
         ("dict:nestled", 5, "dict has no option 'nestled'; it has every|best|random, top=0"),
-        ("dict:match=all", 5, "match=all: expected one of psq, synonyms, nested, each"),
+        ("dict:match=all", 5, "match=all: expected one of tempered, psq, synonyms, nested, each"),
         ("together|dict", 0, "put it behind a translator"),
         ("bm25|dict", 5, "only feedback can follow what searches"),
         ("dict:nested|cr5", 5, "dict has no option 'nested'"),
@@ -340,7 +340,7 @@ def test_info_says_what_can_be_said(engine):
     about = engine.info()
     assert about["fields"] == {"title": 6, "text": 6}
     assert {"bm25", "cr5", "dict", "mix(a+b)", "feedback|a", "a|feedback", "a>longest"} <= set(about["options"])
-    assert "psq|synonyms|nested|each" in about["options"]["dict"]
+    assert "tempered|psq|synonyms|nested|each" in about["options"]["dict"]
     assert about["options"]["a>longest"] == ["depth=100"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from reference import Plain, Words
 
 from paragloss.search.lexical import Lexical
-from paragloss.search.structured import Nested, Probabilistic, Synonymous
+from paragloss.search.structured import Nested, Probabilistic, Synonymous, Tempered
 from paragloss.search.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation
@@ -86,12 +86,44 @@ def test_the_estimated_union_lies_where_the_true_one_must(indexed):
         each = [plain.df["text", "en"][t] for t in terms]
         true = sum(any(plain.tf[d.id, "text"][t] for t in terms) for d in plain.documents.values() if d.lang == "en")
         df, number = np.array([each], float), statistics.documents("text", "en")
-        estimate = searcher._df(df, np.ones(len(each)), np.array([0]), np.array([[number]]))[0, 0]
+        estimate = searcher._weighed(np.ones(len(each)), df, np.array([0]), np.array([[number]]))[1][0, 0]
         assert max(each) <= true <= sum(each)
         assert max(each) - 1e-9 <= estimate <= sum(each) + 1e-9
 
 
-@pytest.mark.parametrize("kind", [Probabilistic, Synonymous])
+def test_of_what_the_collection_holds_the_likelier_and_the_rarer_count_more(indexed):
+    """The best alternative that some document has counts whole, however unlikely it is; the others less."""
+    store, statistics, plain = indexed
+    wanted = clauses({"w3": 3.0, "w12": 1.0}, {"unseen": 0.9, "w7": 0.05, "w9": 0.05})
+
+    def shares(clause):
+        held = {a.text: max(plain.df[f, "en"][a.text] for f in WEIGHTS) for a in clause.alternatives}
+        counts = {a.text: a.weight**0.2 / held[a.text] ** 0.1 for a in clause.alternatives if held[a.text]}
+        return {text: count / max(counts.values()) for text, count in counts.items()}
+
+    def union(field, terms):
+        number = len(plain.lengths[field, "en"])
+        return number * (1 - np.prod([1 - share * plain.df[field, "en"][t] / number for t, share in terms.items()]))
+
+    def score(d):
+        return sum(plain.clause(d, s, lambda f, s=s: union(f, s), WEIGHTS) for s in map(shares, wanted))
+
+    assert max(shares(wanted[1]).values()) == 1
+    searcher = Tempered(store, statistics, weights=WEIGHTS, analyze=Words)
+    same(searcher.search([Query("q", "", "en", wanted)], 25)[0], plain.ranking(score, "en"), 25)
+
+
+def test_nothing_is_weighed_by_words_that_no_document_has(indexed):
+    store, statistics, _ = indexed
+    searcher = Tempered(store, statistics, analyze=Words)
+    with_, without = (
+        searcher.search([Query("q", "", "en", clauses({**more, "w3": 0.3, "w12": 0.1}))], 25)[0]
+        for more in ({"unseen": 0.6}, {})
+    )
+    assert [hit.score for hit in with_] == pytest.approx([hit.score for hit in without])
+
+
+@pytest.mark.parametrize("kind", [Tempered, Probabilistic, Synonymous])
 def test_with_one_alternative_to_a_clause_it_is_plain_bm25(indexed, kind):
     store, statistics, _ = indexed
     lexical = Lexical(store, statistics, weights=WEIGHTS, analyze=Words)
@@ -163,7 +195,7 @@ def test_going_through_the_rarest_clause_gives_the_same(indexed, monkeypatch):
     assert [hit.score for hit in short] == pytest.approx([hit.score for hit in long], rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", [Probabilistic, Synonymous, Nested])
+@pytest.mark.parametrize("kind", [Tempered, Probabilistic, Synonymous, Nested])
 def test_nothing_asked_nothing_found(indexed, kind):
     store, statistics, _ = indexed
     searcher = kind(store, statistics, analyze=Words)

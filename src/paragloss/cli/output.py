@@ -161,6 +161,8 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
         console.print(f"  {plain(said)}", style="yellow", markup=False)
     if not answer.results:
         console.print("  nothing found", style="dim")
+        for lang, words in answer.searched.items():
+            console.print(f"  searched in {lang} for: {plain(words)}", style="dim", markup=False)
     for place, result in enumerate(answer.results, start=1):
         line = Text(f"{place:3}. ")
         line.append(f"{result.lang:<3}", style="cyan")

@@ -55,6 +55,16 @@ def understood(
     return Understood(len(written), tuple(word for word in strange if word not in standing))
 
 
+def searched(query: Query, translators: Iterable[Translator], targets: Sequence[str]) -> dict[str, str]:
+    """The likeliest wording of a query in each language; as it stands where it is in that language, or nobody knows."""
+    found, others = dict.fromkeys(targets, query.text), [lang for lang in targets if lang != query.lang]
+    for translator in translators:
+        for lang, clauses in _translations(translator, query, others).items():
+            said = [clause.alternatives[0].text for clause in clauses if clause.alternatives]
+            found[lang] = " ".join(said) or found[lang]
+    return found
+
+
 def _translations(translator: Translator, query: Query, others: Sequence[str]) -> Mapping[str, list[Translation]]:
     some = known(translator, query.lang, others)
     return translate_many(translator, query, some) if some else {}

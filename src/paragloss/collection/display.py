@@ -16,8 +16,8 @@ from paragloss.types import Document, Floats, Query, Span, Translator
 
 
 class Result(NamedTuple):
-    """One document found, as a person sees it; `marks` are the places in `snippet` that matched, `fit` is the share
-    of the best score a document of its language could have had: 0 says nothing fits, 1 says everything does."""
+    """One document found, as a person sees it; `marks` are the places in `snippet` that matched, `fit` is how likely
+    it is what was asked for (`calibration`); of what was not fused, the share of the best score possible."""
 
     id: str
     lang: str

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 from paragloss import languages
-from paragloss.collection import coverage
+from paragloss.collection import calibration, coverage
 from paragloss.collection.backfill import best_passages
 from paragloss.collection.coverage import Understood
 from paragloss.collection.display import Result, Said, result
@@ -16,8 +17,14 @@ from paragloss.collection.query_language import guesses as guessed
 from paragloss.collection.state import Held
 from paragloss.errors import InputError
 from paragloss.search import pipeline as pipelines
+from paragloss.search.all_languages import Everywhere
+from paragloss.search.calibrated import Calibrated, standing
 from paragloss.search.deadline import Deadline
+from paragloss.search.lexical import Lexical
 from paragloss.types import Query, Ranking, Searcher, Where
+
+#: Of each document its evidence, and how far it stands out.
+Standing: TypeAlias = dict[str, tuple[float, float]]
 
 
 class Answer(NamedTuple):
@@ -29,9 +36,12 @@ class Answer(NamedTuple):
     others: tuple[str, ...] = ()
     #: How many words the query has, and which of them nobody understood.
     understood: Understood = Understood(0, ())
+    #: Where nothing was found: what was searched for in each language.
+    searched: Mapping[str, str] = MappingProxyType({})
 
     def as_json(self) -> dict[str, Any]:
-        words = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
+        words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
+        words |= {"searched": dict(self.searched)} if self.searched else {}
         return {
             "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others), **words},
             "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
@@ -52,7 +62,10 @@ def search(
     """Find documents for a query and show what matched."""
     held.index.catch_up()
     query, shares = understood(held, Query("", text, lang or ""))
-    ranking = _ranked(held, [(query, shares)], k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)[0]
+    standings: list[Standing] = []
+    (ranking,) = _ranked(
+        held, [(query, shares)], k=k, to=to, pipeline=pipeline, where=where, deadline=deadline, standings=standings
+    )
     here = {document.id: document for document in held.documents([hit.id for hit in ranking])}
     found = [(here[hit.id], hit.score) for hit in ranking if hit.id in here]  # others were deleted meanwhile
     parts = held.parts(deadline)
@@ -60,14 +73,20 @@ def search(
     best = pipelines.attainable(parts, pipeline, source=query.lang, targets=targets)
     models = {**held.models, **parts.translators}
     passages = best_passages(held.store, held.models, query, [document for document, _ in found])
-    results, said = [], Said(query, models)
+    results, said, answered = [], Said(query, models), False
     for document, score in found:
         if deadline:
             deadline.check()
-        fit = score / (best.get(document.lang) or max(ranking[0].score, 1e-9))
+        most = best.get(document.lang) or max(ranking[0].score, 1e-9)
+        number = held.index.statistics.documents("text", document.lang)
+        stood = standings[0].get(document.id)  # None of what was not fused
+        fit = calibration.fit(stood, most, number) if stood else score / most
+        answered |= not stood or calibration.answers(stood, most, number)
         results.append(result(said, document, score, fit, passage=passages.get(document.id)))
+    results = results if answered else []
     words = coverage.understood(query, parts.translators.values(), held.index.statistics, targets)
-    return Answer(query, results, tuple(guess.lang for guess in shares[1:]), words)
+    searched = coverage.searched(query, parts.translators.values(), targets) if not results else {}
+    return Answer(query, results, tuple(guess.lang for guess in shares[1:]), words, searched)
 
 
 def rank(
@@ -132,19 +151,34 @@ def _ranked(
     pipeline: str | None,
     where: Where | None,
     deadline: Deadline | None,
+    standings: list[Standing] | None = None,
 ) -> list[Ranking]:
     """A query that may be in one of several languages is searched in each, and a document has the score it is to be
-    expected to have. Where no document meets the conditions nobody need search."""
+    expected to have. Where no document meets the conditions nobody need search. What stood behind each ranking is added
+    to `standings`."""
     targets = targets_of(held, to)
     nothing = bool(where) and next(held.store.scroll(where, batch=1, text=False), None) is None
     if to is not None:
         where = {**(where or {}), "lang": targets}
     found: list[list[tuple[float, Ranking]]] = [[] for _ in asked]
+    behind: list[Standing] = [{} for _ in asked]
     for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
         which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
         queries = [asked[i][0]._replace(lang=source) for i, _ in which]
         made = searcher(held, pipeline, source, targets, deadline)
-        rankings: list[Ranking] = [[] for _ in queries] if nothing else made.search(queries, k, where)
-        for (i, share), ranking in zip(which, rankings, strict=True):
+        words = standings is not None and isinstance(made, Lexical | Everywhere)
+        # One more, to see how far the last stands out.
+        rankings: list[Ranking] = [[] for _ in queries] if nothing else made.search(queries, k + words, where)
+        told: list[Standing] = [{} for _ in rankings]
+        if isinstance(made, Calibrated) and not nothing:
+            told = made.standings
+        elif words:
+            told = [standing({hit.id: hit.score for hit in ranking}) for ranking in rankings]
+            rankings = [ranking[:k] for ranking in rankings]
+        for (i, share), ranking, stood in zip(which, rankings, told, strict=True):
             found[i].append((share, ranking))
+            for id, said in stood.items():  # of readings in several languages the one that says most
+                behind[i][id] = max(behind[i].get(id, said), said)
+    if standings is not None:
+        standings += behind
     return [rankings[0][1] if len(rankings) == 1 else expected(rankings, k) for rankings in found]

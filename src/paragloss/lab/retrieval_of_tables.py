@@ -1,6 +1,6 @@
-"""How well does a translator find? Probabilistic structured queries over all documents at once, as sparse products.
+"""How well does a translator find? Structured queries over all documents at once, as sparse products.
 
-The same numbers as `search.structured.Probabilistic` gives over a store, for many queries and without one: what makes
+The same numbers as `search.structured.Tempered` gives over a store, for many queries and without one: what makes
 trying many models possible, and what tells after learning on (`gain`) whether it was worth it.
 """
 
@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.lab.methods import table
+from paragloss.statistics import rarity, tempered
 from paragloss.translation.inner import MARK, PART, heard, inside
 from paragloss.types import Aligned, Query, Translation, Translator
 
@@ -69,7 +70,7 @@ def translated(query: Query, to: str, translator: Translator, *, inner: bool = F
 
 
 def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
-    """Each clause's terms with shares that sum to one, as `Probabilistic` has them."""
+    """Each clause's terms with shares that sum to one, as structured queries have them."""
     cut = analyzer(to).terms
     clauses: list[Clause] = []
     for translation in translations:
@@ -84,49 +85,42 @@ def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
     return clauses
 
 
-def scores(queries: Sequence[Sequence[Clause]], documents: Documents) -> Floats:
-    """(queries, documents)"""
-    counts, index = documents.counts, documents.number
-    number = counts.shape[0]
-    df = np.bincount(counts.indices, minlength=counts.shape[1])
-    length = documents.length
-    norm = K1 * (1 - B + B * length / max(length.mean(), 1e-9))
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[float] = []
-    owner: list[int] = []
-    mass: list[float] = []
-    for q, clauses in enumerate(queries):
-        for clause in clauses:
-            seen = 0.0
-            for word, share in clause.items():
-                within = share if word[0] == MARK else PART * share
-                for i, part in ((index.get(word), share), (documents.inner.get(word), within)):
-                    if i is not None:
-                        rows.append(len(owner))
-                        columns.append(i)
-                        values.append(part)
-                        seen += part * df[i]
-            owner.append(q)
-            mass.append(min(seen, number))
+def scores(queries: Sequence[Sequence[Clause]], *fields: Documents) -> Floats:
+    """(queries, documents); fields such as title and text each for itself, added up, as the product searches."""
+    number = fields[0].counts.shape[0]
     found = np.zeros((len(queries), number), np.float32)
-    weights = sp.csr_matrix((values, (rows, columns)), shape=(len(owner), counts.shape[1]))
-    idf = np.log1p((number - np.array(mass) + 0.5) / (np.array(mass) + 0.5))
-    transposed = counts.T.tocsr()
-    owners = np.array(owner)
-    for start in range(0, len(owner), 20_000):
-        stop = min(start + 20_000, len(owner))
-        tf = (weights[start:stop] @ transposed).tocsr()
-        row = np.repeat(np.arange(start, stop), np.diff(tf.indptr))
-        part = tf.data / (tf.data + norm[tf.indices]) * idf[row]
-        cells = sp.csr_matrix((part, (owners[row], tf.indices)), shape=found.shape)
-        found += cells.astype(np.float32).toarray()
+    asked = [(q, clause) for q, clauses in enumerate(queries) for clause in clauses if clause]
+    for start in range(0, len(asked), 20_000):
+        owner, clauses = zip(*asked[start : start + 20_000], strict=True)
+        words = [word for clause in clauses for word in clause]
+        first = np.cumsum([0, *map(len, clauses)])
+        standing = [_standing(words, field) for field in fields]
+        held = [np.bincount(field.counts.indices, minlength=field.counts.shape[1]) for field in fields]
+        df = np.array([np.minimum(where @ seen, number) for where, seen in zip(standing, held, strict=True)])
+        probabilities = np.array([share for clause in clauses for share in clause.values()])
+        many = np.full((len(fields), len(clauses)), float(number))
+        shares, seen = tempered(probabilities, df, first[:-1], many)
+        counted = sp.csr_matrix((shares, np.arange(len(words)), first))
+        for field, where, idf in zip(fields, standing, rarity(many, seen), strict=True):
+            norm = K1 * (1 - B + B * field.length / max(field.length.mean(), 1e-9))
+            tf = (counted @ where @ field.counts.T).tocsr()
+            row = np.repeat(np.arange(len(clauses)), np.diff(tf.indptr))
+            part = tf.data / (tf.data + norm[tf.indices]) * idf[row]
+            cells = sp.csr_matrix((part, (np.array(owner)[row], tf.indices)), shape=found.shape)
+            found += cells.astype(np.float32).toarray()
     return found
 
 
-def over_fields(queries: Sequence[Sequence[Clause]], fields: Sequence[Documents]) -> Floats:
-    """Title and text each for itself, added up, as the product searches."""
-    return np.asarray(sum(scores(queries, field) for field in fields), np.float32)
+def _standing(words: Sequence[str], field: Documents) -> sp.csr_matrix:
+    """(words, terms) how much each word counts where it stands, and where longer ones hold it inside."""
+    cells = [
+        (row, place, share)
+        for row, word in enumerate(words)
+        for place, share in ((field.number.get(word), 1.0), (field.inner.get(word), 1.0 if word[0] == MARK else PART))
+        if place is not None
+    ]
+    rows, places, shares = zip(*cells, strict=True) if cells else ((), (), ())
+    return sp.csr_matrix((shares, (rows, places)), shape=(len(words), field.counts.shape[1]), dtype=np.float64)
 
 
 def reciprocal_ranks(found: npt.NDArray[Any], right: Sequence[int]) -> Doubles:

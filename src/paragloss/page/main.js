@@ -86,6 +86,7 @@ function nothing(query) {
   ideas.push(h("button", { type: "button", class: "link", onclick: () => { $("lang").focus(); } }, "say which language you asked in"));
   ideas.push(h("button", { type: "button", class: "link", onclick: () => go({ view: "glossary" }) }, "teach it a word"));
   $("results").replaceChildren(h("li", { class: "ghost" }, h("p", {}, h("strong", {}, `Nothing found for “${query.text}”, read as ${nameOf(query.lang)}.`)),
+    ...Object.entries(query.searched || {}).map(([lang, words]) => h("p", {}, `${nameOf(lang)}: ${words}`)),
     h("p", {}, "You could ", ...ideas.flatMap((idea, place) => (place ? [", or ", idea] : [idea])), ".")));
 }
 

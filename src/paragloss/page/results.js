@@ -36,15 +36,14 @@ function item(result, state) {
   return { element, result, title, snippet, under, below, why };
 }
 
-// A bar of four steps: how much of what a perfect document of that language would score. Few questions have one, so the
-// upper half of that scale is one step.
-const STEPS = [[0.4, "very close"], [0.2, "close"], [0.08, "partly"], [0, "hardly"]];
+// A bar of four steps: how likely it is that this is what was asked for.
+const STEPS = [[0.75, "very likely"], [0.4, "likely"], [0.15, "perhaps"], [0, "unlikely"]];
 
 function fit(share) {
   const step = STEPS.findIndex(([least]) => share >= least);
   const word = STEPS[step][1];
   const filled = STEPS.length - step;
-  return h("span", { class: "fit", title: `${Math.round(share * 100)} of the 100 points that a perfect document in this language would have` },
+  return h("span", { class: "fit", title: `of 100 documents with this fit about ${Math.round(share * 100)} are what was asked for` },
     h("span", { class: "steps", role: "meter", "aria-label": "fit", "aria-valuemin": "0", "aria-valuemax": "1", "aria-valuenow": share.toFixed(2), "aria-valuetext": word },
       STEPS.map((_, place) => h("i", { class: place < filled ? "on" : "" }))),
     word);

@@ -57,9 +57,13 @@ class Calibrated:
         self._at_once = at_once or _in_turn
         #: What the parts are called, words first; nobody needs to know who only searches.
         self.names = tuple(names)
+        #: Of the queries asked last, each document's evidence and how far it stands out of its language's.
+        self.standings: list[dict[str, tuple[float, float]]] = []
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        return [merged(self.weighed(said, self.weights), k) for said in self.heard(queries, k, where)]
+        each = [self.weighed(said, self.weights) for said in self.heard(queries, k, where)]
+        self.standings = [{id: s for lang in langs for id, s in standing(lang).items()} for langs in each]
+        return [merged(langs, k) for langs in each]
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -222,6 +226,13 @@ def contributions(parts: Mapping[str, tuple[bool, float]], score: float) -> dict
         carried |= {name: sign * said * said / whole for name, said in some.items()}
     total = sum(carried.values())
     return {name: share * score / total if total else 0.0 for name, share in carried.items()}
+
+
+def standing(scores: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Of documents of one language each one's evidence, and how far it is above the best of the others, or below."""
+    best = sorted(scores.values(), reverse=True)[:2]
+    first, second = (*best, 0.0, 0.0)[:2]
+    return {id: (score, score - (second if score == first else first)) for id, score in scores.items()}
 
 
 def merged(languages: Sequence[Mapping[str, float]], k: int) -> Ranking:

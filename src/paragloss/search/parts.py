@@ -23,7 +23,7 @@ from paragloss.search.indexed_fields import translation, weights
 from paragloss.search.lexical import Lexical
 from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
-from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synonymous
+from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synonymous, Tempered
 from paragloss.statistics import Statistics
 from paragloss.translation import engines, tagging, transliteration
 from paragloss.translation.chosen import Chosen
@@ -119,17 +119,17 @@ def _asking(encoder: Encoder, csls: bool) -> Encoder:
 def clauses(
     asked: Asked,
     *,
-    match: Literal["psq", "synonyms", "nested", "each"] = "psq",
+    match: Literal["tempered", "psq", "synonyms", "nested", "each"] = "tempered",
     candidates: int = CANDIDATES,
     fields: Fields | None = None,
 ) -> Searcher:
-    """Words that a translator found: alternatives as probabilities, as synonyms, as (a OR b) AND (c OR d), or each for
-    itself with its weight."""
+    """Words that a translator found: alternatives as synonyms of which likelier ones count more, as probabilities, as
+    synonyms, as (a OR b) AND (c OR d), or each for itself with its weight."""
     store, statistics = asked.parts.store, asked.parts.statistics
     wanted = weights(statistics, fields)
     if match == "each":
         return Lexical(store, statistics, weights=wanted, proportional=True)
-    kind = {"psq": Probabilistic, "synonyms": Synonymous, "nested": Nested}[match]
+    kind = {"tempered": Tempered, "psq": Probabilistic, "synonyms": Synonymous, "nested": Nested}[match]
     return kind(store, statistics, weights=wanted, candidates=candidates, proportional=True)
 
 

@@ -1,11 +1,12 @@
-"""Translated queries as structures: the alternatives of one source term make one clause. Three meanings of it:
+"""Translated queries as structures: the alternatives of one source term make one clause. Four meanings of it:
 
 - `Synonymous`: they count as one term, tf summed, df of their union (Pirkola, SIGIR 1998);
+- `Tempered`: likewise, but of those that the collection holds likelier and rarer ones count a little more;
 - `Probabilistic`: tf and df are sums weighted by translation probability (Darwish and Oard, SIGIR 2003, "PSQ");
 - `Nested`: (a1 OR a2) AND (b1 OR b2): a document must match every clause; the score is the plain sum.
 
-`lexical.Lexical` is the fourth: every alternative for itself, with its weight. None of them knows how a query
-was translated. A query without clauses has one for each of its terms: the first two are then plain BM25.
+`lexical.Lexical` is the fifth: every alternative for itself, with its weight. None of them knows how a query
+was translated. A query without clauses has one for each of its terms: all but `Nested` are then plain BM25.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from paragloss.bm25 import Bags, Doubles, Ids, Integers, dot, sparse
 from paragloss.ranking import rank, top
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Met
-from paragloss.statistics import Statistics, rarity, summed
+from paragloss.statistics import POWER, RARER, Statistics, rarity, summed, tempered
 from paragloss.translation.inner import MARK, PART, WITHIN
 from paragloss.types import Analyzer, Hit, Query, Ranking, SparseRows, SparseVector, Store, Where
 
@@ -142,26 +143,15 @@ class _Felt(NamedTuple):
     tf: Doubles  # (parts, clauses)
 
 
-class _Inner(NamedTuple):
-    """Terms as they are known in the field `inner`, and how much each counts there."""
-
-    ids: Ids
-    shares: Doubles
-
-
 class _OneTerm(_Structured):
     """A clause is one term. Its tf is a weighted sum over alternatives, which a dot product can't saturate: a dot
     product that saturates each alternative by itself picks `candidates` documents, which are then scored exactly
     from their stored vectors. A document outside the candidates is missed; with one alternative to a clause both
     scores are the same and none is. `proportional` is as in `Lexical`."""
 
-    def _shares(self, choices: Sequence[Choice]) -> tuple[list[str], list[float]]:
-        """The words of a clause and how much each counts; a word may be there twice where that adds up."""
-        raise NotImplementedError
-
-    def _df(self, df: Doubles, shares: Doubles, first: Integers, documents: Doubles) -> Doubles:
-        """Of each clause, given its terms' (fields, terms), their shares, where each clause's begin, and how many
-        documents there are (fields, clauses)."""
+    def _weighed(self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles) -> tuple[Doubles, Doubles]:
+        """How much each term counts, and each clause's df, given the terms' probabilities, their df (fields, terms),
+        where each clause's begin, and how many documents there are (fields, clauses)."""
         raise NotImplementedError
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
@@ -248,37 +238,36 @@ class _OneTerm(_Structured):
     def _asked(self, queries: Sequence[Query]) -> _Asked | None:
         statistics, layout = self._statistics, self._statistics.layout
         hashes: list[int] = []
-        shares: list[float] = []
-        within: list[float] = []  # (terms,) what a word counts that another word holds inside
+        parts: list[float] = []  # (terms,) their probabilities
+        inside: list[float] = []  # (terms,) what a word counts that another holds inside: nothing in its own language
         sizes: list[int] = []  # terms of each clause, language after language
         owner: list[tuple[int, int]] = []  # (clauses,) language, number
         importance: list[float] = []  # (clauses,)
         for place, query in enumerate(queries):
             known = layout.hashes(query.lang)
             for number, choices in enumerate(self.clauses(query)):
-                words, parts = self._shares(choices)
+                words = _probabilities(choices)
                 hashes.extend(map(known.__getitem__, words))
-                shares += parts
-                within += [1.0 if word[0] == MARK else PART for word in words]
+                parts += words.values()
+                inside += [(1.0 if word[0] == MARK else PART) if query.clauses else 0.0 for word in words]
                 sizes.append(len(words))
                 owner.append((place, number))
                 importance.append(choices[0].clause)
         if not owner or not self._factors.any():
             return None
         lang, clause = np.array(owner).T
-        first = np.cumsum([0, *sizes[:-1]])
-        share = np.array(shares)
+        of = np.repeat(np.arange(len(owner)), sizes)  # (terms,) which clause
         langs = tuple(query.lang for query in queries)
         fields = np.flatnonzero(self._factors)
         ids = layout.ids(fields[:, None], hashes)  # (fields, terms)
         documents, usual = (each[fields][:, lang] for each in statistics.held(langs))  # (fields, clauses)
-        df = self._df(statistics.df_of(ids.ravel()).reshape(ids.shape).astype(float), share, first, documents)
-        of = np.repeat(np.arange(len(owner)), sizes)  # (terms,) which clause
-        inner = self._inner(hashes, share * within)
-        if len(inner.ids):
+        df = statistics.df_of(ids.ravel()).reshape(ids.shape).astype(float)
+        held = layout.ids(layout.field(INNER), hashes) if self.hears else ids[0, :0]
+        within, home = np.array(inside)[: len(held)], 0
+        if len(held):  # it counts as words of the text do
             home = fields.tolist().index(layout.field("text"))
-            more = np.bincount(of, statistics.df_of(inner.ids) * inner.shares, len(owner))
-            df[home] = np.minimum(df[home] + more, documents[home])
+            df[home] = np.minimum(df[home] + within * statistics.df_of(held), documents[home, of])
+        share, df = self._weighed(np.array(parts), df, np.cumsum([0, *sizes[:-1]]), documents)
         idf = self._factors[fields, None] * np.array(importance) * rarity(documents, df)  # (fields, clauses)
         most = np.bincount(lang, (idf * usual).sum(axis=0), len(langs)).astype(float)  # of words nobody has, too
         most = np.where(most > 0, most, 1.0)
@@ -286,22 +275,15 @@ class _OneTerm(_Structured):
         gain[lang[:, None], fields, clause[:, None]] = np.where(df > 0, idf, 0.0).T
         scale = most if self._proportional else np.ones(len(langs))
         weight = np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]  # (fields, terms) of a whole share
-        every = np.concatenate([ids.ravel(), inner.ids])
-        counted = np.concatenate([np.tile(share, len(fields)), inner.shares])
-        weighed = np.concatenate([weight.ravel(), weight[home] if len(inner.ids) else np.zeros(0)])
+        every = np.concatenate([ids.ravel(), held])
+        counted = np.concatenate([np.tile(share, len(fields)), share[: len(held)] * within])
+        weighed = np.concatenate([weight.ravel(), weight[home, : len(held)]])
         which = np.resize(of, len(every))
         keys, row = np.unique((lang[which] << 32) + every.astype(np.int64), return_inverse=True)
         table = np.zeros((len(keys), gain.shape[2]))
         np.add.at(table, (row.ravel(), clause[which]), counted)
         weights = np.bincount(row.ravel(), counted * weighed, len(keys)).astype(float)
         return _Asked(langs, keys, table, gain, most, weights)
-
-    def _inner(self, hashes: Sequence[int], shares: Doubles) -> _Inner:
-        """The same words as other words hold them inside, or nothing where that is not looked at."""
-        if not self.hears:
-            return _Inner(np.zeros(0, np.uint32), np.zeros(0))
-        layout = self._statistics.layout
-        return _Inner(layout.ids(layout.field(INNER), hashes), shares)
 
     def met(self, query: Query, id: str) -> list[Met]:
         """What every word gives a document of the query's language; all of them sum to its score. A clause saturates as
@@ -317,7 +299,7 @@ class _OneTerm(_Structured):
         fields = np.flatnonzero(self._factors)
         totals: dict[tuple[str, str], float] = {}
         for number, (source, choices) in enumerate(self._sourced(query)):
-            for word in dict.fromkeys(self._shares(choices)[0]):
+            for word in _probabilities(choices):
                 ids = self._statistics.layout.ids(fields, [self._statistics.layout.hashes(query.lang)[word]])
                 here = np.isin(asked.keys[felt.place], ids.astype(np.int64))
                 totals[source, word] = totals.get((source, word), 0.0) + float(given[here, number].sum())
@@ -377,26 +359,24 @@ class Synonymous(_OneTerm):
     between the largest df and the sum, as the true one does.
     """
 
-    def _shares(self, choices: Sequence[Choice]) -> tuple[list[str], list[float]]:
-        words = list(dict.fromkeys(word for choice in choices for word in choice.words))
-        return words, [1.0] * len(words)
+    power = rarer = 0.0
 
-    def _df(self, df: Doubles, shares: Doubles, first: Integers, documents: Doubles) -> Doubles:
-        size = np.diff(first, append=df.shape[1])
-        without = 1 - df / np.maximum(np.repeat(documents, size, axis=1), 1)
-        return np.asarray(documents * (1 - np.multiply.reduceat(without, first, axis=1)))
+    def _weighed(self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles) -> tuple[Doubles, Doubles]:
+        return tempered(shares, df, first, documents, power=self.power, rarer=self.rarer)
+
+
+class Tempered(Synonymous):
+    """Likelier alternatives count more, and so do rarer ones; the best that the collection holds counts whole. A word's
+    probabilities are those of other texts: what is unlikely there may be the only sense here. docs/model.md."""
+
+    power, rarer = POWER, RARER
 
 
 class Probabilistic(_OneTerm):
     """The weights of a clause's alternatives, made to sum to one, are the probabilities of its translations."""
 
-    def _shares(self, choices: Sequence[Choice]) -> tuple[list[str], list[float]]:
-        total = sum([choice.weight for choice in choices])
-        words = [word for choice in choices for word in choice.words]
-        return words, [c.weight / (total * len(c.words)) for c in choices for _ in c.words]
-
-    def _df(self, df: Doubles, shares: Doubles, first: Integers, documents: Doubles) -> Doubles:
-        return np.asarray(np.add.reduceat(df * shares, first, axis=1))
+    def _weighed(self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles) -> tuple[Doubles, Doubles]:
+        return shares, np.minimum(np.add.reduceat(df * shares, first, axis=1), documents)
 
 
 class Nested(_Structured):
@@ -477,6 +457,15 @@ class Nested(_Structured):
             ids = sorted(frozenset[int]().union(*(self._anywhere(word, lang) for word in words)))
             questions.append((sparse(dict.fromkeys(ids, 1.0)), int(self._statistics.df_of(ids).sum())))
         return min(questions, key=lambda question: question[1])
+
+
+def _probabilities(choices: Sequence[Choice]) -> dict[str, float]:
+    """The words of a clause, whose shares sum to one; those of a phrase have equal parts of its."""
+    total, words = sum([choice.weight for choice in choices]), dict[str, float]()
+    for choice in choices:
+        for word in choice.words:
+            words[word] = words.get(word, 0.0) + choice.weight / (total * len(choice.words))
+    return words
 
 
 def taken(rows: SparseRows, which: Integers) -> SparseRows:

@@ -40,7 +40,7 @@ class Found(BaseModel):
     snippet: str = Field(examples=["L'abeille domestique est un insecte ..."])
     marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Places in the snippet that matched.")
     meta: dict[str, Any] = Field(examples=[{"concept": "bee"}])
-    fit: float = Field(examples=[0.72], description="Share of the best score a document of this language can have.")
+    fit: float = Field(examples=[0.72], description="How likely this is what was asked for.")
 
 
 class Answered(BaseModel):
