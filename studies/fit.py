@@ -1,6 +1,6 @@
 """What the fit that is shown beside a document means: learned from judged searches, and held against others.
 
-    PARAGLOSS_DATA=... PARAGLOSS_HELD=MODEL python studies/fit.py learn     the weights of collection/fitting.py
+    PARAGLOSS_DATA=... PARAGLOSS_HELD=MODEL python studies/fit.py learn     the weights of collection/calibration.py
     PARAGLOSS_DATA=... PARAGLOSS_HELD=MODEL python studies/fit.py check     test parts: said and true, and docs' diagram
 
 Sets are `matching`'s, in collections of 5 to 1,000 documents, searched by the product as it is. The right document of
@@ -18,7 +18,7 @@ from pathlib import Path
 import matching
 import numpy as np
 
-from paragloss.collection import Collection, fitting, retrieval
+from paragloss.collection import Collection, calibration, retrieval
 from paragloss.search import pipeline as pipelines
 
 SIZES, QUERIES, HITS = (5, 40, 300, 1000), 40, 5
@@ -53,7 +53,7 @@ def judged(part: str, langs: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                         how = {"k": HITS, "to": [lang], "pipeline": None, "where": None}
                         (ranking,) = retrieval._ranked(engine.held, [asked], standings=stood, **how)
                         for hit in ranking:
-                            rows.append(fitting.features(stood[0][hit.id], best, len(kept)))
+                            rows.append(calibration.features(stood[0][hit.id], best, len(kept)))
                             right.append(hit.id == made.documents[made.right[i]].id)
                             sizes.append(size)
             print(kind, lang, len(rows), f"{np.mean(right):.3f}", flush=True)
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("what", choices=["learn", "check"])
     what = parser.parse_args().what
     rows, right, sizes = judged("train" if what == "learn" else "test", LEARN if what == "learn" else CHECK)
-    weights = learned(rows, right) if what == "learn" else np.array(fitting.WEIGHTS)
+    weights = learned(rows, right) if what == "learn" else np.array(calibration.WEIGHTS)
     said = 1 / (1 + np.exp(-rows @ weights))
     print("weights", tuple(round(float(w), 3) for w in weights))
     for size in (*SIZES, None):

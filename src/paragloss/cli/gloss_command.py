@@ -56,30 +56,37 @@ def _read(file: str) -> tuple[str, str]:
 def _sources(paths: list[str], source: str, target: str) -> dict[str, Any]:
     from paragloss.collection import translator
     from paragloss.collection.models import name_of
+    from paragloss.gloss import lexicon
     from paragloss.translation import default
 
-    return {**{name_of(path): translator(path, source, target) for path in paths}, "default": default.open()}
+    own = {name_of(path): translator(path, source, target) for path in paths}
+    return {**own, "default": default.open(), "lexicon": lexicon.open()}
 
 
 def _print(text: str, found: Any) -> None:
-    """Each line of the text, its words with their meanings behind them."""
+    """Each line of the text, its words with their meanings behind them; ~ stands before a guess."""
     print(f"[{found.lang} -> {found.to}]  {found.rendering}\n")
     at = 0
     for word in found.words:
         sys.stdout.write(text[at : word.end])
         if word.meanings:
-            sys.stdout.write("‹" + ", ".join(meaning.text for meaning in word.meanings[:2]) + "›")
+            sys.stdout.write(f"‹{_said(word)}›")
         elif word.romanised:
             sys.stdout.write(f"‹{word.romanised}›")
         at = word.end
     print(text[at:])
 
 
+def _said(word: Any) -> str:
+    """The first two meanings; a guess has ~ before it, as in the rendering."""
+    return ("" if word.sure else "~") + ", ".join(meaning.text for meaning in word.meanings[:2])
+
+
 def _page(text: str, found: Any) -> str:
     parts, at = [], 0
     for word in found.words:
         parts.append(html.escape(text[at : word.start]))
-        above = ", ".join(meaning.text for meaning in word.meanings[:2]) or word.romanised
+        above = _said(word) if word.meanings else word.romanised
         shown = html.escape(word.text)
         parts.append(f"<ruby>{shown}<rt>{html.escape(above)}</rt></ruby>" if above else shown)
         at = word.end

@@ -90,9 +90,11 @@ def _with_reasons(answer: dict[str, Any], said: list[dict[str, Any]]) -> dict[st
 @app.command()
 def translate(
     query: Annotated[str, typer.Argument(help="What to translate.")],
-    by: Annotated[str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")],
     lang: Annotated[str, typer.Option(help="The language of the query.")],
     to: Annotated[str, typer.Option(help="The language to translate into.")],
+    by: Annotated[
+        str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")
+    ] = "",
     pos: Annotated[bool, typer.Option("--pos", help="A dictionary's translations of a word's part of speech.")] = False,
     parallel: Annotated[str, typer.Option(help="Parallel texts to choose by, as `train parallel` keeps them.")] = "",
     one: Annotated[bool, typer.Option("--one", help="Only what parallel texts say most of.")] = False,
@@ -100,11 +102,12 @@ def translate(
 ) -> None:
     """Say what each word of a query may be in another language, and how likely."""
     from paragloss.collection import translator
+    from paragloss.gloss import Reader
     from paragloss.languages import normalise
     from paragloss.translation.parallel_texts import Parallel, Witnessed
 
     source, target = normalise(lang), normalise(to)
-    words = translator(by, source, target, pos=pos)
+    words = translator(by, source, target, pos=pos) if by else Reader()
     if parallel:
         words = Witnessed(words, Parallel.load(parallel), one=one)
     clauses = words.translate(Query("", query, source), target)

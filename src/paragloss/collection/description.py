@@ -12,12 +12,13 @@ from paragloss.collection.models import about
 from paragloss.collection.state import Held
 from paragloss.errors import InputError
 from paragloss.gloss import gloss as glossed
+from paragloss.gloss import lexicon
 from paragloss.search import evidence, plan
 from paragloss.search import pipeline as pipelines
 from paragloss.search.calibrated import DEPTH
 from paragloss.search.deadline import Deadline
 from paragloss.search.indexed_fields import INNER
-from paragloss.types import Query, Where
+from paragloss.types import Query, Translator, Where
 
 #: So many characters of a text tell its language.
 _TELLING = 1500
@@ -90,7 +91,9 @@ def gloss(held: Held, text: str, *, lang: str | None = None, to: str, asked: str
     """What the words of a text mean, by everything here that translates or has words of both languages near."""
     target = languages.normalise(to)
     source = languages.normalise(lang) if lang else retrieval.guesses(held, text[:_TELLING])[0].lang
-    sources = held.explaining() if source != target else {}
+    sources: dict[str, Translator | lexicon.Lexicon] = {}
+    if source != target:
+        sources = {**held.explaining(), "glossary": held.glossary, "lexicon": lexicon.open()}
     return glossed(text, source, target, sources, asked=asked).as_json()
 
 

@@ -1,36 +1,47 @@
 """A foreign text with what its words may mean in the reader's language. Knows nothing of searching or of pages.
 
-Every source says what a word may be and how likely; sources are added up by how far they are trusted. A meaning that is
-one of the reader's own query words counts more, since the text was found for them, and one that keeps company with what
-the other words of the sentence may mean (English: `company`); phrases and compounds come from the sources, which read
-the whole sentence. A word that no source knows is read without its ending where that gives a known one;
-what is left is a name, and is romanised where its script is foreign.
+The reader's glossary wins over everything. Then the lexicon speaks (`reading`), together with what the collection's own
+dictionaries and tables say, each by how far it is trusted; the default model and the nearest words of bag models are
+asked only for words that nobody else knows, and what they say is a guess. A meaning that is one of the reader's own
+query words counts more, since the text was found for them, and one that keeps company with what the other words of the
+sentence may mean (English: `company`). What is left is a name: it is written as the English one that sounds like it, or
+in Latin letters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import zip_longest
+from functools import lru_cache
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.romanisation import romanised
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
-from paragloss.gloss import company
+from paragloss.gloss import company, pivoting, reading, rendering
+from paragloss.gloss import lexicon as lexicons
+from paragloss.gloss.lexicon import Entry, Lexicon
 from paragloss.languages import scripts
+from paragloss.translation import default as default_model
 from paragloss.translation.default import Default
+from paragloss.translation.embedding import Embedding
+from paragloss.translation.glossary import Corrected, Pairs
+from paragloss.translation.sounds import heard
 from paragloss.types import Alternative, Query, Span, Translation, Translator
 
-#: How far sources are trusted beside each other; any other is trusted 1.
-TRUST = {"glossary": 8.0, "dictionary": 2.0}
+#: How far sources are trusted beside each other; any other is trusted 1. What the lexicon is not sure of counts less.
+TRUST = {"glossary": 100.0, "dictionary": 2.0, "lexicon": 3.0, "lexicon, unsure": 1.0, "default, seconds": 2.5}
 #: How much more a meaning counts that the reader has asked for, if it is so likely beside the best: a question about
 #: bees does not make bees of all insects.
 ASKED, LIKELY = 2.0, 0.6
 #: How many meanings are shown, and the least share of one; the least share of a word that is said to mean itself, since
 #: sources let names and unknown words stand with some share.
-MOST, LEAST, LEAST_ITSELF = 4, 0.05, 0.2
+MOST, LEAST, LEAST_ITSELF = 5, 0.03, 0.2
+#: The least share of a meaning that only the table knows, of a word that the lexicon has too.
+SECONDED = 0.25
+#: The least share of a guess: below it no meaning is shown.
+FLOOR = 0.2
 #: The least share, beside the best, of a meaning that the company of other words may bring to the front: what is only
 #: on the same subject is in good company too.
 COMPANY = 0.4
@@ -42,16 +53,19 @@ REACH = 50_000
 
 
 class Meaning(NamedTuple):
-    """What a word may mean, how likely, and who says so."""
+    """What a word may mean, how likely, and who says so; `kind` is its part of speech where that is known."""
 
     text: str
     weight: float
     source: str
+    kind: str = ""
 
 
 class Word(NamedTuple):
-    """A word of the text: text[start:end]. `kind` is "word", "name", "stop" or "other" (numbers); `confidence` is how
-    sure the first meaning is; `romanised` how a word in a foreign script sounds, where it has no meaning."""
+    """A word or phrase of the text: text[start:end]. `kind` is "word", "name", "stop" or "other" (numbers);
+    `confidence` is how likely the first meaning is, and `sure` says whether it is more than a guess; `romanised` is
+    how a word in a foreign script is written in Latin letters, where it has no meaning; `before` are small words that
+    its ending or what is attached to it says."""
 
     start: int
     end: int
@@ -60,10 +74,12 @@ class Word(NamedTuple):
     meanings: tuple[Meaning, ...] = ()
     confidence: float = 0.0
     romanised: str = ""
+    sure: bool = False
+    before: str = ""
 
 
 class Gloss(NamedTuple):
-    """A text, word by word, and a rough rendering of it: the best meanings in the order of the text."""
+    """A text, word by word, and a rough rendering of it; what is a guess has ~ before it."""
 
     lang: str
     to: str
@@ -74,60 +90,208 @@ class Gloss(NamedTuple):
         words = []
         for word in self.words:
             told = word._asdict() | {"meanings": [meaning._asdict() for meaning in word.meanings]}
-            words.append({key: value for key, value in told.items() if key != "romanised" or value})
+            words.append({key: value for key, value in told.items() if key not in ("romanised", "before") or value})
         return {"lang": self.lang, "to": self.to, "words": words, "rendering": self.rendering}
 
 
-def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator], *, asked: str = "") -> Gloss:
+def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexicon], *, asked: str = "") -> Gloss:
     """What the words of a text mean in the language `to`. `asked` is what the reader was looking for, in that language.
 
     Sources that don't know the two languages are passed over; with none, words have no meanings.
     """
     text = text[:REACH]
     wanted = frozenset(analyzer(to).terms(asked)) if asked else frozenset[str]()
+    translators = {name: source for name, source in sources.items() if not isinstance(source, Lexicon)}
+    known = {lang, to} - {"en"}
+    lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
     words: list[Word] = []
+    said = []
     for start, end in sentences(text, lang):
-        words += _sentence(text[start:end], start, lang, to, sources, wanted)
-    return Gloss(lang, to, tuple(words), _rendering(text, words))
+        found = _sentence(text[start:end], lang, to, translators, lexicon, wanted)
+        said.append(_rendered(text[start:end], found, lang, to))
+        words += [word._replace(start=word.start + start, end=word.end + start) for word in found]
+    return Gloss(lang, to, tuple(words), " ".join(filter(None, said)))
+
+
+class Reader:
+    """The lexicon and the default model as a Translator: what the words of a text may be, as a gloss says it."""
+
+    def translate(self, query: Query, to: str) -> list[Translation]:
+        found = gloss(query.text, query.lang, to, {"default": default_model.open(), "lexicon": lexicons.open()})
+        return [
+            Translation(word.text, tuple(Alternative(one.text, one.weight) for one in word.meanings))
+            if word.meanings
+            else Translation(word.text, (Alternative(word.romanised or word.text, 1.0),))
+            for word in found.words
+        ]
 
 
 def _sentence(
-    text: str, offset: int, lang: str, to: str, sources: Mapping[str, Translator], wanted: frozenset[str]
+    text: str,
+    lang: str,
+    to: str,
+    sources: Mapping[str, Translator],
+    lexicon: Lexicon | None,
+    wanted: frozenset[str],
 ) -> list[Word]:
     content = analyzer(lang).spans(text)
-    places = {span.start: span.term for span in content}
+    terms = {span.start: span.term for span in content}
+    spans = analyzer(lang, stem=False, stop=False).spans(text)
+    weak = {n: s for n, s in sources.items() if lexicon and (n == "default" or isinstance(s, Embedding))}
     said: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
+    own: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
     for name, source in sources.items():
-        with suppress(LanguageError):
-            for span, alternatives in _aligned(text, content, source.translate(Query("", text, lang), to)):
-                for alternative in alternatives:
-                    said.setdefault(span.start, {}).setdefault(alternative.text, {})[name] = alternative.weight
-    first = next((span.start for span in content), -1)
+        if name not in weak:
+            own += _ask(name, source, text, content, Query("", text, lang), to, said)
+    found = _read(text, spans, lang, to, lexicon, own)
+    first = spans[0].start if spans else -1
     words = []
-    for span in analyzer(lang, stem=False, stop=False).spans(text):
-        written = text[span.start : span.end]
-        if span.start not in places:
-            word = Word(span.start, span.end, written, "stop")
-        else:
-            found = _weighed(said.get(span.start, {}), written, wanted, to)
-            begins = span.start == first
-            if not found and (begins or not written[:1].isupper()):
-                found = _by_parts(places[span.start], lang, to, sources)
-            word = _word(span, written, found, to, begins=begins)
-        words.append(word._replace(start=word.start + offset, end=word.end + offset))
-    return _in_company(words, to)
+    for start, end, read in found:
+        written = text[start:end]
+        told = {meaning: dict(who) for meaning, who in said.get(start, {}).items()}
+        entries = read.entries if read else ()
+        for one in entries:
+            told.setdefault(one.text, {})["lexicon" if one.sure else "lexicon, unsure"] = one.weight
+        if to == "en" and start in terms and read and read.last == read.first + 1 and read.entries[0].source != "hand":
+            _seconded(told, terms[start], lang, weak.get("default"))
+        begins = start == first
+        if not told and weak and start in terms and any(char.isalpha() for char in written):
+            told = _guessed(written, terms[start], lang, to, weak, begins)
+        meanings = _weighed(told, written, wanted, to)
+        if not meanings and start in terms and not weak and (begins or not written[:1].isupper()):
+            meanings = _by_parts(terms[start], lang, to, sources)
+        word = _word(Span(start, end, ""), written, meanings, lang, to, lexicon, begins=begins)
+        words.append(_told(word, entries, frozenset(weak), stop=start not in terms, before=read.before if read else ""))
+    return _in_company(_hyphened(text, words, lang, to, lexicon), to)
+
+
+def _seconded(told: dict[str, dict[str, float]], term: str, lang: str, source: Translator | None) -> None:
+    """Let the table weigh the meanings of a word that the lexicon has, and bring up others behind them."""
+    model = source.translator if isinstance(source, Corrected) else source
+    if isinstance(model, Default) and lang in model.langs:
+        same = {_stem(text): text for text in reversed(told)}
+        for one in _alternatives(model, term, lang):
+            text = same.get(one.terms[-1] if one.terms else one.text, "")
+            if not text and one.weight < SECONDED:
+                continue
+            name = "default, seconds" if text else "default"
+            who = told.setdefault(text or one.text, {})
+            who[name] = who.get(name, 0.0) + one.weight
+
+
+@lru_cache(maxsize=20_000)
+def _alternatives(model: Default, term: str, lang: str) -> tuple[Alternative, ...]:
+    return model.alternatives(term, lang, "en")[:MOST]
+
+
+@lru_cache(maxsize=50_000)
+def _stem(text: str) -> str:
+    terms = analyzer("en").terms(text)
+    return terms[-1] if terms else text
+
+
+def _ask(
+    name: str,
+    source: Translator,
+    text: str,
+    content: Sequence[Span],
+    query: Query,
+    to: str,
+    said: dict[int, dict[str, dict[str, float]]],
+) -> list[tuple[int, int]]:
+    """Note what a source says of the words of a text; where a glossary spoke."""
+    places: list[tuple[int, int]] = []
+    with suppress(LanguageError):
+        clauses = source.known(query, to) if isinstance(source, Pairs) else source.translate(query, to)
+        for clause in clauses if isinstance(source, Pairs) else ():
+            at = text.casefold().find(clause.source.casefold())
+            if at >= 0:
+                places.append((at, at + len(clause.source)))
+        for span, alternatives in _aligned(text, content, clauses):
+            for alternative in alternatives:
+                said.setdefault(span.start, {}).setdefault(alternative.text, {})[name] = alternative.weight
+    return places
+
+
+def _guessed(
+    written: str, term: str, lang: str, to: str, weak: Mapping[str, Translator], begins: bool
+) -> dict[str, dict[str, float]]:
+    """What sources that are often wrong say of a word that nobody else knows, if they are sure enough of it."""
+    said: dict[int, dict[str, dict[str, float]]] = {}
+    for name, source in weak.items():
+        _ask(name, source, written, [Span(0, len(written), term)], Query("", written, lang), to, said)
+    told = said.get(0, {})
+    if not any(text.casefold() != written.casefold() for text in told) and (begins or not written[:1].isupper()):
+        return {one.text: {one.source: one.weight} for one in _by_parts(term, lang, to, weak)}
+    best = max((max(who.values()) for text, who in told.items() if text.casefold() != written.casefold()), default=0.0)
+    return told if best >= FLOOR else {}
+
+
+def _read(
+    text: str, spans: Sequence[Span], lang: str, to: str, lexicon: Lexicon | None, own: Sequence[tuple[int, int]]
+) -> list[tuple[int, int, reading.Reading | None]]:
+    """The words and phrases of a sentence with what the lexicon says; no phrase across what the glossary has."""
+    if not lexicon:
+        return [(span.start, span.end, None) for span in spans]
+    words = [text[span.start : span.end] for span in spans]
+    between = [text[a.end : b.start] for a, b in pairwise(spans)]
+    inside = [any(a <= span.start < b for a, b in own) for span in spans]
+    free = [not a and not b for a, b in pairwise(inside)]
+    joined = [not gap.strip() and one for gap, one in zip(between, free, strict=True)] + [False]
+    if lang == "en":
+        read = [reading.Reading(i, i + 1, (Entry(word.lower(), 1.0, "texts", True),)) for i, word in enumerate(words)]
+    else:
+        read = reading.read(words, joined, lang, lexicon)
+    found = {one.first: one for one in read}
+    result: list[tuple[int, int, reading.Reading | None]] = []
+    place = 0
+    while place < len(spans):
+        one = found.get(place)
+        last = one.last if one else place + 1
+        if one and to != "en":
+            one = one._replace(entries=pivoting.into(one.entries, to, default_model.open(), lexicon), before="")
+        result.append((spans[place].start, spans[last - 1].end, one))
+        place = last
+    return result
+
+
+def _told(word: Word, entries: Sequence[Entry], weak: frozenset[str], *, stop: bool, before: str) -> Word:
+    """With parts of speech, and whether the first meaning is sure: by the lexicon, or by the reader's own sources."""
+    if not word.meanings:
+        return word._replace(kind="stop") if stop and word.kind != "other" else word
+    known = {one.text: one for one in entries}
+    meanings = tuple(
+        m._replace(kind=known[m.text].kind, source=f"lexicon, {known[m.text].source}")
+        if m.text in known and m.source.split(",")[0] in ("default", "lexicon")
+        else m
+        for m in word.meanings
+    )
+    first = word.meanings[0]
+    sure = known[first.text].sure if first.text in known else first.source not in weak
+    return word._replace(kind="stop" if stop else word.kind, meanings=meanings, sure=sure, before=before)
+
+
+def _hyphened(text: str, words: list[Word], lang: str, to: str, lexicon: Lexicon | None) -> list[Word]:
+    """What is joined to a name by a hyphen is one too, though it may be a word: Saffir-Simpson."""
+    for one, other in ((a, b) for i in range(len(words) - 1) for a, b in ((i, i + 1), (i + 1, i))):
+        near, far = words[one], words[other]
+        between = text[min(near.end, far.end) : max(near.start, far.start)]
+        named = near.romanised if near.kind == "name" else near.meanings and near.meanings[0].text[:1].isupper()
+        if between == "-" and named and far.meanings and not far.text.isascii():
+            words[other] = _word(Span(far.start, far.end, ""), far.text, (), lang, to, lexicon, begins=False)
+    return words
 
 
 def _in_company(words: list[Word], to: str) -> list[Word]:
     """Meanings that suit what the other words may mean come first, of words that only the model in the box knows: the
     reader's own word is not argued with, and a collection's models speak of its subject as it is."""
-    open_ = [place for place, word in enumerate(words) if word.meanings]
+    open_ = [place for place, word in enumerate(words) if word.meanings and word.kind != "stop"]
     if to != company.LANG or len(open_) < 2:
         return words
     swayed = company.open().sways([[(m.text, m.weight) for m in words[place].meanings] for place in open_])
     for place, sways in zip(open_, swayed, strict=True):
         meanings = words[place].meanings
-        if any(meaning.source != "default" for meaning in meanings):
+        if any(meaning.source.split(",")[0] not in ("default", "lexicon") for meaning in meanings):
             continue
         mass = sum(meaning.weight for meaning in meanings)
         near = COMPANY * meanings[0].weight
@@ -153,14 +317,19 @@ def _by_parts(term: str, lang: str, to: str, sources: Mapping[str, Translator]) 
     return []
 
 
-def _word(span: Span, written: str, meanings: Sequence[Meaning], to: str, *, begins: bool) -> Word:
+def _word(
+    span: Span, written: str, meanings: Sequence[Meaning], lang: str, to: str, lexicon: Lexicon | None, *, begins: bool
+) -> Word:
     if not any(char.isalpha() for char in written):
         return Word(span.start, span.end, written, "other")
     if meanings:
         return Word(span.start, span.end, written, "word", tuple(meanings), meanings[0].weight)
     named = written[:1].isupper() or written[:1].lower() == written[:1].upper()
     kind = "name" if named and not begins else "word"
-    sound = romanised(written) if "Latn" in scripts(to) else written
+    sound = reading.latin(written) if "Latn" in scripts(to) else written
+    if lexicon and sound != written:
+        found = reading.name(written, heard(written, lang, "en"), sound, lexicon)
+        kind, sound = ("name", found) if found else (kind, sound.capitalize() if kind == "name" else sound)
     return Word(span.start, span.end, written, kind, romanised="" if sound == written else sound)
 
 
@@ -173,7 +342,7 @@ def _weighed(said: Mapping[str, Mapping[str, float]], written: str, wanted: froz
         weights = told
         if text.casefold() == written.casefold():
             sure = {name for name, weight in told.items() if name in known and weight >= LEAST_ITSELF}
-            weights = {name: told[name] for name in told if name in sure or name == "glossary"}
+            weights = {n: told[n] for n in told if n in sure or n in ("glossary", "lexicon", "lexicon, unsure")}
         if not weights:
             continue
         score = sum(trust[name] * weight for name, weight in weights.items())
@@ -218,15 +387,16 @@ def _together(parts: Sequence[Translation]) -> list[Alternative]:
     return [Alternative(" ".join(alternative.text for alternative in best), weight)]
 
 
-def _rendering(text: str, words: Sequence[Word]) -> str:
-    """Best meanings, names and numbers in the order of the text; the ends of sentences stay."""
-    said: list[str] = []
+def _rendered(text: str, words: Sequence[Word], lang: str, to: str) -> str:
+    """Best meanings, names and numbers; small words that have a meaning."""
+    items = []
     for word, following in zip_longest(words, words[1:]):
-        if word.kind != "stop":
-            known = word.meanings[0].text if word.meanings else word.romanised or word.text
-            if not said or said[-1].casefold() != known.casefold():  # the two words of one phrase
-                said.append(known)
+        first = word.meanings[0] if word.meanings else None
+        said = first.text if first else "" if word.kind == "stop" else word.romanised or word.text
+        if first and not word.sure:
+            said = f"{rendering.GUESS}{said}"
+        if word.before and first:
+            said = f"{word.before} {said}"
         between = text[word.end : following.start if following else word.end + 2]
-        if said and (mark := next((char for char in between if char in ".!?。！？।؟;:"), "")):
-            said[-1] = said[-1].rstrip(".!?;:") + {"。": ".", "！": "!", "？": "?", "।": ".", "؟": "?"}.get(mark, mark)
-    return " ".join(said)
+        items.append(rendering.Item(said, first.kind if first else "", word.text, rendering.sign(between)))
+    return rendering.rendered(items, lang, to)

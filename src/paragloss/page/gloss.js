@@ -61,13 +61,13 @@ export function hide() {
 function describe({ word, gloss }) {
   const roman = word.romanised ? h("span", { class: "roman" }, ` ${word.romanised}`) : null;
   const head = h("div", {}, h("b", { lang: gloss.lang, dir: "auto" }, word.text), roman);
-  if (word.kind === "stop") return [head, h("p", { class: "sure" }, "a small word, left alone")];
+  if (word.kind === "stop" && !word.meanings.length) return [head, h("p", { class: "sure" }, "a small word, left alone")];
   if (!word.meanings.length) {
     return [head, h("p", { class: "sure" }, word.kind === "name" ? "a name, it seems" : "no meaning known"), button(word, gloss)];
   }
   const list = word.meanings.slice(0, 5).map((meaning) =>
     h("li", {}, h("span", { lang: gloss.to, dir: "auto" }, meaning.text), h("small", {}, sourceName(meaning.source))));
-  const sure = word.confidence >= 0.6 ? "fairly sure" : word.confidence >= 0.3 ? "likely" : "a guess";
+  const sure = !word.sure ? "a guess" : word.confidence >= 0.6 ? "sure" : "likely";
   return [head, h("ul", {}, list), h("p", { class: "sure" }, `${sure} `, button(word, gloss))];
 }
 

@@ -23,6 +23,7 @@ export function partName(part) {
 // Who knows that two words belong together: "default, inside" is a translation inside a longer word.
 export function sourceName(source) {
   const [name, ...how] = source.split(", ");
+  if (name === "lexicon") return how[0] === "hand" ? "built-in lexicon" : how.join(", ");
   const who = name === "default" ? "built-in dictionary" : PLAIN[name] || (translates(name) ? `table ${name}` : name in models ? `meaning, by ${name}` : name);
   return [who, ...how.map((one) => (one === "inside" ? "inside a longer word" : one))].join(", ");
 }

@@ -164,6 +164,7 @@ class Meaning(BaseModel):
     text: str = Field(examples=["bee"])
     weight: float = Field(examples=[0.8])
     source: str = Field(examples=["table"])
+    kind: str = Field("", examples=["noun"], description="Its part of speech, where that is known.")
 
 
 class Word(BaseModel):
@@ -174,6 +175,7 @@ class Word(BaseModel):
     kind: str = Field(examples=["word"], description="word, name, stop or other")
     meanings: list[Meaning]
     confidence: float = Field(examples=[0.8])
+    sure: bool = Field(examples=[True], description="whether the first meaning is more than a guess")
     romanised: str | None = None
 
 

@@ -1,0 +1,256 @@
+"""Words of a sentence read by the lexicon: the longest phrase it has, a word as written, without what is attached to
+it, by an ending that may be exchanged, by the parts of a compound. What it does not know has no meaning here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from paragloss.analysis.romanisation import romanised
+from paragloss.gloss.lexicon import NAMES, Entry, Lexicon, loosened, spelled
+from paragloss.translation.default._compounds import COMPOUNDING, parts
+
+#: Words of a phrase, and letters of one where nothing stands between words, at most.
+_PHRASE, _LETTERS = 4, 10
+UNSPACED = frozenset({"zh", "ja", "th"})
+#: Letters that are written as one with the word behind them, with their English.
+_ATTACHED = {
+    "ar": {"وال": "and the", "بال": "with the", "فال": "so the", "كال": "like the", "لل": "for the", "ال": "the"}
+    | {"و": "and", "ف": "so", "ب": "with", "ل": "for", "ك": "like", "س": "will"},
+    "he": {"וה": "and the", "שה": "that the", "מה": "from the", "וב": "and in", "ול": "and to", "ומ": "and from"}
+    | {"ו": "and", "ה": "the", "ב": "in", "ל": "to", "מ": "from", "ש": "that", "כ": "as"},
+}
+_ELIDING = frozenset({"fr", "it", "ca"})
+#: Beginnings of German and Dutch verbs that stand at the end of the clause.
+_APART = {
+    lang: frozenset(words.split())
+    for lang, words in {
+        "de": "ab an auf aus bei ein fest her hin los mit nach statt teil um vor weg zu zurück zusammen",
+        "nl": "aan af bij door in mee na om op over terug toe uit voor weg",
+    }.items()
+}
+_SHORTEST, _ENDING = 3, 5
+_VOWELS = frozenset("aeiou")
+_IRREGULAR = {"man": "men", "woman": "women", "child": "children", "person": "people", "foot": "feet", "tooth": "teeth"}
+
+
+class Reading(NamedTuple):
+    """Words [first, last) of a sentence with their meanings. `before`: small words of English that what is attached to
+    the word says. `how`: "" for the word as written, "form", "compound"."""
+
+    first: int
+    last: int
+    entries: tuple[Entry, ...]
+    how: str = ""
+    before: str = ""
+
+
+def read(words: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Lexicon) -> list[Reading]:
+    """All words of a sentence that are known. `joined`: whether nothing but a space stands behind each word."""
+    found: list[Reading] = []
+    keys = [spelled(word, lang) for word in words]
+    place = 0
+    while place < len(words):
+        one = _phrase(keys, joined, place, lang, lexicon) or _word(keys[place], place, lang, lexicon)
+        if one:
+            found.append(one)
+        place = one.last if one else place + 1
+    return _separable(found, keys, joined, lang, lexicon) if lang in _APART else found
+
+
+def _phrase(keys: Sequence[str], joined: Sequence[bool], place: int, lang: str, lexicon: Lexicon) -> Reading | None:
+    space = "" if lang in UNSPACED else " "
+    for length in range(min(_PHRASE, len(keys) - place), 1, -1):
+        if all(joined[place : place + length - 1]):
+            key = space.join(keys[place : place + length])
+            if not space and len(key) > _LETTERS:
+                continue
+            entries = lexicon.look(key.lower(), lang)
+            if entries:
+                return Reading(place, place + length, entries)
+    return None
+
+
+def _word(key: str, place: int, lang: str, lexicon: Lexicon) -> Reading | None:
+    entries = as_written(key, place == 0, lang, lexicon)
+    if entries:
+        return Reading(place, place + 1, entries)
+    for base, before in _bare(key, lang):
+        entries = as_written(base, place == 0, lang, lexicon)
+        if entries:
+            return Reading(place, place + 1, entries, "form", before)
+    if key[:1].isupper() and place and lang != "de":
+        return None  # a name that is not known
+    for base, before in [(key, ""), *_bare(key, lang)]:
+        entries = form(base.lower(), lang, lexicon)
+        if entries:
+            return Reading(place, place + 1, entries, "form", before)
+    entries = compound(key.lower(), lang, lexicon)
+    return Reading(place, place + 1, entries, "compound") if entries else None
+
+
+def as_written(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
+    """A capital counts unless the sentence begins with it."""
+    lower = key.lower() if lang != "tr" else key.replace("İ", "i").replace("I", "ı").lower()
+    for one in dict.fromkeys((lower, key) if begins else (key, lower)):
+        entries = lexicon.look(one, lang)
+        if entries:
+            return entries
+    loose = loosened(lower)
+    return lexicon.look(loose, lang) if loose != lower else ()
+
+
+def _bare(key: str, lang: str) -> list[tuple[str, str]]:
+    """The word without articles and particles written as one with it, and their English."""
+    if "'" in key[1:-1]:
+        first, _, rest = key.partition("'")
+        return [(rest, "")] if lang in _ELIDING and len(first) <= _ENDING else [(first, "")]
+    attached = _ATTACHED.get(lang, {})
+    return [
+        (key[len(letters) :], before)
+        for letters, before in attached.items()
+        if key.startswith(letters) and len(key) - len(letters) >= _SHORTEST
+    ]
+
+
+def form(key: str, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
+    """Of the known words that another ending makes of this one, the surest."""
+    rules, best = lexicon.rules(lang), (0.0, tuple[Entry, ...]())
+    for size in range(min(_ENDING, len(key) - 2), 0, -1):
+        for rule in rules.get(key[-size:], ()):
+            if rule.share > best[0]:
+                entries = lexicon.look(key[:-size] + rule.base, lang)
+                if entries:
+                    sure = rule.share >= 0.7
+                    best = (
+                        rule.share,
+                        tuple(
+                            one._replace(text=formed(one, rule.effect, lexicon), sure=one.sure and sure)
+                            for one in entries
+                        ),
+                    )
+    return best[1]
+
+
+def formed(one: Entry, effect: str, lexicon: Lexicon) -> str:
+    """English in the form that an ending stands for, if it is one that texts have."""
+    if not effect or " " in one.text or (effect == "s") != (one.kind == "noun"):
+        return one.text
+    text = one.text
+    soft = text.removesuffix("e") if effect != "s" else text[:-1] + "ie" if text.endswith("y") else text
+    made = _IRREGULAR.get(text, "") if effect == "s" else ""
+    tried = (made, soft + effect, text + effect, text + "es")
+    return next((form for form in tried if form and lexicon.says(form)), text)
+
+
+def compound(key: str, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
+    """The meanings of the parts of a word, the head last as in English."""
+    if lang in COMPOUNDING:
+        found = parts(key, lang, lambda part: any(e.sure and e.source != "hand" for e in lexicon.look(part, lang)))
+    elif lang in UNSPACED:
+        found = _cut(key, lang, lexicon)
+    else:
+        found = []
+    if not found:
+        return ()
+    said = [lexicon.look(part, lang)[0] for part in found]
+    sure = all(one.sure for one in said) and min(map(len, found)) > (1 if lang in UNSPACED else _SHORTEST)
+    text = " ".join(dict.fromkeys(one.text for one in said))
+    return (Entry(text, min(one.weight for one in said), said[-1].source, sure, said[-1].kind),)
+
+
+def _cut(key: str, lang: str, lexicon: Lexicon) -> list[str]:
+    """All of a word in known ones, the longest first; nothing if some of it is left."""
+    found, place = [], 0
+    while place < len(key):
+        ends = range(min(len(key), place + 6), place, -1)
+        end = next((end for end in ends if (place or end < len(key)) and lexicon.look(key[place:end], lang)), 0)
+        if not end:
+            return []
+        found.append(key[place:end])
+        place = end
+    return found
+
+
+def _separable(
+    found: list[Reading], keys: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Lexicon
+) -> list[Reading]:
+    """A verb whose beginning stands at the end of its clause is read with it: er ruft mich an."""
+    by_place = {one.first: one for one in found}
+    start = 0
+    for end, key in enumerate(keys):
+        if joined[end] and keys[end + 1] not in ("und", "oder", "en", "of"):
+            continue
+        if key in _APART[lang] and end > start + 1:
+            for place in range(start, end):
+                entries = (
+                    () if keys[place][:1].isupper() and place else _whole(key + keys[place].lower(), lang, lexicon)
+                )
+                if entries:
+                    by_place[place] = Reading(place, place + 1, entries, "form")
+                    by_place.pop(end, None)
+                    break
+        start = end + 1
+    return [by_place[place] for place in sorted(by_place)]
+
+
+def _whole(key: str, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
+    entries = lexicon.look(key, lang) or form(key, lang, lexicon)
+    return entries if entries and entries[0].kind == "verb" else ()
+
+
+def name(word: str, sounds: Sequence[tuple[str, float]], roman: str, lexicon: Lexicon) -> str:
+    """The English name that sounds like a word: its consonants may be so, and its letters are near."""
+    best, found = 0.62, ""
+    for symbols, share in sounds:
+        for entry in lexicon.look(symbols, NAMES):
+            near = alike(roman.lower(), entry.text.lower()) + 0.1 * entry.weight + 0.1 * share
+            if near > best:
+                best, found = near, entry.text
+    return found
+
+
+def latin(word: str) -> str:
+    """A word of Arabic or Hebrew letters in Latin ones, with vowels where they are written or can't be missing; other
+    scripts as `romanised` has them."""
+    letters = _letters()
+    if not all(char in letters for char in word):
+        return romanised(word)
+    said = ""
+    for place, char in enumerate(word):
+        sound = letters[char]
+        if "/" in sound:  # a vowel behind a consonant, a consonant elsewhere
+            vowel, consonant = sound.split("/")
+            sound = vowel if said and said[-1] not in _VOWELS else consonant
+        elif (
+            sound
+            and sound not in _VOWELS
+            and said
+            and said[-1] not in _VOWELS
+            and (place == 1 or said[-2:-1] not in _VOWELS)
+        ):
+            sound = "a" + sound
+        said += sound
+    return said
+
+
+@cache
+def _letters() -> dict[str, str]:
+    pairs = """
+    ا=a أ=a إ=i آ=a ء= ى=a ة=a ئ=e ؤ=o ب=b ت=t ث=th ج=j ح=h خ=kh د=d ذ=dh ر=r ز=z س=s ش=sh ص=s ض=d ط=t ظ=z ع=a غ=gh
+    ف=f ق=q ك=k ک=k ل=l م=m ن=n ه=h و=o/w ي=i/y ی=i/y پ=p چ=ch ژ=zh گ=g
+    א=a ב=b ג=g ד=d ה=h ו=o/v ז=z ח=h ט=t י=i/y כ=k ך=k ל=l מ=m ם=m נ=n ן=n ס=s ע=a פ=p ף=f צ=ts ץ=ts ק=k ר=r ש=sh ת=t
+    """
+    return dict(pair.split("=") for pair in pairs.split())
+
+
+def alike(one: str, other: str) -> float:
+    """From 0 to 1 how near two words are, by the letters that must be exchanged."""
+    before = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        row = [i]
+        for j, b in enumerate(other, start=1):
+            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (a != b)))
+        before = row
+    return 1 - before[-1] / max(len(one), len(other), 1)

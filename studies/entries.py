@@ -1,0 +1,388 @@
+"""From counts of aligned words, dictionaries and words written by hand to the entries of the lexicon: which meanings a
+word has, in which order, which of them are sure, and which endings are exchanged for which (studies/lexicon.py)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import sources
+
+from paragloss.analysis import analyzer
+from paragloss.analysis._stopwords import _ENGLISH
+from paragloss.analysis.sound import sound
+from paragloss.gloss.lexicon import NAMES, Entry, Lexicon, Rule, loosened, pack, spelled
+from paragloss.translation.sounds import FEWEST
+
+HAND = Path(__file__).parent / "small_words.tsv"
+SMALL = frozenset(_ENGLISH.split())
+UNSPACED = frozenset({"zh", "ja", "th"})
+#: Entries of a language, at most; meanings of a word, and the least share of one.
+MOST, MOST_OF = 24_000, {"zh": 40_000, "ja": 40_000, "ru": 30_000, "fi": 30_000, "de": 30_000}
+MEANINGS, LEAST = 5, 0.04
+#: Entries of dictionaries that explain instead of translating.
+_EXPLAINS = re.compile(
+    r"^(variant|surname|see|abbr|old|used|also|classifier|erhua|same|short|one of|a kind|name of|type of|any of)\b"
+)
+_ENGLISH_WORDS = re.compile(r"[A-Za-zÀ-ž][A-Za-zÀ-ž'. -]*")
+ABOUT = {
+    "about": "meanings of words for reading; see docs/gloss.md",
+    "licence": "CC BY-SA 4.0, attributions in NOTICE",
+    "version": 1,
+}
+
+
+class Counts(NamedTuple):
+    """`aligning.Counts`, by word."""
+
+    links: dict[str, Counter[str]]
+    other: Counter[str]
+    english: Counter[str]
+    stems: dict[str, Counter[str]]
+    other_stems: Counter[str]
+    before: dict[str, Counter[str]]
+
+
+def read(place: Path) -> Counts:
+    if not place.exists():
+        return Counts({}, Counter(), Counter(), {}, Counter(), {})
+    with gzip.open(place, "rt", encoding="utf-8") as lines:
+        links, other, english, stems, other_stems, before = json.load(lines)
+    return Counts(_by(links), _one(other), _one(english), _by(stems), _one(other_stems), _by(before))
+
+
+def _one(rows: list) -> Counter[str]:
+    return Counter(dict(rows))
+
+
+def _by(rows: list) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for key, value, number in rows:
+        found[key][value] += number
+    return found
+
+
+class English:
+    """How often English words stand in all texts, and how they are spelled inside sentences."""
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self.counts = counts
+        forms: dict[str, Counter[str]] = defaultdict(Counter)
+        for word, number in counts.items():
+            forms[word.lower()][word] += number
+        self._forms = {
+            lower: lower if some[lower] >= 0.3 * some.total() else max(some, key=lambda one: some[one])
+            for lower, some in forms.items()
+        }
+        self._most = math.log1p(max(counts.values()))
+
+    @cache  # noqa: B019
+    def cased(self, text: str) -> str:
+        return " ".join(self._forms.get(word.lower(), word) for word in text.removeprefix("\0").split())
+
+    @cache  # noqa: B019
+    def common(self, text: str) -> float:
+        """From 0 to 1 how usual it is to say so; of several words the rarest, and a tenth of it."""
+        words = text.lower().split()
+        rarest = min((self.counts[w] + self.counts[w.capitalize()] for w in words), default=0)
+        return math.log1p(rarest * (0.1 ** (len(words) - 1))) / self._most
+
+
+@cache
+def stem(text: str, lang: str = "en") -> str:
+    terms = analyzer(lang, stop=False).terms(text)
+    return terms[-1] if terms else text
+
+
+def dictionary(lang: str) -> dict[str, dict[str, set[str]]]:
+    """Words of a language, lower-case unless German, with their meanings and who lists them."""
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    pairs = [*sources.words(lang), *sources.names(lang)]
+    for relative in sources.RELATIVES.get(lang, ()):
+        pairs += [pair._replace(source=f"{relative} {pair.source}") for pair in sources.words(relative)]
+    for pair in pairs:
+        english = re.sub(r"^(to|a|an|the|be) ", "", pair.en.strip())
+        other = spelled(pair.other, lang).strip(" .")
+        if not other or other.count(" ") > 3 or english.count(" ") > 2 or len(other) > 40:
+            continue
+        if pair.source == "cldr-emoji" and " " in english:
+            continue
+        if _ENGLISH_WORDS.fullmatch(english) and not _EXPLAINS.match(english):
+            if other != other.lower() and lang == "de":
+                found[other][english].add(pair.source)
+            found[other.lower()][english].add(pair.source)
+    return found
+
+
+def entries(lang: str, counts: Counts, english: English) -> dict[str, list[Entry]]:
+    """Meanings of the words of a language."""
+    listed = dictionary(lang)
+    known_stems = {
+        (stem(word, lang), stem(meaning)) for word, some in listed.items() if " " not in word for meaning in some
+    }
+    found: dict[str, tuple[float, list[Entry]]] = {}
+    usual = {
+        key: 2 * math.log1p(counts.other[key])
+        + 3 * max((english.common(english.cased(one)) for one in listed.get(key, ())), default=0.0)
+        for key in {*listed, *counts.links}
+        if key in listed
+        or (counts.other[key] > 1 and max(counts.links[key].values()) >= (3 if " " in key or lang in UNSPACED else 1))
+    }
+    for key in sorted(usual, key=lambda one: (-usual[one], one))[: 5 * MOST_OF.get(lang, MOST) // 4]:
+        phrase = " " in key or (lang in UNSPACED and key not in listed and stem(key, lang) != key)
+        said = _said(key, lang, counts, listed.get(key, {}), english, known_stems, phrase)
+        if said:
+            found[key] = usual[key], said
+    kept = dict(sorted(found.items(), key=lambda one: (-one[1][0], one[0]))[: MOST_OF.get(lang, MOST)])
+    return {key: some for key, (_, some) in kept.items() if _worth(key, some, kept, lang)}
+
+
+def _worth(key: str, said: list[Entry], all_: Mapping[str, tuple[float, list[Entry]]], lang: str) -> bool:
+    """A capital that changes nothing is left out, and a phrase that says no more than one of its words."""
+    if key != key.lower() and key.lower() in all_:
+        return said[0].text.lower() != all_[key.lower()][1][0].text.lower()
+    if " " in key and said[0].source == "texts":
+        return not any(part in all_ and stem(all_[part][1][0].text) == stem(said[0].text) for part in key.split())
+    return True
+
+
+def _said(
+    key: str,
+    lang: str,
+    counts: Counts,
+    listed: Mapping[str, set[str]],
+    english: English,
+    known: set[tuple[str, str]],
+    phrase: bool,
+) -> list[Entry]:
+    number, linked = counts.other[key], Counter[str]()
+    for text, times in counts.links.get(key, {}).items():
+        linked[english.cased(text)] += times
+    own = stem(key, lang)
+    stems, seen = counts.stems.get(own, Counter()), counts.other_stems[own]
+    groups: dict[str, list[str]] = defaultdict(list)  # by English stem
+    for text in {*linked, *(english.cased(one) for one in listed)}:
+        groups[stem(text)].append(text)
+    votes: Counter[str] = Counter()
+    for text, who in listed.items():
+        votes[english.cased(text)] += len(who)
+    scored = []
+    for root, some in groups.items():
+        times = sum(linked[text] for text in some)
+        by_stem = 0.0 if phrase else stems[root] / max(seen, 3)
+        told = sum(min(votes[text], 3) * max(english.common(text), 0.1) ** 2 for text in some)
+        in_dictionary = told > 0 or (not phrase and (own, root) in known)
+        shortest = min(text.count(" ") for text in some)
+        text = max(
+            some,
+            key=lambda t: ((linked[t] + 0.3 * votes[t]) / 3 ** (t.count(" ") - shortest), english.common(t), t),
+        )
+        longer = [one for one in some if one.endswith(f" {text}") and votes[one] and not votes[text]]
+        text = longer[0] if longer and longer[0].split()[0] in SMALL else text  # this year, not year
+        share = times / max(number, 1)
+        if phrase:
+            good = told > 0 or (times >= 3 and share >= 0.6)
+            sure = told > 0 or times >= 5
+        else:
+            often = times >= 3 and share >= 0.15 and stems[root] >= 4
+            good = (in_dictionary and (times or told)) or often or (times >= 2 and by_stem >= 0.2)
+            sure = (
+                told > 0
+                or (in_dictionary and times > 0)
+                or (times >= 4 and share >= 0.2)
+                or (times >= 2 and by_stem >= 0.4 and stems[root] >= 5)
+            )
+        if good:
+            source = "dictionary and texts" if told and times else "dictionary" if told else "texts"
+            score = times * (1 if told or times > 2 else 0.4) + 3 * by_stem * min(seen / 4, 1) + 1.5 * told
+            scored.append((score, share, in_dictionary, Entry(text, 0.0, source, bool(sure))))
+    if any(one[2] for one in scored):  # who is not listed beside one who is must be frequent
+        scored = [one for one in scored if one[2] or one[1] >= 0.25 or (one[0] >= 8 and one[1] >= 0.1)]
+    total = sum(score for score, *_ in scored)
+    ranked = sorted(scored, key=lambda one: (-one[0], one[3].text))[:MEANINGS]
+    return [one._replace(weight=score / total) for score, *_, one in ranked if score >= LEAST * total]
+
+
+def rules(words: Mapping[str, Sequence[Entry]]) -> list[Rule]:
+    """Endings that may be exchanged without changing the meaning: learned from pairs of words that are known."""
+    some = [word for word in words if " " not in word and word == word.lower() and len(word) >= 3][:12_000]
+    roots = {word: {stem(entry.text) for entry in words[word][:3]} for word in some}
+    bases: dict[str, list[str]] = defaultdict(list)
+    for word in some:
+        for cut in range(max(2, (len(word) + 1) // 2, len(word) - 5), len(word) + 1):
+            bases[word[:cut]].append(word)
+    same, all_ = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    effects: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for base, together in bases.items():
+        for one in together if 1 < len(together) <= 12 else ():
+            ending = one[len(base) :]
+            for other in together if ending else ():
+                if ending[:1] != other[len(base) :][:1]:
+                    pair = ending, other[len(base) :]
+                    all_[pair] += 1
+                    if not roots[one].isdisjoint(roots[other]):
+                        same[pair] += 1
+                        effects[pair][_effect(words[one][0].text, words[other][0].text)] += 1
+    found = []
+    for pair, times in same.most_common(3000):
+        share = times / all_[pair]
+        if times >= 4 and share >= 0.45:
+            effect, often = effects[pair].most_common(1)[0]
+            found.append(Rule(*pair, effect if often >= 0.5 * times else "", round(share, 2)))
+    return sorted(found[:500], key=lambda rule: (-len(rule.ending), -rule.share))
+
+
+def _effect(form: str, base: str) -> str:
+    """What was added to an English word."""
+    for ending in ("s", "ed", "ing"):
+        if form in (base + ending, base.removesuffix("e") + ending, base.removesuffix("y") + "ie" + ending):
+            return ending if form != base else ""
+    return ""
+
+
+def by_hand(lang: str) -> dict[str, list[Entry]]:
+    return _by_hand().get(lang, {})
+
+
+@cache
+def _by_hand() -> dict[str, dict[str, list[Entry]]]:
+    found: dict[str, dict[str, list[Entry]]] = defaultdict(dict)
+    if HAND.is_file():
+        for line in HAND.read_text(encoding="utf-8").splitlines():
+            lang, _, rest = line.partition("\t")
+            for one in rest.split(";") if rest else ():
+                word, _, said = one.strip().partition("=")
+                texts = [text for text in said.split("/") if text]
+                if word and texts:
+                    shares = [2.0**-place for place in range(len(texts))]
+                    found[lang][spelled(word, lang)] = [
+                        Entry(text, share / sum(shares), "hand", True)
+                        for text, share in zip(texts, shares, strict=True)
+                    ]
+    return found
+
+
+def _turned(words: Mapping[str, Sequence[Entry]]) -> dict[str, list[Entry]]:
+    """Small words of English in another language: those that mean it first, in the order they were written."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for place in (0, 1):
+        for word, some in words.items():
+            if len(some) > place and not some[place].text.startswith("("):
+                found[some[place].text].append(word)
+    return {
+        english: [Entry(word, 2.0 ** -(1 + place), "hand", True) for place, word in enumerate(dict.fromkeys(some[:3]))]
+        for english, some in found.items()
+    }
+
+
+def kinds(texts: Iterable[str]) -> dict[str, str]:
+    """Parts of speech of English words, by what stands before and behind them."""
+    before = {
+        "noun": frozenset("the a an his her my your their its our this of many some".split()),  # noqa: SIM905
+        "verb": frozenset("to will would can could i you we they he she must should may might not who".split()),  # noqa: SIM905
+        "adjective": frozenset("very so too more most is are was were be quite really".split()),  # noqa: SIM905
+    }
+    ends = {
+        "",
+        "of",
+        "and",
+        "is",
+        "was",
+        "are",
+        "were",
+        "in",
+        "to",
+        "on",
+        "for",
+        "with",
+        "that",
+        "or",
+        "by",
+        "has",
+        "had",
+        "from",
+        "at",
+        "will",
+        "who",
+        "which",
+    }
+    score: dict[str, Counter[str]] = defaultdict(Counter)
+    for text in texts:
+        words = re.findall(r"[a-z']+|[.,;:!?]", text.lower())
+        for last, word, following in zip(["", *words], words, [*words[1:], ""], strict=False):
+            closed = following in ends or not following.isalpha()
+            score[word]["all"] += 1
+            if last in before["noun"]:
+                score[word]["noun" if closed else "attribute"] += 1
+            score[word]["verb"] += last in before["verb"]
+            score[word]["adjective"] += last in before["adjective"] and closed
+    found = {}
+    for word, some in score.items():
+        if some["all"] >= 4 and word not in SMALL:
+            shares = {
+                "noun": some["noun"],
+                "verb": some["verb"],
+                "adjective": 3.0 * min(some["adjective"], some["attribute"]),
+            }
+            best = max(shares, key=lambda kind: shares[kind])
+            if shares[best] >= max(0.15 * some["all"], 6 if best == "adjective" else 0):
+                found[word] = best
+    return found
+
+
+def names(english: English) -> dict[str, list[Entry]]:
+    """English names by how they sound."""
+    often = Counter[str]()
+    for word, number in english.counts.items():
+        if word[:1].isupper() and word[1:].islower() and english.cased(word) == word:
+            often[word] += number
+    for row in sources._json(sources.folder() / "open" / "names" / "geonames.jsonl.xz"):
+        for word in row["texts"].get("en", [""])[0].replace("-", " ").split():
+            if word[:1].isupper() and word[1:].isalpha():
+                often[word] += 1
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for word, number in often.items():
+        symbols = sound(word)
+        if len(symbols) >= FEWEST:
+            found[symbols].append((number, word))
+    return {
+        symbols: [
+            Entry(word, min(math.log1p(number) / 9, 1.0), "texts", False)
+            for number, word in sorted(some, reverse=True)[:6]
+        ]
+        for symbols, some in found.items()
+    }
+
+
+def learned(lang: str, counts: Counts, english: English) -> dict:
+    """The words of a language and its endings, as they are kept until all are packed."""
+    found = entries(lang, counts, english)
+    for word, some in list(found.items()):
+        found.setdefault(loosened(word), some)
+    return {"words": found, "rules": rules(found) if lang not in UNSPACED else []}
+
+
+def packed(place: Path, english: English) -> Lexicon:
+    """All languages that were learned, with the words written by hand."""
+    words: dict[str, dict[str, list[Entry]]] = {lang: dict(some) for lang, some in _by_hand().items()}
+    endings = {}
+    for path in sorted(place.glob("*.entries.gz")):
+        lang = path.name.split(".")[0]
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            kept = json.load(lines)
+        said = {word: [Entry(*one) for one in some] for word, some in kept["words"].items()}
+        words[lang] = said | by_hand(lang)
+        endings[lang] = [Rule(*one) for one in kept["rules"]]
+    for lang, some in _by_hand().items():
+        words[f"en>{lang}"] = _turned(some)
+    words[NAMES] = names(english)
+    texts = [row["texts"]["en"] for name in ("ntrex", "tico19", "wikidata") for row in sources.rows(name)]
+    texts += [pair.en for pair in sources.tatoeba("pt")]
+    return pack(words, endings, kinds(texts), ABOUT)

@@ -1,0 +1,122 @@
+"""The lexicon that glosses are read from: learned, and packed into src/paragloss/gloss/lexicon (docs/gloss.md).
+
+    PARAGLOSS_DATA=... python studies/lexicon.py learn --work DIR [--langs de,hi]   20 s of one core a language
+    PARAGLOSS_DATA=... python studies/lexicon.py pack  --work DIR [--to FOLDER]     half a minute
+
+`learn` aligns the sentences of each language with English (studies/aligning.py), unless told to take dictionaries alone
+(--no-align), and makes its entries (studies/entries.py); a run that broke goes on. What is held out of FLORES, NTREX
+and TICO-19 is never read, so the figures of docs/gloss.md are those of the lexicon that is shipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import aligning
+import entries
+import sources
+
+from paragloss.analysis._stopwords import _ENGLISH
+from paragloss.gloss import lexicon
+
+#: Of most speakers first.
+LANGS = """
+zh hi es ar fr bn pt ru id de ja vi tr ko fa sw ta it th pl uk ha am yo nl ro tl ig zu el hu cs sv rw so he bg xh ca fi
+da sk no hr sl ms
+""".split()  # noqa: SIM905
+#: Where words stand without spaces.
+UNSPACED = frozenset({"zh", "ja", "th"})
+#: Texts in the order in which they are taken, until there are enough: professional and everyday ones first.
+TEXTS = """
+ntrex tico19 flores storybooks tatoeba udhr stellarium gnome-help indic-wiki wikidata cataclysm suttacentral
+""".split()  # noqa: SIM905
+SMALL = frozenset(_ENGLISH.split())
+
+
+def count(lang: str, parts: Sequence[str], english: aligning.Cutter) -> aligning.Counts:
+    other = aligning.Cutter(lang)
+    found = [
+        *sources.words(lang),
+        *sources.names(lang),
+        *sources.texts(lang),
+        *sources.tatoeba(lang),
+        *sources.flores(lang),
+    ]
+    some = [pair for pair in found if pair.kind == "sentences" and pair.part in parts]
+    some.sort(key=lambda pair: TEXTS.index(pair.source))  # stable
+    kept, cells = [], 0
+    for pair in some:
+        both = english(pair.en), other(pair.other)
+        sizes = [len(one.words) for one in both]
+        if min(sizes) > 0 and max(sizes) <= aligning.LONGEST:
+            kept.append(both)
+            cells += sizes[0] * sizes[1]
+            if cells > aligning.MOST_CELLS:
+                break
+    there = {word.lower() for _, two in kept for word in two.words}
+    listed = set()
+    for pair in found:
+        if pair.kind != "sentences" and " " not in pair.en and pair.other.lower() in there:
+            one, two = english(pair.en), other(pair.other)
+            if len(one.stems) == len(two.stems) == 1:
+                listed.add((one.stems[0], two.stems[0]))
+    return aligning.count(kept, aligning.align(kept, listed), SMALL, "" if lang in UNSPACED else " ")
+
+
+def learn(work: Path, langs: Sequence[str], *, align: bool) -> None:
+    cutter = aligning.Cutter("en")
+    work.mkdir(parents=True, exist_ok=True)
+    english = None
+    for lang in langs:
+        kept, place = work / f"{lang}.json.gz", work / f"{lang}.entries.gz"
+        if place.exists():
+            continue
+        start = time.process_time()
+        if align and not kept.exists():
+            counts = count(lang, ("train",), cutter)
+            keys = {f for f, _ in counts.links}
+            some = counts._replace(other=Counter({word: n for word, n in counts.other.items() if word in keys}))
+            _write(kept, [_flat(one) for one in some])
+        english = english or common(work)
+        _write(place, entries.learned(lang, entries.read(kept), english))
+        print(f"{lang}: {time.process_time() - start:.0f} s of one core", flush=True)
+
+
+def common(work: Path) -> entries.English:
+    """How often English words stand in the texts of the languages that were first."""
+    first = [lang for lang in LANGS if (work / f"{lang}.json.gz").exists()][:4]
+    return entries.English(sum((entries.read(work / f"{lang}.json.gz").english for lang in first), Counter()))
+
+
+def _write(place: Path, content: object) -> None:
+    with gzip.open(place.with_suffix(".part"), "wt", encoding="utf-8", compresslevel=1) as out:
+        json.dump(content, out, ensure_ascii=False)
+    place.with_suffix(".part").rename(place)
+
+
+def _flat(counts: Counter) -> list:
+    return [[*(key if isinstance(key, tuple) else (key,)), number] for key, number in counts.items()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("step", choices=["learn", "pack"])
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--langs", default=",".join(LANGS))
+    parser.add_argument("--align", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--to", type=Path, default=Path(lexicon.__file__).parent / "lexicon")
+    given = parser.parse_args()
+    if given.step == "learn":
+        learn(given.work, given.langs.split(","), align=given.align)
+    else:
+        entries.packed(given.work, common(given.work)).save(given.to)
+
+
+if __name__ == "__main__":
+    main()

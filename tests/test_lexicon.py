@@ -1,0 +1,171 @@
+"""Words read by the lexicon: a small one made here, and the one in the box."""
+
+import pytest
+from typer.testing import CliRunner
+
+from paragloss.cli import app
+from paragloss.gloss import gloss, lexicon, rendering
+from paragloss.gloss.lexicon import Entry, Rule
+from paragloss.translation import default
+from paragloss.translation.glossary import Pair, Pairs
+
+
+def says(*texts, sure=True):
+    return [Entry(text, 1 / len(texts), "dictionary", sure) for text in texts]
+
+
+GERMAN = {
+    "biene": says("bee"), "haus": says("house"), "zug": says("train"), "verspätung": says("delay"), "er": says("he"),
+    "anrufen": says("call"), "rufen": says("shout"), "ruft": says("shouts"), "mich": says("me"), "an": says("on"),
+    "schon": says("already"), "schön": says("beautiful"), "arm": says("poor"), "Arm": says("arm"), "der": says("the"),
+    "zu hause": says("at home"), "zu": says("to"), "hause": says("house"), "vorrat": says("stash", sure=False),
+}  # fmt: skip
+RULES = {"de": [Rule("n", "", "s", 0.9), Rule("uft", "ufen", "", 0.9)]}
+KINDS = {"bee": "noun", "call": "verb", "shout": "verb", "shouts": "verb"}
+SPOKEN = {"names": {"SMPSN": [Entry("Simpson", 0.5, "texts", False)]}, "ar": {"طوفان": says("hurricane")}}
+SMALL = lexicon.pack({"de": {**GERMAN, "-": says("bees")}, **SPOKEN}, RULES, KINDS)
+
+
+def read(text, lang="de", to="en", **sources):
+    return gloss(text, lang, to, {"lexicon": SMALL, **sources})
+
+
+def first(found):
+    return {word.text: word.meanings[0].text for word in found.words if word.meanings}
+
+
+def test_a_word_is_read_as_it_is_written_case_and_marks():
+    assert first(read("der Arm, arm, schon, schön")) == {
+        "der": "the", "Arm": "arm", "arm": "poor", "schon": "already", "schön": "beautiful",
+    }  # fmt: skip
+
+
+def test_the_longest_phrase_is_one_word():
+    found = read("er, zu Hause")
+    assert [(word.text, word.meanings[0].text) for word in found.words] == [("er", "he"), ("zu Hause", "at home")]
+    assert first(read("zu: Hause")) == {"zu": "to", "Hause": "house"}  # not across a sign
+
+
+def test_a_form_is_found_by_its_ending_and_shown_as_english_shows_it():
+    assert first(read("der Bienen"))["Bienen"] == "bees"
+
+
+def test_a_form_that_no_text_has_is_not_made():
+    without = lexicon.pack({"de": GERMAN}, RULES, KINDS)
+    assert first(gloss("der Bienen", "de", "en", {"l": without}))["Bienen"] == "bee"
+
+
+def test_a_compound_has_its_head_last():
+    assert first(read("der Zugverspätung"))["Zugverspätung"] == "train delay"
+
+
+def test_a_verb_is_read_with_its_beginning_at_the_end_of_the_clause():
+    assert first(read("er ruft mich an.")) == {"er": "he", "ruft": "call", "mich": "me"}
+    assert first(read("er ruft mich."))["ruft"] == "shouts"
+
+
+def test_a_guess_is_said_to_be_one():
+    word = read("der Vorrat").words[-1]
+    assert (word.meanings[0].text, word.sure) == ("stash", False)
+    assert read("der Vorrat").rendering == "the ~stash"
+    assert read("der Arm").words[-1].sure
+
+
+def test_what_only_the_table_knows_is_a_guess_and_what_nobody_knows_has_no_meaning():
+    found = read("der Wasserfall qwxzz", default=default.open())
+    assert [(bool(word.meanings), word.sure) for word in found.words] == [(True, True), (True, False), (False, False)]
+
+
+def test_the_readers_glossary_wins_also_in_phrases_and_over_them():
+    own = Pairs([Pair("de", "Arm", "en", "branch"), Pair("de", "zu Hause", "en", "in my den")])
+    assert first(read("der Arm", glossary=own))["Arm"] == "branch"
+    said = read("er zu Hause", glossary=own).rendering
+    assert "in my den" in said
+    assert "at home" not in said
+
+
+def test_names_are_written_out_and_what_is_joined_to_one_is_a_name():
+    found = read("طوفان سيمبسون", "ar")
+    assert [(word.kind, word.romanised) for word in found.words] == [("word", ""), ("name", "Simpson")]
+    assert found.rendering == "hurricane Simpson"
+
+
+def test_adjectives_stand_before_nouns_and_participles_beside_what_helps_them():
+    item = rendering.Item
+    casa = [item("the", "", "la"), item("house", "noun", "casa"), item("white", "adjective", "blanca", ".")]
+    assert rendering.rendered(casa, "es", "en") == "the white house."
+    perfect = [
+        item("he", "", "er"),
+        item("has", "", "hat"),
+        item("honey", "noun", "Honig"),
+        item("made", "verb", "gemacht", "."),
+    ]
+    assert rendering.rendered(perfect, "de", "en") == "he has made honey."
+    assert rendering.rendered([item("a", "", "un"), item("apple", "noun", "pomme")], "fr", "en") == "an apple"
+    assert rendering.rendered([item("(topic)", "", "は"), item("bee", "noun", "蜂")], "ja", "en") == "bee"
+
+
+def test_a_saved_lexicon_says_the_same(tmp_path):
+    SMALL.save(tmp_path / "lexicon")
+    again = lexicon.Lexicon.load(tmp_path / "lexicon")
+    assert again.look("biene", "de") == SMALL.look("biene", "de") != ()
+    assert again.look("bien", "de") == again.look("biene", "fr") == ()
+
+
+BOX = {"default": default.open(), "lexicon": lexicon.open()}
+
+
+@pytest.mark.parametrize(
+    ("lang", "to", "text", "has", "hasnt"),
+    [
+        (
+            "de",
+            "en",
+            "Die Bienen sammeln Nektar von den Blüten und machen daraus Honig.",
+            "bees nectar honey",
+            "blood evil",
+        ),
+        (
+            "de",
+            "en",
+            "Im Winter lebt das Volk von diesem Vorrat.",
+            "winter lives people supply",
+            "People's detrimental one",
+        ),
+        ("zh", "en", "蜜蜂采集花蜜并酿成蜂蜜，冬天靠它为生。", "bees gather honey winter it", "purest salesman"),
+        ("ru", "de", "Пчёлы собирают нектар с цветов и делают из него мёд.", "Nektar Honig", "gehen Farbe"),
+        ("ar", "en", "طوفان سفير-سيمبسون", "Safir Simpson", "ambassador smpswn"),
+    ],
+)
+def test_the_lexicon_in_the_box_reads_what_the_table_misread(lang, to, text, has, hasnt):
+    said = gloss(text, lang, to, BOX).rendering.replace("~", "").replace(".", "").split()
+    assert set(has.split()) <= set(said), said
+    assert not set(hasnt.split()) & set(said), said
+
+
+def test_traps():
+    def best(lang, text, word):
+        return next(w.meanings[0].text for w in gloss(text, lang, "en", BOX).words if w.text == word)
+
+    assert best("de", "das Blut", "Blut") == "blood"
+    assert best("de", "die Blüten", "Blüten") in ("flowers", "blossoms", "blooms")
+    assert (best("de", "ist schon da", "schon"), best("de", "ist schön", "schön")) == ("already", "beautiful")
+    assert best("fr", "le pape", "pape").lower() == "pope"
+    assert best("ru", "и мёд", "мёд") == best("ru", "и мед", "мед") == "honey"
+
+
+def test_not_is_said_in_every_language():
+    words = """
+    de nicht|fr pas|es no|it non|pt não|nl niet|da ikke|sv inte|no ikke|fi ei|pl nie|ru не|uk не|cs ne|sk nie|sl ne
+    hr ne|bg не|hu nem|ro nu|el δεν|tr değil|ar لا|he לא|hi नहीं|bn না|ta இல்லை|th ไม่|vi không|id tidak|ms tidak
+    tl hindi|zh 不|ja ない|ko 안|ca no|ha ba|yo kò|am አይደለም"""
+    for lang, word in (one.split() for one in words.replace("\n", "|").split("|") if one.strip()):
+        assert "not" in " ".join(entry.text for entry in lexicon.open().look(word, lang)).split(), lang
+
+
+def test_the_commands_answer_without_a_model(tmp_path):
+    (tmp_path / "honig.txt").write_text("Die Bienen machen Honig.", encoding="utf-8")
+    said = CliRunner().invoke(app, ["gloss", str(tmp_path / "honig.txt"), "--lang", "de"])
+    assert "Bienen‹bees" in said.output
+    told = CliRunner().invoke(app, ["translate", "Bienen machen Honig", "--lang", "de", "--to", "en"])
+    assert "bees" in told.output
