@@ -120,11 +120,11 @@ def test_names_are_searched_in_the_hub_as_well():
     from paragloss.collection.query_language import Guess, likely
 
     sure, torn = [Guess("ro", 0.9), Guess("en", 0.01)], [Guess("ha", 0.4), Guess("it", 0.05), Guess("en", 0.02)]
-    assert [guess.lang for guess in likely(sure, "vinul din pivniță")] == ["ro"]
-    assert likely(sure, "Marie Curie") == [Guess("ro", 0.9), Guess("en", 0.45)]
-    assert [guess.lang for guess in likely(torn, "ibn battuta")] == ["ha", "en"]
-    assert [guess.lang for guess in likely([Guess("en", 0.6), Guess("it", 0.4)], "Lava")] == ["en", "it"]
-    assert [guess.lang for guess in likely([Guess("ro", 0.3), Guess("it", 0.2)], "Lava")] == ["ro", "it"]
+    assert [guess.lang for guess in likely(sure, "vinul din pivniță", {})] == ["ro"]
+    assert likely(sure, "Marie Curie", {}) == [Guess("ro", 0.9), Guess("en", 0.45)]
+    assert [guess.lang for guess in likely(torn, "ibn battuta", {})] == ["ha", "en"]
+    assert [guess.lang for guess in likely([Guess("en", 0.6), Guess("it", 0.4)], "Lava", {})] == ["en", "it"]
+    assert [guess.lang for guess in likely([Guess("ro", 0.3), Guess("it", 0.2)], "Lava", {})] == ["ro", "it"]
 
 
 def test_a_query_of_too_many_terms_is_refused_in_any_script(tmp_path):

@@ -28,6 +28,9 @@ Doubles: TypeAlias = npt.NDArray[np.float64]
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
 #: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids.
 _ALIKE = np.uint32(1 << 20)
+#: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
+#: will share its id with one of so many languages.
+HELD = ("", " ")
 _MEMO = 500_000  # hashes remembered per language: about 60 MB
 
 
@@ -80,19 +83,26 @@ class Layout:
         return np.asarray(field * self._span + place).astype(np.uint32)
 
     def bags(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> Bags:
-        """Documents, given as their language and their terms by field, counted; not yet compared with any average."""
+        """Documents, given as their language and their terms by field, counted; not yet compared with any average.
+
+        What a field says in another language (`text@en` beside `text`, where that is no field) is counted again in that
+        language's terms, and with them `HELD`. It makes the field no longer."""
         parts = [
             (row, field, lang, terms)
             for row, (lang, texts) in enumerate(documents)
             for field, terms in texts.items()
-            if terms
+            if terms and (field in self.fields or "@" not in field)
         ]
         hashes: list[int] = []
         counts: list[int] = []
         sizes: list[int] = []
-        for _, _, lang, terms in parts:
-            bag = Counter(terms)
-            hashes.extend(map(self.hashes(lang).__getitem__, bag))
+        for row, field, lang, terms in parts:
+            bag = Counter(map(self.hashes(lang).__getitem__, terms))
+            for name, others in documents[row][1].items() if len(documents[row][1]) > 1 else ():
+                at, _, other = name.partition("@")
+                if at == field and other and others and name not in self.fields:
+                    bag.update(map(self.hashes(other).__getitem__, (*HELD, *others)))
+            hashes.extend(bag)
             counts.extend(bag.values())
             sizes.append(len(bag))
         size = np.array(sizes, np.int64)

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import Bags, Doubles, Ids, Integers, Layout
+from paragloss.bm25 import HELD, Bags, Doubles, Ids, Integers, Layout
 from paragloss.errors import StoreError
+from paragloss.languages import known
 from paragloss.types import SparseVector
 
 FORMAT = 1
@@ -41,6 +42,8 @@ class Statistics:
         #: how many documents of each field and language were weighed with which average
         self._averages: dict[_Key, Counter[float]] = {}
         self._df = Frequencies()
+        #: How many documents that are mainly in another language hold some of each: as long as nothing is counted.
+        self._held: dict[str, int] | None = None
         #: What each plain term gives, by language and what fields count: as long as nothing is counted.
         self._given: dict[tuple[Any, ...], dict[str, _Given]] = {}
         #: How many documents the collection had when these were written down, where that was said.
@@ -54,11 +57,24 @@ class Statistics:
         """How many documents of a language have any term in a field."""
         return self._documents[field, lang]
 
+    @property
+    def beside(self) -> Mapping[str, int]:
+        """For each language that documents hold beside their own, how many do."""
+        if self._held is None and "text" not in self.layout.fields:
+            self._held = {}
+        if self._held is None:
+            hashes = [self.layout.hashes(lang)[term] for lang in known() for term in HELD]
+            df = self.df_of(self.layout.ids(self.layout.field("text"), hashes)).reshape(-1, len(HELD))
+            self._held = {lang: int(n) for lang, n, m in zip(known(), *df.T, strict=True) if n and n == m}
+        return self._held
+
     def held(self, langs: Sequence[str]) -> tuple[Doubles, Doubles]:
-        """(fields, langs) how many documents of each language have each field, and which share that is of the field
-        that most have."""
-        known = self._documents
-        numbers = np.array([[known[field, lang] for lang in langs] for field in self.layout.fields], np.float64)
+        """(fields, langs) how many documents of each language have each field, those that hold it beside another among
+        them, and which share that is of the field that most have."""
+        there = self._documents
+        numbers = np.array([[there[field, lang] for lang in langs] for field in self.layout.fields], np.float64)
+        for place, lang in enumerate(langs if self.beside else ()):
+            numbers[:, place] += self.beside.get(lang, 0)
         return numbers, numbers / np.maximum(numbers.max(axis=0, initial=0), 1)
 
     def average(self, field: str, lang: str) -> float:
@@ -174,7 +190,7 @@ class Statistics:
                 del self._documents[key], self._lengths[key]
         self._tally(langs, bags, sign)
         self._df.add(bags.ids, sign)
-        self._given = {}
+        self._given, self._held = {}, None
 
     def merge(self, parts: Sequence[tuple[Statistics, int]]) -> None:
         """Take in what others counted, or with -1 out again: all of it as one sum, so that order does not matter."""
@@ -193,7 +209,7 @@ class Statistics:
             self._averages[key] = Counter({average: number for average, number in made.items() if number})
             if not self._averages[key]:
                 del self._averages[key]
-        self._given = {}
+        self._given, self._held = {}, None
 
     def recast(self, langs: Sequence[str], old: Sequence[SparseVector], new: Sequence[SparseVector]) -> None:
         """Note that documents have been weighed anew; nothing else about them has changed."""

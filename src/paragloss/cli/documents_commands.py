@@ -88,7 +88,7 @@ def index(
         with _keeping(bar, into):
             done = engine.index_files(files, on_error=skipped.note, progress=bar, encoding=bar.encoded, **reading)
         seconds = time.perf_counter() - started
-        total = engine.count()
+        total, pairs = engine.count(), len(engine.noticed()) if done.read else 0
     skipped.tell()
     if as_json:
         left_out = {"skipped": skipped.count, "reasons": dict(skipped.reasons)}
@@ -96,6 +96,8 @@ def index(
         print_json({"indexed": done.read, **files_, **left_out, "documents": total, "seconds": round(seconds, 3)})
     else:
         print(f"indexed {_told(done, seconds)}: {into} now holds {total}")
+        if pairs:
+            print(f"{pairs} pages in two languages: `paragloss learn {into}` would use them")
 
 
 def _told(done: Any, seconds: float) -> str:

@@ -42,6 +42,47 @@ def models(
 
 
 @app.command()
+def learn(
+    collection: Location,
+    langs: Annotated[str, typer.Option(help="Learn from these languages, such as en,de; all when not given.")] = "",
+    show: Annotated[bool, typer.Option("--show", help="List words that were learned otherwise than before.")] = False,
+    strike: Annotated[
+        list[str] | None, typer.Option(help="Forget a translation: layer=Schicht; again for more.")
+    ] = None,
+    glossary: Annotated[bool, typer.Option("--glossary", help="Keep the words of --show as your glossary.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a collection's own words from its pages in two languages, if that finds other such pages better."""
+    from paragloss.collection import Collection, learned
+
+    with Collection.open(collection) as engine:
+        held = engine.held
+        for pair in strike or []:
+            word, _, meaning = pair.partition("=")
+            print(f"struck out {learned.strike(held, word.strip(), meaning.strip())} entries of {pair}")
+        if show or glossary:
+            terms = learned.terms(held)
+            if glossary:
+                print(f"your glossary has {learned.as_glossary(held, terms)} pairs now")
+            if as_json:
+                print_json([term._asdict() for term in terms])
+            elif show:
+                rows = [[f"{t.lang}-{t.to}", t.word, t.meaning, f"{t.share:.2f}", t.before] for t in terms]
+                print_table(["", "word", "learned", "share", "before"], rows)
+        if show or glossary or strike:
+            return
+        found = learned.learn(held, [lang for lang in langs.split(",") if lang])
+    if as_json:
+        print_json({**found._asdict(), "gains": [gain._asdict() for gain in found.gains]})
+        return
+    print(f"{found.pages} pages in two languages or more, {found.blocks} blocks that say the same")
+    for g in found.gains:
+        said = f"{g.pages} pages kept aside found with RR {g.before:.3f} before, {g.after:.3f} after"
+        print(f"{g.source}->{g.target}: {said}")
+    print("taken: `paragloss learn --show` lists its words" if found.taken else "not taken: it does not help")
+
+
+@app.command()
 def check(collection: Location, as_json: AsJson = False) -> None:
     """Read everything a collection holds and say what is not as it should be."""
     from paragloss.collection.integrity import check as examined

@@ -159,6 +159,8 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
     console.print(f"{plain(answer.query.text)}  [{answer.query.lang}{others}]", style="bold", markup=False)
     if said := str(answer.understood):
         console.print(f"  {plain(said)}", style="yellow", markup=False)
+    if answer.suggestion:
+        console.print(f"  Did you mean: {plain(answer.suggestion)}?", style="yellow", markup=False)
     if not answer.results:
         console.print("  nothing found", style="dim")
         for lang, words in answer.searched.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from typing import Annotated, Any
@@ -72,7 +73,7 @@ def search(
             )
             return
         how: dict[str, Any] = {"to": targets, "k": k or 10, "pipeline": pipeline or None, "where": wanted}
-        answer = engine.search(query, lang=lang or None, **how)
+        answer = engine.search(query, lang=lang or None, reader=os.environ.get("LANG", "")[:2], **how)
         said = [engine.why(Query("", query, lang), found.id, **how) for found in answer.results] if why else []
     if as_json:
         print_json(_with_reasons(answer.as_json(), said))

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from paragloss import artefacts
-from paragloss.collection import bulk_search, description, opening, retrieval, writer
+from paragloss.collection import bulk_search, description, learned, opening, retrieval, writer
 from paragloss.collection.models import about, load
 from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
@@ -261,11 +261,16 @@ class Collection:
         pipeline: str | None = None,
         where: Where | None = None,
         deadline: Deadline | None = None,
+        reader: str = "",
     ) -> Answer:
-        """Find documents for a query and show what matched; DeadlineError where a deadline passes first."""
-        return retrieval.search(
-            self.held, text, lang=lang, to=to, k=k, pipeline=pipeline, where=where, deadline=deadline
-        )
+        """Find documents for a query and show what matched; names alone count as words of the reader's language.
+        DeadlineError where a deadline passes first."""
+        how: dict[str, Any] = {"k": k, "pipeline": pipeline, "where": where, "deadline": deadline, "reader": reader}
+        return retrieval.search(self.held, text, lang=lang, to=to, **how)
+
+    def noticed(self) -> list[str]:
+        """Pages whose paths say that they are here in several languages; none where it has been learned from them."""
+        return [] if learned.NAME in self.held.models else learned.noticed_paths(self.held)
 
     def rank(
         self,

@@ -31,6 +31,7 @@ def info(held: Held) -> dict[str, Any]:
         "collection": held.location,
         "documents": held.store.count(),
         "languages": {lang: held.store.count({"lang": [lang]}) for lang in held.langs},
+        "languages beside": dict(held.index.statistics.beside),
         "fields": _fields(held),
         "default model": _about_default(held),
         "unknown words": _unknown_words(held),

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
+from paragloss.analysis.blocks import others
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
@@ -76,10 +77,18 @@ def result(
     cut = analyzer(document.lang)
     spans = cut.spans(document.text[:REACH])
     weights = matching(said, document, spans)
+    for other in others(document.text[:REACH], document.lang):  # found by words of another language that it holds
+        theirs, words = analyzer(other).spans(document.text[:REACH]), said.words(other)
+        if _met(theirs, words) > _met(spans, weights):
+            cut, spans, weights = analyzer(other), theirs, words
     start, end = passage or (0, len(document.text))
     text = document.text[start:end] or document.title
     shown = snippet(text, cut, weights, spans=None if passage or not document.text else spans)
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
+
+
+def _met(spans: Sequence[Span], weights: Mapping[str, float]) -> float:
+    return sum(weights.get(term, 0.0) for term in {span.term for span in spans})
 
 
 def matching(said: Said, document: Document, spans: Sequence[Span]) -> dict[str, float]:

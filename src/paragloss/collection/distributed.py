@@ -21,6 +21,7 @@ from paragloss.collection.embeddings import quick
 from paragloss.collection.models import load
 from paragloss.collection.preparation import Prepared, Settings, prepared
 from paragloss.collection.sources import roots_of
+from paragloss.collection.writer import languages_there
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read
 from paragloss.formats.file_ids import Roots
@@ -89,7 +90,12 @@ def spread(
             every = parts(paths, roots)
         wanted = [part for part in every if part.note not in done]
         settings = Settings(
-            layout.fields, layout.k1, layout.b, tuple((m, into) for m in quick(engine.held.models)), lang
+            layout.fields,
+            layout.k1,
+            layout.b,
+            tuple((m, into) for m in quick(engine.held.models)),
+            lang,
+            languages_there(engine.held),
         )
         ahead = _AHEAD * max(1, len(client.scheduler_info()["workers"]))
         waiting = iter(wanted)

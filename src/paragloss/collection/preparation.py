@@ -16,10 +16,10 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.analysis.spaces import SpacedAnalyzer
 from paragloss.bm25 import Bags, Layout
+from paragloss.collection.document_languages import NOWHERE, There, with_languages
 from paragloss.collection.embeddings import encoded, storing
 from paragloss.collection.models import load
 from paragloss.collection.processes import pool
-from paragloss.collection.query_language import with_languages
 from paragloss.errors import ParaglossError, StoreError
 from paragloss.search.terms import analysed
 from paragloss.types import Document, Floats
@@ -40,21 +40,26 @@ class Prepared(NamedTuple):
 
 class Settings(NamedTuple):
     """What preparing needs to know of a collection: how terms are laid out, where its quick encoders are kept, and the
-    language of documents that don't say theirs."""
+    language of documents that don't say theirs, or which there are already."""
 
     fields: tuple[str, ...]
     k1: float
     b: float
     models: tuple[tuple[str, str], ...]  # name, folder
     lang: str | None
+    there: There
 
 
 def prepared(
-    batches: Iterable[list[Document]], layout: Layout, models: Mapping[str, Any], lang: str | None
+    batches: Iterable[list[Document]],
+    layout: Layout,
+    models: Mapping[str, Any],
+    lang: str | None,
+    there: There = NOWHERE,
 ) -> Iterator[Prepared]:
     """Batches as they come, in this process."""
     for batch in batches:
-        documents = with_languages(batch, lang)
+        documents = with_languages(batch, lang, there)
         said = analysed(layout, documents)
         terms = (
             [_whole(document, fields) for document, (_, fields) in zip(documents, said, strict=True)] if models else []
@@ -78,15 +83,16 @@ def side_by_side(
     *,
     lang: str | None,
     workers: int,
+    there: There = NOWHERE,
 ) -> Iterator[Prepared]:
     """Batches in the order they come, a few of them being prepared while one is written. Where reading them fails,
     those that were read before still come."""
-    yield from prepared(islice(batches, _ALONE), layout, models, lang)
+    yield from prepared(islice(batches, _ALONE), layout, models, lang, there)
     first = next(batches, None)
     if first is None:
         return
     kept = tuple((name, str(folder)) for name, folder in folders.items())
-    settings = Settings(layout.fields, layout.k1, layout.b, kept, lang)
+    settings = Settings(layout.fields, layout.k1, layout.b, kept, lang, there)
     waiting: deque[tuple[list[Document], Future[_Packed]]] = deque()
     with pool(workers, _open, settings) as working:
         try:
@@ -139,18 +145,18 @@ def _rows(
 # In the processes
 
 
-_opened: tuple[Layout, dict[str, Any], str | None] | None = None
+_opened: tuple[Layout, dict[str, Any], str | None, There] | None = None
 
 
 def _open(settings: Settings) -> None:
     global _opened
     models = {name: load(folder) for name, folder in settings.models}
-    _opened = Layout(settings.fields, k1=settings.k1, b=settings.b), models, settings.lang
+    _opened = Layout(settings.fields, k1=settings.k1, b=settings.b), models, settings.lang, settings.there
 
 
 def _prepare(texts: Sequence[_Text]) -> _Packed:
     assert _opened is not None
-    layout, models, lang = _opened
+    layout, models, lang, there = _opened
     batch = [Document("", text, said, title, fields) for said, title, text, fields in texts]
-    [(documents, bags, dense)] = prepared([batch], layout, models, lang)
+    [(documents, bags, dense)] = prepared([batch], layout, models, lang, there)
     return _Packed([document.lang for document in documents], bags, dense)

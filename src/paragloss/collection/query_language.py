@@ -1,5 +1,4 @@
-"""Which language is this? Of a query, judged by its letters, by the collection and by the models it is asked of; of
-documents that don't say."""
+"""Which language is a query in? Judged by its letters, by the collection and by the models it is asked of."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from paragloss.errors import InputError, LanguageError
 from paragloss.ranking import rank
 from paragloss.search.fused import plain_sum
 from paragloss.statistics import Statistics
-from paragloss.types import Document, Hit, Query, Ranking
+from paragloss.types import Hit, Query, Ranking
 
 #: No query is longer; what is longer is a document.
 MOST_CHARACTERS, MOST_TERMS = 10_000, 300
@@ -80,11 +79,15 @@ def guesses(text: str, statistics: Statistics, models: Mapping[str, Any]) -> lis
     return sorted((Guess(lang, share / total) for lang, share in shares.items()), key=lambda g: (-g.share, g.lang))
 
 
-def likely(found: Sequence[Guess], text: str) -> list[Guess]:
-    """Of guesses those that are searched: two at most, and the hub where the words seem to be names."""
+def likely(found: Sequence[Guess], text: str, models: Mapping[str, Any], reader: str = HUB) -> list[Guess]:
+    """Of guesses those that are searched: two at most, and the hub where the words seem to be names. Where all do, and
+    the reader's language has as many of them, they are the reader's."""
     some = [guess for guess in found if guess.share >= DOUBT][:2] or list(found[:1])
-    named = some[0].share < UNSURE or all(word[0].isupper() for word in text.split())
-    if named and HUB in {guess.lang for guess in found} - {guess.lang for guess in some}:
+    large, langs = all(word[0].isupper() for word in text.split()), {guess.lang for guess in found}
+    known = _known(text, reader, models) if large and reader in langs else 0
+    if known and (some[0].share < UNSURE or known >= _known(text, some[0].lang, models)):
+        return [Guess(reader, 1.0)]
+    if (large or some[0].share < UNSURE) and HUB in langs - {guess.lang for guess in some}:
         some.append(Guess(HUB, HALF * some[0].share))
     return some
 
@@ -109,26 +112,12 @@ def _spoken_here(text: str, lang: str, statistics: Statistics) -> float:
 def _known_to(text: str, lang: str, models: Mapping[str, Any]) -> float:
     """The logarithm of the share of the words that some model knows; 0 where no model speaks the language."""
     terms = list(dict.fromkeys(analyzer(lang).terms(text)))
-    knowing = [model for model in models.values() if hasattr(model, "knows") and lang in model.langs]
-    if not knowing or not terms:
+    if not terms or not any(hasattr(model, "knows") and lang in model.langs for model in models.values()):
         return 0.0
-    known = sum(any(model.knows(term, lang) for model in knowing) for term in terms)
-    return float(np.log((known + 0.5) / (len(terms) + 0.5)))
+    return float(np.log((_known(text, lang, models) + 0.5) / (len(terms) + 0.5)))
 
 
-def with_languages(documents: Sequence[Document], lang: str | None) -> list[Document]:
-    """Documents that all say their language: `lang`, or the one they seem to be written in, where they didn't."""
-    unsaid = [i for i, d in enumerate(documents) if not d.lang]
-    found = dict(
-        zip(
-            unsaid,
-            [lang] * len(unsaid)
-            if lang
-            else languages.identify(f"{documents[i].title}\n{documents[i].text[:2000]}" for i in unsaid),
-            strict=True,
-        )
-    )
-    return [
-        d._replace(lang=languages.normalise(said) if (said := d.lang or found.get(i)) else languages.UNKNOWN)
-        for i, d in enumerate(documents)
-    ]
+def _known(text: str, lang: str, models: Mapping[str, Any]) -> int:
+    """How many of the words some model knows."""
+    knowing = [model for model in models.values() if hasattr(model, "knows") and lang in model.langs]
+    return sum(any(model.knows(term, lang) for model in knowing) for term in set(analyzer(lang).terms(text)))

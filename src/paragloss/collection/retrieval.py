@@ -12,8 +12,9 @@ from paragloss.collection import calibration, coverage
 from paragloss.collection.backfill import best_passages
 from paragloss.collection.coverage import Understood
 from paragloss.collection.display import Result, Said, result
-from paragloss.collection.query_language import Guess, bounded, checked, expected, likely
+from paragloss.collection.query_language import HUB, Guess, bounded, checked, expected, likely
 from paragloss.collection.query_language import guesses as guessed
+from paragloss.collection.spelling import suggestion
 from paragloss.collection.state import Held
 from paragloss.errors import InputError
 from paragloss.search import pipeline as pipelines
@@ -25,6 +26,8 @@ from paragloss.types import Query, Ranking, Searcher, Where
 
 #: Of each document its evidence, and how far it stands out.
 Standing: TypeAlias = dict[str, tuple[float, float]]
+#: Languages in which words are compared with known ones.
+MOST_LANGS = 3
 
 
 class Answer(NamedTuple):
@@ -38,10 +41,13 @@ class Answer(NamedTuple):
     understood: Understood = Understood(0, ())
     #: Where nothing was found: what was searched for in each language.
     searched: Mapping[str, str] = MappingProxyType({})
+    #: The query as it may have been meant, where words of it are nobody's; searched as well where nothing else fits.
+    suggestion: str = ""
 
     def as_json(self) -> dict[str, Any]:
         words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
         words |= {"searched": dict(self.searched)} if self.searched else {}
+        words |= {"suggestion": self.suggestion} if self.suggestion else {}
         return {
             "query": {"text": self.query.text, "lang": self.query.lang, "others": list(self.others), **words},
             "results": [{**result._asdict(), "meta": dict(result.meta)} for result in self.results],
@@ -58,35 +64,50 @@ def search(
     pipeline: str | None = None,
     where: Where | None = None,
     deadline: Deadline | None = None,
+    reader: str = "",
 ) -> Answer:
-    """Find documents for a query and show what matched."""
+    """Find documents for a query and show what matched; names alone are taken for words of the reader's language."""
     held.index.catch_up()
-    query, shares = understood(held, Query("", text, lang or ""))
+    query, shares = understood(held, Query("", text, lang or ""), reader or HUB)
+    how: dict[str, Any] = {"k": k, "to": to, "pipeline": pipeline, "where": where, "deadline": deadline}
     standings: list[Standing] = []
-    (ranking,) = _ranked(
-        held, [(query, shares)], k=k, to=to, pipeline=pipeline, where=where, deadline=deadline, standings=standings
-    )
+    (ranking,) = _ranked(held, [(query, shares)], standings=standings, **how)
+    parts, targets = held.parts(deadline), targets_of(held, to)
+    words = coverage.understood(query, parts.translators.values(), held.index.statistics, targets)
+    meant = suggested(held, query, said=bool(lang))
+    fits = ranking and len(words.unknown) < words.words and (lang or query.lang in held.langs)
+    shown = query
+    if meant and not fits:
+        shown = meant
+        (other,) = _ranked(held, [(meant, [Guess(meant.lang, 1.0)])], standings=standings, **how)
+        ranking = expected([(1.0, ranking), (1.0, other)], k)
     here = {document.id: document for document in held.documents([hit.id for hit in ranking])}
     found = [(here[hit.id], hit.score) for hit in ranking if hit.id in here]  # others were deleted meanwhile
-    parts = held.parts(deadline)
-    targets = [languages.normalise(lang) for lang in to] if to is not None else list(held.langs)
-    best = pipelines.attainable(parts, pipeline, source=query.lang, targets=targets)
+    best = pipelines.attainable(parts, pipeline, source=shown.lang, targets=targets)
     models = {**held.models, **parts.translators}
-    passages = best_passages(held.store, held.models, query, [document for document, _ in found])
-    results, said, answered = [], Said(query, models), False
+    passages = best_passages(held.store, held.models, shown, [document for document, _ in found])
+    results, said, answered = [], Said(shown, models), False
     for document, score in found:
         if deadline:
             deadline.check()
         most = best.get(document.lang) or max(ranking[0].score, 1e-9)
         number = held.index.statistics.documents("text", document.lang)
-        stood = standings[0].get(document.id)  # None of what was not fused
+        stood = max((s[document.id] for s in standings if document.id in s), default=None)  # None: it was not fused
         fit = calibration.fit(stood, most, number) if stood else score / most
         answered |= not stood or calibration.answers(stood, most, number)
         results.append(result(said, document, score, fit, passage=passages.get(document.id)))
     results = results if answered else []
-    words = coverage.understood(query, parts.translators.values(), held.index.statistics, targets)
     searched = coverage.searched(query, parts.translators.values(), targets) if not results else {}
-    return Answer(query, results, tuple(guess.lang for guess in shares[1:]), words, searched)
+    others = tuple(guess.lang for guess in shares[1:])
+    return Answer(query, results, others, words, searched, meant.text if meant else "")
+
+
+def suggested(held: Held, query: Query, *, said: bool) -> Query | None:
+    """The query as it may have been meant, where nobody knows words of it: in its language where that was said or
+    is one of the collection's, else in those and the hub's."""
+    statistics, model = held.index.statistics, held.default
+    here = dict.fromkeys([*([query.lang] if query.lang in held.langs else []), HUB, *held.langs])
+    return suggestion(query, [query.lang] if said else list(here)[:MOST_LANGS], statistics, model)
 
 
 def rank(
@@ -121,10 +142,11 @@ def guesses(held: Held, text: str) -> list[Guess]:
     return guessed(text, held.index.statistics, {**held.translators(), **held.models})
 
 
-def understood(held: Held, query: Query) -> tuple[Query, list[Guess]]:
+def understood(held: Held, query: Query, reader: str = HUB) -> tuple[Query, list[Guess]]:
     """The query with its language, and which it may be in: as said, or found out, with doubt more than one."""
     query = checked(query)
-    found = [Guess(query.lang, 1.0)] if query.lang else likely(guesses(held, query.text), query.text)
+    models = {**held.translators(), **held.models}
+    found = [Guess(query.lang, 1.0)] if query.lang else likely(guesses(held, query.text), query.text, models, reader)
     return bounded(query._replace(lang=found[0].lang)), found
 
 

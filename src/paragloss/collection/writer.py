@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from paragloss.collection import coverage, document_translation
 from paragloss.collection.backfill import catch_up, kept, slow
+from paragloss.collection.document_languages import There, with_languages
 from paragloss.collection.embeddings import encoded, quick
 from paragloss.collection.file_records import Tracker
 from paragloss.collection.preparation import Prepared, prepared, side_by_side
-from paragloss.collection.query_language import with_languages
 from paragloss.collection.sources import documents_of
 from paragloss.collection.state import Held
 from paragloss.errors import InputError, ParaglossError
@@ -86,13 +86,22 @@ def _prepared(held: Held, batches: Iterator[list[Document]], lang: str | None, w
     """Batches ready to be written, by so many processes beside this one; by none where one is enough."""
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
+    known = languages_there(held)
     if held.machine.to:
-        batches = (document_translation.translated(with_languages(b, lang), held.machine, held.store) for b in batches)
+        batches = (
+            document_translation.translated(with_languages(b, lang, known), held.machine, held.store) for b in batches
+        )
     layout, models = held.index.statistics.layout, quick(held.models)
     if workers == 1:
-        return prepared(batches, layout, models, lang)
+        return prepared(batches, layout, models, lang, known)
     folders = {name: model_files.kept(held.store, name) for name in models}
-    return side_by_side(batches, layout, models, folders, lang=lang, workers=workers)
+    return side_by_side(batches, layout, models, folders, lang=lang, there=known, workers=workers)
+
+
+def languages_there(held: Held) -> There:
+    """In which languages the documents of a collection are."""
+    statistics = held.index.statistics
+    return There({lang: statistics.documents("text", lang) for lang in statistics.langs}, statistics.beside)
 
 
 def index_files(
@@ -139,7 +148,9 @@ def add(held: Held, documents: Sequence[Document], *, lang: str | None = None) -
     held.store.check(documents)
     ready = []
     for batch in _batches(documents, SMALL):  # what fails, fails before the first is written
-        some = document_translation.translated(with_languages(batch, lang), held.machine, held.store)
+        some = document_translation.translated(
+            with_languages(batch, lang, languages_there(held)), held.machine, held.store
+        )
         ready.append((some, encoded(held.models, some)))
     held.memory.clear()
     for some, dense in ready:

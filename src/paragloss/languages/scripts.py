@@ -101,5 +101,11 @@ def script_of(text: str) -> str | None:
 
 
 @cache
+def strange(code: str) -> re.Pattern[str]:
+    """Letters that are neither Latin nor of a language's own scripts."""
+    return re.compile(f"[{''.join(r for s, r in _SCRIPT_RANGES.items() if s not in ('Latn', *scripts(code)))}]")
+
+
+@cache
 def _script_pattern() -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{script}>[{ranges}]+)" for script, ranges in _SCRIPT_RANGES.items()))

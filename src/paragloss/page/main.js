@@ -43,6 +43,13 @@ function render() {
   } else if (state.view === "search") search();
 }
 
+function suggested(text) {
+  const link = document.createElement("a");
+  link.href = `?${new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(location.search)), q: text })}`;
+  link.textContent = text;
+  return link;
+}
+
 const reader = () => state.reader || $("reader").value || navigator.language.slice(0, 2);
 
 async function search() {
@@ -59,12 +66,14 @@ async function search() {
   try {
     const answer = await ask("search", {
       q: state.q, lang: state.lang, to: state.to.join(","), each_language: state.each, collection: state.collection,
+      reader: reader(),
     }, { signal: mine.signal });
     slow.forEach(clearTimeout);
     understood(answer.query.lang);
     const items = results.list(answer, { ...state, lang: answer.query.lang });
     $("status").textContent = answer.results.length ? results.summary(answer, performance.now() - started) : "";
     if (!answer.results.length) nothing(answer.query);
+    if (answer.query.suggestion) $("status").append(" · Did you mean: ", suggested(answer.query.suggestion), "?");
     await Promise.all([count(answer.query.lang, mine.signal), results.gloss(items, state, reader(), mine.signal)]);
   } catch (error) {
     slow.forEach(clearTimeout);

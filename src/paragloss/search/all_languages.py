@@ -13,12 +13,19 @@ from paragloss.types import Query, Ranking, Translator, Where
 class Everywhere:
     """Translates each query into every language of `to` (its own stays as it is) and asks the inner searcher for all
     of them together. The same scores as `Merged` over `Translated`, at the price of one search: term ids are those of a
-    language, so one question holds them all."""
+    language, so one question holds them all. `beside` are languages that documents hold beside their own."""
 
-    def __init__(self, searcher: Probabilistic | Synonymous, translator: Translator, *, to: Sequence[str]) -> None:
+    def __init__(
+        self,
+        searcher: Probabilistic | Synonymous,
+        translator: Translator,
+        *,
+        to: Sequence[str],
+        beside: Sequence[str] = (),
+    ) -> None:
         self.searcher = searcher
         self.translator = translator
-        self._to = tuple(dict.fromkeys(to))
+        self._to, self._beside = tuple(dict.fromkeys([*to, *beside])), frozenset(beside)
         self._said: tuple[Query, list[Query]] | None = None
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
@@ -44,4 +51,4 @@ class Everywhere:
             own = [query] if query.lang in self._to else []
             each = own + [Query(query.id, query.text, lang, tuple(clauses)) for lang, clauses in said.items()]
             self._said = query, each
-        return [each for each in self._said[1] if wanted is None or each.lang in wanted]
+        return [each for each in self._said[1] if wanted is None or each.lang in wanted or each.lang in self._beside]

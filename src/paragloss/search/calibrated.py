@@ -242,7 +242,7 @@ def merged(languages: Sequence[Mapping[str, float]], k: int) -> Ranking:
     spoken = [scores for scores in languages if scores]
     if len(spoken) == 1:
         return rank((Hit(id, score) for id, score in spoken[0].items()), k)
-    hits = []
+    hits: dict[str, float] = {}  # one that holds two languages may be in both
     for scores in spoken:
         values = sorted(scores.values(), reverse=True)
         tenth = max(values[_TENTH - 1], 0.0) if len(values) >= _TENTH else 0.0
@@ -250,5 +250,5 @@ def merged(languages: Sequence[Mapping[str, float]], k: int) -> Ranking:
         whole = sum(belief.values())
         for id, score in scores.items():
             above = max(score - tenth, 0.0) + _BELOW * max(score, 0.0)
-            hits.append(Hit(id, above * belief[id] / whole))
-    return rank(hits, k)
+            hits[id] = max(hits.get(id, 0.0), above * belief[id] / whole)
+    return rank((Hit(id, score) for id, score in hits.items()), k)

@@ -201,5 +201,10 @@ def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator,
         translator.translate(Query("", "", asked.source), others[0])  # says what it knows
     own = [asked.source] if asked.source in asked.targets else []
     if isinstance(searcher, Probabilistic | Synonymous) and merge is by_score:
-        return Everywhere(searcher, translator, to=[*own, *into])
+        beside = [
+            lang
+            for lang in asked.parts.statistics.beside
+            if lang == asked.source or known(translator, asked.source, [lang])
+        ]
+        return Everywhere(searcher, translator, to=[*own, *into], beside=beside)
     return Merged([Translated(searcher, translator, to=to) for to in [*own, *into]], merge=merge)

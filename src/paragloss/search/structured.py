@@ -11,14 +11,15 @@ was translated. A query without clauses has one for each of its terms: all but `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Bags, Doubles, Ids, Integers, dot, sparse
+from paragloss.bm25 import HELD, Bags, Doubles, Ids, Integers, dot, sparse
 from paragloss.ranking import rank, top
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Met
@@ -143,6 +144,14 @@ class _Felt(NamedTuple):
     tf: Doubles  # (parts, clauses)
 
 
+class _Kept(NamedTuple):
+    """Which documents answer a question: those in one of its languages, and those that hold one beside a language that
+    has no question of its own."""
+
+    homes: frozenset[str]
+    every: frozenset[str]
+
+
 class _OneTerm(_Structured):
     """A clause is one term. Its tf is a weighted sum over alternatives, which a dot product can't saturate: a dot
     product that saturates each alternative by itself picks `candidates` documents, which are then scored exactly
@@ -163,15 +172,20 @@ class _OneTerm(_Structured):
         rest = dict(where or {})
         wanted = rest.pop("lang", None)  # terms' ids are those of a language: the store need not filter by it as well
         number = self._number if wanted is None or len(wanted) > 1 else self._few(k)
-        said = [[query for query in queries if wanted is None or query.lang in wanted] for queries in questions]
-        every: list[Ranking] = []
+        said = [[query for query in queries if self._wanted(query, wanted)] for queries in questions]
+        homes, every = None if wanted is None else frozenset(map(str, wanted)), list[Ranking]()
         for start in range(0, len(said), _AT_ONCE):
             some = said[start : start + _AT_ONCE]
             ends = np.cumsum([len(queries) for queries in some]).tolist()
             places = [range(end - len(queries), end) for queries, end in zip(some, ends, strict=True)]
             flat = [query for queries in some for query in queries]
-            every += self._looked_at(flat, places, max(number, k), k, rest)
+            kept = [_Kept(homes, homes)] * len(some) if homes is not None else None
+            every += self._looked_at(flat, places, max(number, k), k, rest, kept)
         return every
+
+    def _wanted(self, query: Query, langs: Container[object] | None) -> bool:
+        """Whether a query is asked where documents of some languages are: those may hold words of others."""
+        return langs is None or query.lang in langs or query.lang in self._statistics.beside
 
     def apart(
         self, questions: Sequence[Sequence[Query]], k: int, langs: Sequence[str], where: Where | None = None
@@ -180,10 +194,17 @@ class _OneTerm(_Structured):
         question to the store, and what it found is read once."""
         rest = {field: values for field, values in (where or {}).items() if field != "lang"}
         every, some = [], max(1, _AT_ONCE // max(len(langs), 1))
+        beside = self._statistics.beside
         for start in range(0, len(questions), some):
             said = [[query for query in queries if query.lang in langs] for queries in questions[start : start + some]]
-            flat = [query for queries in said for query in queries]
-            found = iter(self._looked_at(flat, [[i] for i in range(len(flat))], max(self._few(k), k), k, rest))
+            flat, places, kept = list[Query](), list[range](), list[_Kept]()
+            for queries, all_ in zip(said, questions[start : start + some], strict=True):
+                for query in queries:
+                    both = [query, *(other for other in all_ if other.lang in beside and other.lang != query.lang)]
+                    places.append(range(len(flat), len(flat) + len(both)))
+                    flat += both
+                    kept.append(_Kept(frozenset([query.lang]), frozenset(langs)))
+            found = iter(self._looked_at(flat, places, max(self._few(k), k), k, rest, kept if beside else None))
             for queries in said:
                 mine = {query.lang: next(found) for query in queries}
                 every.append([mine.get(lang, []) for lang in langs])
@@ -194,7 +215,13 @@ class _OneTerm(_Structured):
         return min(self._number, max(2 * k, _LEAST))
 
     def _looked_at(
-        self, said: Sequence[Query], questions: Sequence[Sequence[int]], number: int, k: int, where: Where
+        self,
+        said: Sequence[Query],
+        questions: Sequence[Sequence[int]],
+        number: int,
+        k: int,
+        where: Where,
+        kept: Sequence[_Kept] | None = None,
     ) -> list[Ranking]:
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
@@ -215,7 +242,21 @@ class _OneTerm(_Structured):
         owner = np.repeat(np.arange(len(told)), [len(found) for found in looked.found])
         places = spoken[owner, lang[which]]
         which, owner, places = which[places >= 0], owner[places >= 0], places[places >= 0]
+        if self._statistics.beside:
+            for place, holds in self._beside(asked.langs, looked.rows):
+                for row, i in enumerate(told):
+                    if place in questions[i]:
+                        more = looked.found[row][holds[looked.found[row]]]
+                        which, owner = np.append(which, more), np.append(owner, np.full(len(more), row))
+                        places = np.append(places, np.full(len(more), place))
+            if kept is not None:
+                own = [looked.langs[at] for at in which.tolist()]
+                each = zip(own, [kept[told[row]] for row in owner.tolist()], places.tolist(), strict=True)
+                here = [home in s.homes or (asked.langs[p] in s.homes and home not in s.every) for home, s, p in each]
+                which, owner, places = which[here], owner[here], places[here]
         scores = self._scores(asked, places, taken(looked.rows, which))
+        if self._statistics.beside:
+            which, owner, scores = _best(which, owner, scores)
         rankings: list[Ranking] = [[] for _ in questions]
         for i, (start, end) in zip(told, pairwise(np.searchsorted(owner, np.arange(len(told) + 1))), strict=True):
             mine, these = scores[start:end], which[start:end]
@@ -232,8 +273,20 @@ class _OneTerm(_Structured):
         if asked is None:
             return {}
         langs, rows = self._store.read_sparse(self._name, ids)
-        scores = self._scores(asked, asked.places(langs), rows).tolist()
-        return {id: score for id, lang, score in zip(ids, langs, scores, strict=True) if lang in asked.langs}
+        places = asked.places(langs)
+        scores, said = self._scores(asked, places, rows), places >= 0
+        for place, holds in self._beside(asked.langs, rows):
+            scores = np.maximum(scores, self._scores(asked, np.where(holds, place, -1), rows))
+            said = said | holds
+        return {id: score for id, score, here in zip(ids, scores.tolist(), said.tolist(), strict=True) if here}
+
+    def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
+        """For each language that some documents hold beside their own, where it is said, and which of these do."""
+        for place, lang in enumerate(langs):
+            if lang in self._statistics.beside:
+                sign = self._statistics.ids("text", lang, HELD[:1])[0]
+                row = np.searchsorted(np.cumsum(rows.sizes), np.flatnonzero(rows.indices == sign), side="right")
+                yield place, np.bincount(row, minlength=len(rows.sizes)).astype(bool)
 
     def _asked(self, queries: Sequence[Query]) -> _Asked | None:
         statistics, layout = self._statistics, self._statistics.layout
@@ -290,9 +343,9 @@ class _OneTerm(_Structured):
         a whole: what it gives is shared out by what each word adds to its tf."""
         asked = self._asked([query])
         langs, rows = self._store.read_sparse(self._name, [id])
-        if asked is None or langs != [query.lang]:
+        if asked is None or (langs != [query.lang] and not any(here[0] for _, here in self._beside(asked.langs, rows))):
             return []
-        felt = self._felt(asked, asked.places(langs), rows)
+        felt = self._felt(asked, np.zeros(1, np.int64), rows)
         gained = asked.gain[0, felt.bags.field] / (felt.tf + felt.norms[:, None])  # (parts, clauses) for a tf of one
         each = felt.times[:, None] * asked.shares[felt.place]  # (entries, clauses) what it adds to each clause's tf
         given = gained[felt.part] * each / (asked.most[0] if self._proportional else 1.0)
@@ -324,7 +377,8 @@ class _OneTerm(_Structured):
         lang = places[bags.row]
         usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
         averages = np.array([usual[code] for code in asked.langs])
-        average = np.where(lang >= 0, averages[lang, bags.field], bags.average)
+        average = averages[lang, bags.field]
+        average = np.where((lang >= 0) & (average > 0), average, bags.average)
         norms = layout.norms(bags._replace(average=average))
         part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
         keys = (lang[part] << 32) + bags.ids.astype(np.int64)
@@ -466,6 +520,13 @@ def _probabilities(choices: Sequence[Choice]) -> dict[str, float]:
         for word in choice.words:
             words[word] = words.get(word, 0.0) + choice.weight / (total * len(choice.words))
     return words
+
+
+def _best(which: Integers, owner: Integers, scores: Doubles) -> tuple[Integers, Integers, Doubles]:
+    """Question by question every document once, with the best of its scores."""
+    order = np.lexsort((-scores, which, owner))
+    new = np.diff(owner[order], prepend=-1).astype(bool) | np.diff(which[order], prepend=-1).astype(bool)
+    return which[order[new]], owner[order[new]], scores[order[new]]
 
 
 def taken(rows: SparseRows, which: Integers) -> SparseRows:

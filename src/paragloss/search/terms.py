@@ -15,9 +15,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from paragloss.analysis import analyzer, check_yield
+from paragloss.analysis.blocks import others
 from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
-from paragloss.search.indexed_fields import INNER, language_of, text_of
+from paragloss.languages import UNKNOWN
+from paragloss.search.indexed_fields import INNER, language_of, text_of, translation
 from paragloss.statistics import DRIFT, Statistics
 from paragloss.translation.inner import as_written, inside
 from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
@@ -247,6 +249,10 @@ def _terms(layout: Layout, document: Document, analyze: Callable[[str], Analyzer
     }
     if INNER in layout.fields:
         found[INNER] = _inner(document, found, analyze)
+    if "text" in found and document.lang != UNKNOWN:
+        for lang, blocks in others(document.text, document.lang).items():
+            if translation(lang) not in layout.fields:
+                found[translation(lang)] = analyze(lang).terms(blocks)
     return found
 
 

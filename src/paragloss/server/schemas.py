@@ -27,6 +27,11 @@ class Asked(BaseModel):
     others: list[str] = Field(
         default=[], examples=[["nl"]], description="Languages it may have been as well, which were searched too."
     )
+    suggestion: str = Field(
+        default="",
+        examples=["how do bees make honey"],
+        description="As it may have been meant, where words are unknown.",
+    )
 
 
 class Found(BaseModel):

@@ -36,10 +36,11 @@ async def search(
     pipeline: Pipeline = "",
     where: Conditions = [],  # noqa: B006 - FastAPI copies it
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
+    reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
     _asked(here, q, k)
-    options = {"k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
+    options = {"k": k, "pipeline": pipeline or None, "where": conditions(where) or None, "reader": reader}
     work = answers.each_language if each_language else answers.found
     # The answer is ours and JSON already: checking it again costs more than a small search.
     return JSONResponse(await here.library.ask(here.name, work, q, lang or None, _langs(to), options))

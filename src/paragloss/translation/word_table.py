@@ -96,7 +96,22 @@ class Table:
         matrix, surfaces = self.probabilities[source, target], self.words[target].surfaces
         cells = slice(matrix.indptr[row], matrix.indptr[row + 1])
         found = zip(matrix.indices[cells], matrix.data[cells], strict=True)
-        return tuple(Alternative(surfaces[i], min(float(p), 1.0)) for i, p in found)[: self.most]
+        return tuple(Alternative(surfaces[i], min(float(p), 1.0)) for i, p in found if p)[: self.most]
+
+    def without(self, word: str, meaning: str) -> tuple[Table, int]:
+        """The table without a word being another, in both directions, and how many entries that were."""
+        struck, rest = 0, {}
+        for (source, target), matrix in self.probabilities.items():
+            data, spelled = matrix.data.copy(), [[s.lower() for s in self.words[x].surfaces] for x in (source, target)]
+            for one, other in ((word.lower(), meaning.lower()), (meaning.lower(), word.lower())):
+                for row in [i for i, text in enumerate(spelled[0]) if text == one]:
+                    cells = range(matrix.indptr[row], matrix.indptr[row + 1])
+                    there = [cell for cell in cells if spelled[1][matrix.indices[cell]] == other]
+                    data[there] = 0.0
+                    struck += len(there)
+            kept = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+            rest[source, target] = _scaled(kept).astype(np.float32)
+        return Table(self.words, rest, most=self.most, trust=self.trust), struck
 
     def save(self, path: str | Path) -> None:
         arrays: dict[str, npt.NDArray[np.generic]] = {}

@@ -120,6 +120,11 @@ class Default:
         """All of a language's own words, a few megabytes of them: for those who ask for very many."""
         return frozenset(self._open(self._code(lang)).words)
 
+    def sample(self, lang: str, number: int) -> list[str]:
+        """Some of a language's own words, as they are spelled."""
+        words = self._open(self._code(lang)).words
+        return [words.entry(i)[1] for i in range(0, len(words), max(1, len(words) // number))]
+
     def inside(self, term: str, lang: str, knows: Callable[[str], bool] | None = None) -> list[str]:
         """The known words that an unknown term holds; where words are not written apart, the number that any does."""
         lang = self._code(lang)
@@ -128,11 +133,15 @@ class Default:
         known = knows or (lambda part: self.knows(part, lang))
         return [] if known(term) else inside(term, lang, known)
 
-    def spelled_large(self, term: str, lang: str) -> bool:
-        """Whether a term is known with a capital letter, as names are."""
+    def spelling(self, term: str, lang: str) -> str:
+        """How a term is most often spelled; "" where it is not known."""
         lang = self._code(lang)
         number = self._number(lang, term)
-        return number >= 0 and self._entry(lang, number)[1][:1].isupper()
+        return self._entry(lang, number)[1] if number >= 0 else ""
+
+    def spelled_large(self, term: str, lang: str) -> bool:
+        """Whether a term is known with a capital letter, as names are."""
+        return self.spelling(term, lang)[:1].isupper()
 
     def pieces(self, text: str, lang: str) -> list[Piece]:
         """The words of a text with the English they may be. A word inside a known phrase is also what the phrase is;

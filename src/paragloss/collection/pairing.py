@@ -1,0 +1,132 @@
+"""Which pages of a collection say the same in two languages, and which of their blocks do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.analysis import analyzer
+from paragloss.languages.codes import bases
+from paragloss.translation.default import Default
+from paragloss.types import Concept, Document
+
+#: What may be a language's name in a path: `de/`, `index.de.html`, `manual-pt_BR`.
+_NAME = re.compile(r"(?<![A-Za-z])([a-z]{2,3})([-_][A-Za-z]{2,4})?(?![A-Za-z])")
+#: What a block without a counterpart costs, and what counts beside words: that lengths, and places, are alike.
+_GAP, _LENGTH, _PLACE = 0.1, 0.15, 0.1
+#: Blocks this unlike say something else; longer pages are cut.
+_LEAST, _MOST_BLOCKS = 0.2, 200
+
+
+class Page(NamedTuple):
+    """A page of several languages: each language's document."""
+
+    key: str
+    documents: dict[str, Document]
+
+
+def pages(documents: Iterable[Document]) -> list[Page]:
+    """Documents whose paths differ by a language's name only."""
+    found: dict[str, dict[str, Document]] = {}
+    for document in documents:
+        found.setdefault(key(document.id, document.lang), {}).setdefault(document.lang, document)
+    return [Page(name, some) for name, some in sorted(found.items()) if len(some) > 1]
+
+
+def key(path: str, lang: str) -> str:
+    """A path without the name of its language."""
+
+    def named(match: re.Match[str]) -> str:
+        code = bases().get(match[1])
+        return "*" if code == lang else match[0]
+
+    return _NAME.sub(named, path)
+
+
+def aligned(some: Iterable[Page], model: Default) -> list[Concept]:
+    """The blocks of pages that say the same in two languages: titles, headings and lines of the text."""
+    found: list[Concept] = []
+    for page in some:
+        for a, b in combinations(sorted(page.documents), 2):
+            one, other = page.documents[a], page.documents[b]
+            for first, second in _aligned(one, other, model):
+                found.append(Concept(f"{page.key}#{len(found)}", {a: first, b: second}))
+    return found
+
+
+def _aligned(one: Document, other: Document, model: Default) -> Iterator[tuple[str, str]]:
+    if one.title and other.title and one.title != other.title:
+        yield one.title, other.title
+    for field in ("headings", "text"):
+        left, right = (_blocks(d, field) for d in (one, other))
+        for i, j in _pairs(left, right, one.lang, other.lang, model):
+            if left[i] != right[j]:  # what is alike is not translated yet
+                yield left[i], right[j]
+
+
+def _blocks(document: Document, field: str) -> list[str]:
+    text = document.text if field == "text" else document.fields.get(field, "")
+    return [line for line in map(str.strip, text.split("\n")) if line][:_MOST_BLOCKS]
+
+
+def _pairs(left: Sequence[str], right: Sequence[str], a: str, b: str, model: Default) -> list[tuple[int, int]]:
+    """The best alignment of two texts' blocks that keeps their order."""
+    if not left or not right:
+        return []
+    alike = _alike(left, right, a, b, model)
+    best = np.zeros((len(left) + 1, len(right) + 1))
+    best[:, 0], best[0] = -_GAP * np.arange(len(left) + 1), -_GAP * np.arange(len(right) + 1)
+    for i in range(1, len(left) + 1):
+        row, above = best[i], best[i - 1]
+        for j in range(1, len(right) + 1):
+            row[j] = max(above[j - 1] + alike[i - 1, j - 1], above[j] - _GAP, row[j - 1] - _GAP)
+    found, i, j = [], len(left), len(right)
+    while i and j:
+        if best[i, j] == best[i - 1, j - 1] + alike[i - 1, j - 1]:
+            i, j = i - 1, j - 1
+            if alike[i, j] >= _LEAST:
+                found.append((i, j))
+        elif best[i, j] == best[i - 1, j] - _GAP:
+            i -= 1
+        else:
+            j -= 1
+    return found[::-1]
+
+
+def _alike(left: Sequence[str], right: Sequence[str], a: str, b: str, model: Default) -> npt.NDArray[np.float64]:
+    """(left, right) how much each two blocks have in common: words by way of English, numbers, length and place."""
+    index: dict[str, int] = {}
+    sides = [[_meanings(block, lang, model, index) for block in side] for side, lang in ((left, a), (right, b))]
+    matrices = []
+    for side in sides:
+        matrix = np.zeros((len(side), len(index)))
+        for row, words in enumerate(side):
+            for word, share in words.items():
+                matrix[row, word] += share
+        norm = np.linalg.norm(matrix, axis=1, keepdims=True)
+        matrices.append(matrix / np.maximum(norm, 1e-9))
+    lengths = [np.log([len(block) + 5 for block in side]) for side in (left, right)]
+    ratio = lengths[0][:, None] - lengths[1][None, :]
+    ratio -= np.median(lengths[0]) - np.median(lengths[1])
+    place = np.arange(len(left))[:, None] / len(left) - np.arange(len(right))[None, :] / len(right)
+    return np.asarray(
+        matrices[0] @ matrices[1].T
+        + _LENGTH * (0.5 - np.abs(ratio)).clip(-1, 1)
+        + _PLACE * (1 - 8 * np.abs(place)).clip(-1, 1)
+    )
+
+
+def _meanings(block: str, lang: str, model: Default, index: dict[str, int]) -> dict[int, float]:
+    """A block's words as the English words they may be; what is unknown, and numbers, stands for itself."""
+    found: dict[int, float] = {}
+    for term in analyzer(lang).terms(block):
+        english = model.english(term, lang)[:4] if lang in model.langs else []
+        for name, share in [(str(n), s) for n, s in english] or [(term, 1.0)]:
+            place = index.setdefault(name, len(index))
+            found[place] = found.get(place, 0.0) + share
+    return found

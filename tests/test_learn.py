@@ -1,0 +1,79 @@
+"""A collection that holds its pages in two languages learns its own words from them."""
+
+import pytest
+
+from paragloss.cli.program import app
+from paragloss.collection import Collection, learned, pairing
+from paragloss.errors import InputError
+from paragloss.translation import default
+from paragloss.types import Document
+
+#: The tools of a manual whose words nobody else has.
+TOOLS = ["snarf", "blivet", "quux", "frob", "grault", "plugh", "thud", "wibble", "corge", "waldo", "zork", "xyzzy"]
+
+
+def word(n):
+    return TOOLS[n % 12] + TOOLS[(n // 12 + n) % 12]
+
+
+def manual():
+    for n in range(60):
+        other, tool = word(n + 1), word(n)
+        yield Document(
+            f"en/tool-{n}.html",
+            f"The {tool} changes the picture.\nSee also the {other}, page {n}.\nYou can undo it.",
+            "en",
+            f"Using the {tool}",
+        )
+        yield Document(
+            f"de/tool-{n}.html",
+            f"Der {tool[::-1]} ändert das Bild.\nSiehe auch den {other[::-1]}, Seite {n}.\nMan kann es zurücknehmen.",
+            "de",
+            f"Den {tool[::-1]} verwenden",
+        )
+
+
+@pytest.fixture
+def collection(tmp_path):
+    with Collection.create(str(tmp_path / "c")) as engine:
+        engine.index(manual())
+    return str(tmp_path / "c")
+
+
+def test_paths_that_differ_by_a_language_are_one_page():
+    assert pairing.key("help/de/a.html", "de") == pairing.key("help/en/a.html", "en") == "help/*/a.html"
+    assert pairing.key("index.pt_BR.html", "pt") == pairing.key("index.fr.html", "fr")
+    assert pairing.key("de/id.html", "de") == "*/id.html"  # `id` is a language, and not this page's
+    found = pairing.pages(manual())
+    assert len(found) == 60
+    assert all(set(page.documents) == {"en", "de"} for page in found)
+
+
+def test_blocks_are_paired_by_words_and_order():
+    left = ["The printer is broken.", "There is no paper.", "Water is wet in 1999.", "Call the police."]
+    right = ["Der Drucker ist kaputt.", "Wasser ist 1999 nass.", "Rufen Sie die Polizei."]
+    assert pairing._pairs(left, right, "en", "de", default.open()) == [(0, 0), (2, 1), (3, 2)]
+
+
+def test_a_collection_learns_its_own_words(collection, capsys):
+    app(["learn", collection], standalone_mode=False)
+    said = capsys.readouterr().out
+    assert "60 pages in two languages" in said
+    assert "taken" in said
+    with Collection.open(collection) as engine:
+        assert engine.held.models["learned"].alternatives(word(3), "en", "de")[0].text == word(3)[::-1]
+        assert engine.search(f"using the {word(7)}", lang="en", to=["de"]).results[0].id == "de/tool-7.html"
+        terms = learned.terms(engine.held, 500)
+        assert (word(3), word(3)[::-1]) in {(t.word, t.meaning) for t in terms if t.lang == "en"}
+        assert learned.strike(engine.held, word(3), word(3)[::-1]) >= 2
+        assert word(3)[::-1] not in [a.text for a in engine.held.models["learned"].alternatives(word(3), "en", "de")]
+        assert learned.as_glossary(engine.held, terms[:5]) == 5
+
+
+def test_where_nothing_is_in_two_languages_nothing_is_learned(tmp_path):
+    with Collection.create(str(tmp_path / "c")) as engine:
+        engine.index(document for document in manual() if document.lang == "en")
+        with pytest.raises(InputError, match="learning needs 10"):
+            learned.learn(engine.held)
+        with pytest.raises(InputError, match="nothing has been learned"):
+            learned.terms(engine.held)

@@ -1,0 +1,63 @@
+"""Words that nobody knows, as words that somebody knows; names as they are."""
+
+import pytest
+
+from paragloss import demo
+from paragloss.bm25 import Layout
+from paragloss.collection import Collection, spelling
+from paragloss.statistics import Statistics
+from paragloss.translation import default
+from paragloss.types import Document
+
+PAGES = [
+    Document("de", "Der Drucker nimmt kein Papier an.", "de", "Drucker"),
+    Document("storm", "Der Hurrikan hat großen Schaden an Häusern angerichtet.", "de", "Wirbelstürme"),
+    Document("lady", "Die Königin ist eine sehr alte Dame.", "de"),
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    with Collection.create(str(tmp_path_factory.mktemp("spelling") / "c")) as engine:
+        engine.index([*PAGES, *(d for d in demo.documents() if d.lang in ("de", "fr"))])
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant", "found"),
+    [("printre", "printer", "de"), ("huricane damge", "hurricane damage", "storm"), ("Drukcer", "drucker", "de")],
+)
+def test_what_nobody_knows_is_compared_with_what_is_known(engine, asked, meant, found):
+    answer = engine.search(asked)
+    assert answer.suggestion == answer.as_json()["query"]["suggestion"] == meant
+    assert found in [result.id for result in answer.results[:3]]  # searched with it, too
+
+
+def test_names_numbers_and_known_words_are_left_alone(engine):
+    for text in ("Stanford Putin Nadal", "Qwrtzplk", "Nadhal", "XJ9", "printer", "imprimante", "Drucker", "abeille"):
+        assert engine.search(text).suggestion == "", text
+
+
+def test_names_are_searched_in_the_readers_language(engine):
+    assert engine.search("Stanford Putin Nadal").query.lang == "en"
+    assert engine.search("Stanford Putin Nadal", reader="fr").query.lang == "fr"
+    assert engine.search("Haus Garten").query.lang == "de"
+
+
+@pytest.mark.parametrize(
+    ("lang", "slip", "meant"),
+    [
+        ("ru", "компютер", "компьютер"),
+        ("de", "drucekr", "drucker"),
+        ("es", "informacoin", "informacion"),
+        ("ar", "مدسرة", "مدرسة"),
+        ("hi", "पुसतक", "पुस्तक"),
+        ("tr", "bilgisayr", "bilgisayar"),
+        ("pl", "ksiązka", "książka"),
+    ],
+)
+def test_every_alphabet_with_its_marks_and_keys(lang, slip, meant):
+    nothing = Statistics(Layout(("title", "text")))
+    found = spelling.nearest(slip, lang, nothing, default.open())
+    assert found is not None
+    assert found[0] == meant

@@ -1,0 +1,95 @@
+"""Documents in two languages, as half-translated manuals have them: taken for the manual's language, and found by their
+words in each."""
+
+import pytest
+
+from paragloss.analysis.blocks import others
+from paragloss.collection import Collection
+from paragloss.collection.document_languages import There, with_languages
+from paragloss.types import Document, Query
+
+GERMAN = "Mit diesem Befehl können Sie das Bild zuschneiden, wenn es nicht auf die Seite passt, die Sie drucken."
+ENGLISH = "With this command you can flip the picture, if it does not fit onto the page that you are going to print."
+TITLES = ["Bild zuschneiden", "Ebene verschieben", "Seite drucken", "Farben abgleichen", "Auswahl schärfen"]
+
+
+def manual(number=30):
+    """Pages with German titles: of every third the text is not translated; and one that is not at all."""
+    for i in range(number):
+        title = f"{TITLES[i % 5]} und Werkzeuge öffnen"
+        yield Document(f"{i:02}", f"{ENGLISH if i % 3 == 0 else GERMAN} ({i})", "", title, {"headings": title})
+    yield Document("english", f"{ENGLISH} Undo it.", "", "How to flip a picture", {"headings": "How to flip a picture"})
+
+
+def test_blocks_in_another_language():
+    assert others(GERMAN, "de") == others(ENGLISH, "en") == {}
+    assert others(f"{GERMAN}\n{ENGLISH}\n{GERMAN}", "de") == {"en": ENGLISH}
+    assert others(f"{GERMAN}\n{ENGLISH}", "en") == {"de": GERMAN}
+    japanese = "このコマンドは画像を反転します。印刷するページに収まらないときに使います。"
+    assert others(f"{ENGLISH}\n{japanese}\n", "en") == {"ja": japanese}
+    assert others(f"{japanese}\n{ENGLISH}", "ja") == {"en": ENGLISH}
+    assert others(f"{GERMAN}\nFattal et al. 2002, Fattal et al. 2002, of the font 3D", "de") == {}  # too little
+
+
+def test_a_half_translated_manual_is_in_the_language_of_its_titles():
+    assert {document.lang for document in with_languages(list(manual()), None)} == {"de"}
+    # one page of it, changed, where the others are
+    (page, *_) = manual()
+    assert with_languages([page], None, There({"de": 30}, {"en": 10}))[0].lang == "de"
+    assert with_languages([page], None)[0].lang == "en"  # of itself it says no more
+
+
+def test_texts_of_another_language_stay_in_it_where_titles_are():
+    german = [Document(str(i), GERMAN, "", TITLES[i % 5]) for i in range(20)]
+    english = [Document(str(i), ENGLISH, "", "The picture does not fit") for i in range(20)]
+    named = [Document("name", ENGLISH, "", "Schützenverein Großgörschen")]
+    found = with_languages([*german, *english, *named], None)
+    assert [document.lang for document in found] == ["de"] * 20 + ["en"] * 21
+
+
+def test_no_language_that_nobody_has():
+    odd = Document("odd", "Di picture no dey fit di page wey you wan print o.", "", "Flip")
+    assert with_languages([odd], None)[0].lang == "pcm"
+    around = [Document(str(i), f"{ENGLISH} ({i})", "", "Flipping pictures") for i in range(40)]
+    few = Document("few", "font: 12 px, picture-flip (x, y)", "")
+    assert with_languages([*around, few], None)[-1].lang == "en"
+    assert with_languages([*around, Document("de", GERMAN, "")], None)[-1].lang == "de"  # this is clear
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    with Collection.create(str(tmp_path_factory.mktemp("manual") / "c")) as engine:
+        engine.index(manual())
+        engine.index(
+            [Document("both", f"{GERMAN}\nSaddle the horses before you ride out with them in the morning.", "de")]
+        )
+        yield engine
+
+
+@pytest.mark.parametrize("pipeline", [None, "default", "default:synonyms"])
+@pytest.mark.parametrize(("text", "lang"), [("saddled horse", "en"), ("cheval", "fr"), ("zuschneiden morning", "de")])
+def test_a_document_is_found_by_its_words_in_each_language(pages, text, lang, pipeline):
+    assert pages.langs == ("de",)
+    assert pages.info()["languages beside"] == {"en": 12}
+    for to in (None, ["de"], ["en"]):
+        (ranking,) = pages.rank([Query("q", text, lang)], k=5, pipeline=pipeline, to=to)
+        assert to == ["en"] or ranking[0].id == "both", (to, ranking)
+
+
+def test_what_holds_two_languages_is_shown_and_accounted_for_once(pages):
+    answer = pages.search("saddled horses", lang="en")
+    assert [result.id for result in answer.results].count("both") == 1
+    assert "horses" in answer.results[0].snippet
+    first = answer.results[0]
+    marked = {first.snippet[start:end].lower() for start, end in first.marks}
+    assert {"saddle", "horses"} <= marked
+
+
+def test_its_terms_are_counted_out_again(tmp_path):
+    with Collection.create(str(tmp_path / "c")) as engine:
+        engine.index(manual())
+        assert engine.info()["languages beside"] == {"en": 11}
+        engine.delete([f"{i:02}" for i in range(0, 30, 3)])
+        assert engine.info()["languages beside"] == {"en": 1}
+        engine.delete(["english"])
+        assert engine.info()["languages beside"] == {}
