@@ -2,7 +2,7 @@
 results and their snippets, asked why, and glossed. Milliseconds of the processor, children included.
 
     python benchmarks/manuals.py --fetch FOLDER                 downloads and unpacks Debian's manuals (apt-get, dpkg)
-    python benchmarks/manuals.py FOLDER [--pages 30] [--against OTHER/src]
+    python benchmarks/manuals.py FOLDER [--pages 30] [--books 4] [--queries 10] [--against OTHER/src]
 
 With `--against` the package in another folder does the same in the same run, turn by turn; its figures come first.
 """
@@ -47,13 +47,14 @@ def fetch(folder: Path) -> None:
         subprocess.run(["dpkg", "-x", str(package), str(folder / "all")], check=True)
 
 
-def sample(folder: Path, pages: int, into: Path) -> int:
-    """Some pages of each language, and all PDFs and e-books, into a folder of their own; how many files."""
+def sample(folder: Path, pages: int, books: int, into: Path) -> int:
+    """Some pages of each language, PDFs and e-books into a folder of their own; how many files."""
     found = []
     for lang in LANGUAGES:
         here = sorted(folder.rglob(f"{lang}/*.html"))
         found += here[:: max(1, len(here) // pages)][:pages]
-    found += [file for kind in ("pdf", "epub") for file in sorted(folder.rglob(f"developers-reference*.{kind}"))]
+    for kind in ("pdf", "epub"):
+        found += sorted(folder.rglob(f"developers-reference*.{kind}"))[:books]
     for file in found:
         (into / file.parent.name).mkdir(exist_ok=True)
         shutil.copy(file, into / file.parent.name / file.name)
@@ -66,7 +67,7 @@ def used() -> float:
     return 1000 * sum(one.ru_utime + one.ru_stime for one in times)
 
 
-def measure(files: str, library: str) -> dict[str, float]:
+def measure(files: str, library: str, queries: int) -> dict[str, float]:
     """One round by the package that is imported here."""
     from paragloss.collection import Collection
     from paragloss.formats import sandbox
@@ -81,7 +82,7 @@ def measure(files: str, library: str) -> dict[str, float]:
         rows["index, a document, by the clock"] = [1000 * (time.perf_counter() - clock) / count]
     with Collection.open(library) as engine:
         for turn in ("first time", "again"):
-            for text in QUERIES:
+            for text in QUERIES[:queries]:
                 began = used()
                 answer = engine.search(text, lang="en")
                 rows[f"search, ten results, {turn}"].append(used() - began)
@@ -96,6 +97,12 @@ def measure(files: str, library: str) -> dict[str, float]:
         began = used()
         engine.info()
         rows["what the collection holds"] = [used() - began]
+        if hasattr(engine, "summary"):
+            began = used()
+            engine.summary()
+            rows["what /api/collections asks"] = [used() - began]
+        else:
+            rows["what /api/collections asks"] = rows["what the collection holds"]
     for name, command in (("--help", ["--help"]), ("paragloss search", ["search", "printer", "--in", library])):
         for _ in range(3):
             began = used()
@@ -111,6 +118,8 @@ def main() -> None:
     options.add_argument("folder", type=Path)
     options.add_argument("--fetch", action="store_true")
     options.add_argument("--pages", type=int, default=30)
+    options.add_argument("--books", type=int, default=4)
+    options.add_argument("--queries", type=int, default=len(QUERIES))
     options.add_argument("--against", default="")
     options.add_argument("--into", default="", help=argparse.SUPPRESS)  # a round: where its collection goes
     given = options.parse_args()
@@ -118,15 +127,16 @@ def main() -> None:
         fetch(given.folder)
         return
     if given.into:
-        print(json.dumps(measure(str(given.folder), given.into)))
+        print(json.dumps(measure(str(given.folder), given.into, given.queries)))
         return
     with tempfile.TemporaryDirectory() as place:
         files = Path(place) / "files"
         files.mkdir()
-        print(f"{sample(given.folder, given.pages, files)} files", flush=True)
+        print(f"{sample(given.folder, given.pages, given.books, files)} files", flush=True)
         sources, found = [*filter(None, [given.against]), HERE], list[dict[str, float]]()
         for number, source in enumerate(sources):
             command = [sys.executable, __file__, str(files), "--into", str(Path(place) / f"library{number}")]
+            command += ["--queries", str(given.queries)]
             environment = {**os.environ, "PYTHONPATH": source}
             done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
             found.append(json.loads(done.stdout.splitlines()[-1]))

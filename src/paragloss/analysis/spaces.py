@@ -34,12 +34,15 @@ class SpacedAnalyzer:
         return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
 
     def places(self, text: str, terms: Container[str]) -> list[Span]:
-        words = {word: term for word, term in self.forms(text).items() if term in terms}
-        found = map(_placed, self._pattern.finditer(text)) if words else ()
-        return [Span(start, end, words[word]) for start, end, word in found if word in words]
+        tokens = {
+            token: term for token, term in self._words.forms(self._pattern.findall(text)).items() if term in terms
+        }
+        found = (match for match in self._pattern.finditer(text) if match[0] in tokens) if tokens else ()
+        return [Span(*_placed(match)[:2], tokens[match[0]]) for match in found]
 
     def forms(self, text: str) -> dict[str, str]:
-        return self._words.forms(token.rstrip(_CLOSING) for token in dict.fromkeys(self._pattern.findall(text)))
+        forms = self._words.forms(self._pattern.findall(text))
+        return {token.rstrip(_CLOSING): term for token, term in forms.items()}
 
 
 def _placed(match: re.Match[str]) -> tuple[int, int, str]:
