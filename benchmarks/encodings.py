@@ -1,5 +1,5 @@
 """Is the encoding of a text guessed right? Sentences of FLORES in encodings that are still met, one and five at a time,
-against charset-normalizer (which comes with trafilatura) on the same bytes.
+against charset-normalizer (which comes with requests) on the same bytes.
 
     PARAGLOSS_DATA=... python benchmarks/encodings.py
 """

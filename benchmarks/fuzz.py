@@ -38,7 +38,7 @@ from urllib.parse import quote
 import typer
 from hostile import changed, mutated, mutated_json, seeds
 
-from paragloss.cli.program import app as line
+from paragloss.cli import app as line
 from paragloss.cli.program import main as run_line
 from paragloss.cli.search_commands import conditions
 from paragloss.collection import Collection, coverage, load

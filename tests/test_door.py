@@ -43,7 +43,17 @@ def test_a_name_that_was_promised_lives_on_and_says_what_it_is_called(old):
 def test_nothing_heavy_is_imported_before_it_is_used():
     code = "import json, sys, paragloss; print(json.dumps(sorted(sys.modules)))"
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-    assert not {"scipy", "torch", "qdrant_edge", "typer", "paragloss.collection"} & set(loaded)
+    assert not {"numpy", "scipy", "torch", "qdrant_edge", "typer", "paragloss.collection"} & set(loaded)
+
+
+@pytest.mark.parametrize(("arguments", "asked"), [(["--help"], True), (["search", "--help"], False)])
+def test_help_loads_no_numpy_and_only_a_list_of_all_asks_others_for_their_commands(arguments, asked):
+    told = "print(json.dumps(sorted(sys.modules)))"
+    code = f"import atexit, json, sys; atexit.register(lambda: {told})\n{ALONE.format(arguments=arguments)}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert "numpy" not in loaded
+    assert ("paragloss.lab.commands" in loaded) is asked
 
 
 ALONE = """

@@ -5,15 +5,18 @@ Knows nothing of files, models or engines. Every other module speaks in these wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Floats: TypeAlias = npt.NDArray[np.float32]
+    Floats: TypeAlias = npt.NDArray[np.float32]
+else:
+    Floats = Any  # numpy takes longer to load than all the rest of what prints a help text
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -172,6 +175,14 @@ class Analyzer(Protocol):
 
     def spans(self, text: str) -> list[Span]:
         """The same terms with their places, for highlighting."""
+        ...
+
+    def places(self, text: str, terms: Container[str]) -> list[Span]:
+        """Those of `spans` that have one of some terms; quicker where they are few."""
+        ...
+
+    def forms(self, text: str) -> dict[str, str]:
+        """Each word that gives a term, as it is written, with that term; in the order they are first met."""
         ...
 
 

@@ -28,6 +28,21 @@ def test_spans_are_the_terms_with_places_in_order(lang, text):
         ends.append(span.end)
 
 
+@every
+@settings(max_examples=40, deadline=None)
+@given(text=texts, every_nth=st.integers(1, 3))
+def test_places_and_forms_are_those_of_the_spans(lang, text, every_nth):
+    cut = analyzer(lang)
+    spans = cut.spans(text)
+    some = {span.term for span in spans[::every_nth]}
+    assert cut.places(text, some) == [span for span in spans if span.term in some]
+    written = {}
+    for span in spans:
+        written.setdefault(text[span.start : span.end], span.term)
+    assert cut.forms(text) == written
+    assert list(dict.fromkeys(cut.forms(text).values())) == list(dict.fromkeys(written.values()))
+
+
 @spaced
 @settings(max_examples=40, deadline=None)
 @given(text=texts)

@@ -180,3 +180,41 @@ def test_memory_is_bounded(tmp_path):
     [line] = [line for line in limits.splitlines() if line.startswith("Max address space")]
     assert line.split()[3] == str(2**30)
     assert os.getpid() != sandbox.READER._process.pid
+
+
+@pytest.mark.parametrize("readers", [1, 3])
+def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch, readers):
+    """Files come in their order with their ids, however many readers there are; one of them is killed by its file."""
+    alone = sandbox.Reader.read
+
+    def killed(reader, kind, path, id):
+        if Path(path).name == "c.rtf":
+            reader._started().kill()  # as what takes too long is
+            reader._process.wait()
+            reader._process.poll = lambda: None  # and nobody has seen it yet
+        return alone(reader, kind, path, id)
+
+    monkeypatch.setattr(sandbox.Reader, "read", killed)
+    for name in "abcdefgh":
+        (tmp_path / f"{name}.rtf").write_bytes(RTF)
+    (tmp_path / "d.txt").write_text("between")
+    errors, ended = [], []
+    found = read(
+        tmp_path, on_error=errors.append, ended=lambda path, whole: ended.append((path.name, whole)), readers=readers
+    )
+    names = ["a.rtf", "b.rtf", "c.rtf", "d.rtf", "d.txt", "e.rtf", "f.rtf", "g.rtf", "h.rtf"]
+    assert [document.id for document in found] == [name for name in names if name != "c.rtf"]
+    assert ended == [(name, name != "c.rtf") for name in names]
+    assert len(errors) == 1
+    assert "c.rtf" in str(errors[0])
+
+
+def test_readers_end_with_whoever_stops_reading(tmp_path):
+    for name in "abcdef":
+        (tmp_path / f"{name}.rtf").write_bytes(RTF)
+    found = read(tmp_path, readers=2)
+    assert next(found).id == "a.rtf"
+    found.close()
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    running = [Path(f"/proc/{pid}/cmdline").read_text() for pid in children.read_text().split()]
+    assert len([line for line in running if "sandbox_child" in line]) <= 1  # that of single files

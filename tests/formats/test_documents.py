@@ -173,4 +173,4 @@ def test_rows_without_an_id_are_called_after_their_file_and_line(root):
 def test_importing_the_front_door_loads_nothing_heavy():
     code = "import sys, json, paragloss.formats.documents; print(json.dumps(sorted(sys.modules)))"
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-    assert not {"trafilatura", "selectolax", "pypdfium2", "docx", "ir_datasets", "lxml", "torch"} & set(loaded)
+    assert not {"resiliparse", "selectolax", "pypdfium2", "docx", "ir_datasets", "lxml", "torch"} & set(loaded)

@@ -38,6 +38,25 @@ def test_a_page_and_its_fields(tmp_path):
         assert boilerplate not in page.text
 
 
+def test_notes_lists_and_commands_are_text_and_menus_are_not(tmp_path):
+    body = """<nav><ul><li><a href=/>Home</a><li><a href=/a>Imprint</a></ul></nav><div class="section"><h1>Commands</h1>
+        <p>These commands are met every day, in this order, by whoever looks after a machine.</p>
+        <div class="sidebar"><p class="title"><b>NOTE</b> Passwords</p><p>Nobody will ask for yours.</p></div>
+        <dl><dt>mount</dt><dd>attaches a file system</dd></dl><pre>apt upgrade --quiet</pre><h2>Short</h2><p>Done.</p>
+        </div><footer><a href=/c>Copyright</a></footer>"""
+    assert read_html(written(tmp_path / "m.html", f"<html><body>{body}")).text.split("\n") == [
+        "Commands",
+        "These commands are met every day, in this order, by whoever looks after a machine.",
+        "NOTE Passwords",
+        "Nobody will ask for yours.",
+        "mount",
+        "attaches a file system",
+        "apt upgrade --quiet",
+        "Short",
+        "Done.",
+    ]
+
+
 def test_a_short_page_still_has_its_text(tmp_path):
     page = read_html(written(tmp_path / "p.html", "<title>T</title><script>no()</script><p>Two words</p>"))
     assert page.title == "T"

@@ -338,6 +338,7 @@ def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(engine):
 
 def test_info_says_what_can_be_said(engine):
     about = engine.info()
+    assert engine.summary().items() <= about.items()
     assert about["fields"] == {"title": 6, "text": 6}
     assert {"bm25", "cr5", "dict", "mix(a+b)", "feedback|a", "a|feedback", "a>longest"} <= set(about["options"])
     assert "tempered|psq|synonyms|nested|each" in about["options"]["dict"]

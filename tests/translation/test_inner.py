@@ -4,7 +4,7 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.translation import default, sounds
-from paragloss.translation.inner import MARK, as_written, heard, inside, pieced
+from paragloss.translation.inner import MARK, as_written, heard, holding, inside, pieced
 from paragloss.types import Alternative, Query, Translation
 
 
@@ -119,3 +119,23 @@ def test_a_name_is_heard_as_it_is_written_too():
 def test_a_word_that_everybody_knows_is_no_name_however_it_is_written():
     (span,) = analyzer("ru").spans("книгами")
     assert not [one for one in inside([span.term], "ru", ["книгами"]) if one[0] == MARK]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("de", "Der Wasserzug hatte Zugverspätung wie Xantpol und Fenster am Wasser"),
+        ("ko", "2008년 서울에서 대통령"),
+        ("zh", "巴基斯坦政府在北京"),
+        ("ar", "بطوطة في لندن"),
+        ("ru", "Меркель в Москве с книгами"),
+    ],
+)
+def test_what_is_wanted_of_what_words_hold_is_all_that_they_hold(lang, text):
+    forms = analyzer(lang).forms(text)
+    held = {(one, t, w) for w, t in forms.items() for one in inside([t], lang, [w] if as_written(lang) else ())}
+    assert held
+    assert set(holding(forms, lang, {one for one, _, _ in held})) == held
+    one = min(held)
+    assert set(holding(forms, lang, {one[0]})) == {other for other in held if other[0] == one[0]}
+    assert not set(holding(forms, lang, {"nobody"}))

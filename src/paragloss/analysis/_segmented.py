@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from itertools import accumulate
 
 from paragloss.analysis._words import Words
@@ -27,6 +27,20 @@ class SegmentedAnalyzer:
         pieces = self._pieces(text)
         ends = accumulate(map(len, pieces))
         return self._words.spans([(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)])
+
+    def places(self, text: str, terms: Container[str]) -> list[Span]:
+        pieces = self._pieces(text)
+        words = {piece: term for piece, term in self._words.forms(pieces).items() if term in terms}
+        placed = zip(pieces, accumulate(map(len, pieces)), strict=True) if words else ()
+        return [Span(end - len(piece), end, words[piece]) for piece, end in placed if piece in words]
+
+    def forms(self, text: str) -> dict[str, str]:
+        pieces = self._pieces(text)
+        ends: dict[str, int] = {}
+        for piece, end in zip(pieces, accumulate(map(len, pieces)), strict=True):
+            ends.setdefault(piece, end)
+        # As it is written: pieces may have other characters.
+        return {text[ends[piece] - len(piece) : ends[piece]]: term for piece, term in self._words.forms(ends).items()}
 
     def _pieces(self, text: str) -> list[str]:
         try:

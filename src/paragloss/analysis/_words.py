@@ -6,7 +6,7 @@ without any map from normalised to original characters, and a word alone gives t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from paragloss.analysis._memo import Memo
 from paragloss.analysis._normalise import after_stemming, before_stemming, fold
@@ -49,6 +49,14 @@ class Words:
             if spans:
                 return spans
         return []
+
+    def forms(self, tokens: Iterable[str]) -> dict[str, str]:
+        """The distinct tokens that give a term, with it."""
+        distinct = dict.fromkeys(tokens)
+        for term_of in (self._memo.__getitem__, self._term_or_stop_word):
+            if forms := {token: term for token in distinct if (term := term_of(token))}:
+                return forms
+        return {}
 
     def _term(self, token: str) -> str:
         word = self._spell(token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, word_pattern
 from paragloss.analysis._words import Words
@@ -11,6 +12,7 @@ from paragloss.types import Span
 #: What may stand inside a word where it is not the usual apostrophes and joiners. Persian spells plural and tense
 #: endings behind a zero-width non-joiner, or a space, or nothing: cut there, all three give the same first term.
 _INSIDE = {"he": APOSTROPHES + GERSHAYIM + JOINERS, "fa": APOSTROPHES, "ckb": APOSTROPHES}
+_CLOSING = APOSTROPHES + GERSHAYIM + JOINERS
 
 
 class SpacedAnalyzer:
@@ -31,8 +33,19 @@ class SpacedAnalyzer:
     def spans(self, text: str) -> list[Span]:
         return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
 
+    def places(self, text: str, terms: Container[str]) -> list[Span]:
+        tokens = {
+            token: term for token, term in self._words.forms(self._pattern.findall(text)).items() if term in terms
+        }
+        found = (match for match in self._pattern.finditer(text) if match[0] in tokens) if tokens else ()
+        return [Span(*_placed(match)[:2], tokens[match[0]]) for match in found]
+
+    def forms(self, text: str) -> dict[str, str]:
+        forms = self._words.forms(self._pattern.findall(text))
+        return {token.rstrip(_CLOSING): term for token, term in forms.items()}
+
 
 def _placed(match: re.Match[str]) -> tuple[int, int, str]:
     """A word without the closing quotation marks that its own apostrophes can't be told from."""
-    word = match[0].rstrip(APOSTROPHES + GERSHAYIM + JOINERS)
+    word = match[0].rstrip(_CLOSING)
     return match.start(), match.start() + len(word), word

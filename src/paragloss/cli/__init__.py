@@ -1,7 +1,9 @@
 """The command line: a thin layer over what is below; one file per family of commands. Other packages add theirs, and
 the laboratory its own, through the entry points `paragloss.commands`."""
 
-from importlib.metadata import entry_points
+import sys
+from functools import cache
+from typing import Any
 
 from paragloss.cli import (  # noqa: F401 (they add commands)
     copies,
@@ -12,16 +14,39 @@ from paragloss.cli import (  # noqa: F401 (they add commands)
     export_command,
     gloss_command,
     maintenance,
+    program,
     search_commands,
     serve_commands,
 )
-from paragloss.cli.program import app, main
 
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
-for _point in entry_points(group="paragloss.commands"):
-    try:
-        _point.load()
-    except ModuleNotFoundError as _error:  # its entry point is all that is left of it
-        if not _error.name or not _point.module.startswith(_error.name):
-            raise
+_OWN = {command.name or command.callback.__name__ for command in program.app.registered_commands if command.callback}
+
+
+def __getattr__(name: str) -> Any:
+    """`app` has the commands of others, too."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _ask_others()
+    return program.app
+
+
+def main() -> None:
+    """Run a command; only for one that is not ours, or for a list of all, others are asked for theirs: that takes as
+    long as starting does."""
+    if next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "") not in _OWN:
+        _ask_others()
+    program.main()
+
+
+@cache
+def _ask_others() -> None:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="paragloss.commands"):
+        try:
+            point.load()
+        except ModuleNotFoundError as error:  # its entry point is all that is left of it
+            if not error.name or not point.module.startswith(error.name):
+                raise

@@ -336,6 +336,10 @@ class Collection:
         as `search` was. A document that is not among the best `k` is looked for among the best hundred."""
         return description.why(self.held, query, id, to=to, k=k, pipeline=pipeline, where=where, deadline=deadline)
 
+    def summary(self) -> dict[str, Any]:
+        """How much the collection holds and how it can be searched: of `info` what is known at once."""
+        return description.summary(self.held)
+
     def info(self) -> dict[str, Any]:
         """What the collection holds, for people."""
         return description.info(self.held)

@@ -24,23 +24,32 @@ from paragloss.types import Query, Translator, Where
 _TELLING = 1500
 
 
-def info(held: Held) -> dict[str, Any]:
-    """What the collection holds."""
+def summary(held: Held) -> dict[str, Any]:
+    """How much the collection holds and how it can be searched: of `info` what no document need be read for."""
     parts = held.parts()
     return {
-        "collection": held.location,
         "documents": held.store.count(),
         "languages": {lang: held.store.count({"lang": [lang]}) for lang in held.langs},
         "languages beside": dict(held.index.statistics.beside),
-        "fields": _fields(held),
-        "default model": _about_default(held),
-        "unknown words": _unknown_words(held),
         "models": {
             name: about(held.models[name]) if name in held.models else "unfinished: add it again"
             for name in model_records.kept(held.store)
         },
         "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
-        "options": pipelines.sayable(parts),
+    }
+
+
+def info(held: Held) -> dict[str, Any]:
+    """What the collection holds."""
+    found = summary(held)
+    return {
+        "collection": held.location,
+        **{key: found.pop(key) for key in ("documents", "languages")},
+        "fields": _fields(held),
+        "default model": _about_default(held),
+        "unknown words": _unknown_words(held),
+        **found,
+        "options": pipelines.sayable(held.parts()),
     }
 
 

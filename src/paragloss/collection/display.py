@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -12,8 +12,8 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
 from paragloss.gloss.snippets import REACH
-from paragloss.translation.inner import as_written, heard, inside_each
-from paragloss.types import Document, Floats, Query, Span, Translator
+from paragloss.translation.inner import heard, holding
+from paragloss.types import Document, Floats, Query, Translator
 
 
 class Result(NamedTuple):
@@ -75,37 +75,33 @@ def result(
     """A document as it is shown for a query; `passage` is where it was found to speak of it."""
     fit = min(1.0, max(0.0, fit))
     cut = analyzer(document.lang)
-    spans = cut.spans(document.text[:REACH])
-    weights = matching(said, document, spans)
-    for other in others(document.text[:REACH], document.lang):  # found by words of another language that it holds
-        theirs, words = analyzer(other).spans(document.text[:REACH]), said.words(other)
-        if _met(theirs, words) > _met(spans, weights):
-            cut, spans, weights = analyzer(other), theirs, words
+    weights, text = matching(said, document), document.text[:REACH]
+    for other in others(text, document.lang):  # found by words of another language that it holds
+        if _weight(text, other, words := said.words(other)) > _weight(text, cut.lang, weights):
+            cut, weights = analyzer(other), dict(words)
     start, end = passage or (0, len(document.text))
-    text = document.text[start:end] or document.title
-    shown = snippet(text, cut, weights, spans=None if passage or not document.text else spans)
+    shown = snippet(document.text[start:end] or document.title, cut, weights)
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
 
 
-def _met(spans: Sequence[Span], weights: Mapping[str, float]) -> float:
-    return sum(weights.get(term, 0.0) for term in {span.term for span in spans})
+def _weight(text: str, lang: str, weights: Mapping[str, float]) -> float:
+    return sum(weights.get(term, 0.0) for term in set(analyzer(lang).terms(text)))
 
 
-def matching(said: Said, document: Document, spans: Sequence[Span]) -> dict[str, float]:
+def matching(said: Said, document: Document) -> dict[str, float]:
     """The terms of a document that speak for the query, with how much: the query's own words, their translations, words
-    that hold those or sound like its names, and the words a model finds close to it. `spans` are its text's terms."""
-    cut, weights = analyzer(document.lang).terms, dict(said.words(document.lang))
+    that hold those or sound like its names, and the words a model finds close to it."""
+    cut, words = analyzer(document.lang), said.words(document.lang)
+    weights = dict(words)
     if document.lang != said.query.lang:
-        text, heard_so = document.text, as_written(document.lang)
-        written = {span.term: [text[span.start : span.end]] if heard_so else [] for span in spans}
-        for term, held in inside_each(written, document.lang).items():
-            if term not in weights and (met := [weights[one] for one in held if one in weights]):
-                weights[term] = max(met)
+        for held, term, _ in holding(cut.forms(document.text[:REACH]), document.lang, words):
+            if term not in words:
+                weights[term] = max(weights.get(term, 0.0), words[held])
     for model, vector in said.vectors(document.lang).values():
         shares = contributions(model, vector, document.text, document.lang)
         best = max(shares.values(), default=0.0)
         for term, share in shares.items():
             if share > 0.3 * best:
-                for word in cut(term) if not model.towers[document.lang].vocabulary.stem else [term]:
+                for word in cut.terms(term) if not model.towers[document.lang].vocabulary.stem else [term]:
                     weights[word] = max(weights.get(word, 0.0), share / best)
     return weights

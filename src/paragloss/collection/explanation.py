@@ -12,7 +12,7 @@ from paragloss.analysis import analyzer
 from paragloss.gloss.snippets import REACH
 from paragloss.search.evidence import Account
 from paragloss.search.matches import Share
-from paragloss.translation.inner import MARK, WITHIN, as_written, inside
+from paragloss.translation.inner import MARK, WITHIN, holding
 from paragloss.types import Document, Query
 
 #: Pairs of words shown of a part; what the others carried is one line.
@@ -22,10 +22,9 @@ PAIRS = 12
 def why(query: Query, document: Document, account: Account, *, name: str) -> dict[str, Any]:
     """The parts of a score with the pairs of words that carried each; pairs sum to their part, parts to the score. A
     search that has no parts is one, with the `name` it goes by."""
-    parts = account.parts or ((name, account),)
+    parts = [(part, told, list(told.flat())) for part, told in account.parts or ((name, account),)]
     ours = _written(query.text, query.lang, document.lang)
-    theirs = _written(document.whole[:REACH], document.lang)
-    theirs |= _holding(theirs, document.lang)
+    theirs = _meeting(document, {share.document for _, _, shares in parts for share in shares})
     return {
         "query": {"text": query.text, "lang": query.lang},
         "id": document.id,
@@ -35,9 +34,9 @@ def why(query: Query, document: Document, account: Account, *, name: str) -> dic
                 "part": part,
                 "score": told.score,
                 "approximate": not told.exact,
-                "pairs": _pairs(told.flat(), ours, theirs),
+                "pairs": _pairs(shares, ours, theirs),
             }
-            for part, told in parts
+            for part, told, shares in parts
         ],
     }
 
@@ -62,15 +61,18 @@ def _written(text: str, *langs: str) -> dict[str, str]:
     """How terms are written in a text, by the analyzers of some languages."""
     found: dict[str, str] = {}
     for lang in langs:
-        for span in analyzer(lang).spans(text):
-            found.setdefault(span.term, text[span.start : span.end])
+        for word, term in analyzer(lang).forms(text).items():
+            found.setdefault(term, word)
     return found
 
 
-def _holding(written: dict[str, str], lang: str) -> dict[str, str]:
-    """How words are written that hold others, or sound like a name, by what they hold."""
+def _meeting(document: Document, met: set[str]) -> dict[str, str]:
+    """How the terms that met are written in a document: a word, one that holds it, or one that sounds like it."""
+    forms = analyzer(document.lang).forms(document.whole[:REACH])
     found: dict[str, str] = {}
-    for term, word in written.items():
-        for held in inside([term], lang, [word] if as_written(lang) else ()):
-            found.setdefault(held if held[0] == MARK else WITHIN + held, word)
+    for word, term in forms.items():
+        if term in met:
+            found.setdefault(term, word)
+    for held, _, word in holding(forms, document.lang, {term.removeprefix(WITHIN) for term in met}):
+        found.setdefault(held if held[0] == MARK else WITHIN + held, word)
     return found

@@ -64,7 +64,7 @@ class Tracker:
             self._keep(path, lang, ids)
 
     def wanted(self, path: Path) -> bool:
-        """Whether a file has to be read: asked just before it would be."""
+        """Whether a file has to be read: asked before it is, for some files ahead."""
         name = os.path.abspath(path)
         self._present.add(name)
         try:
@@ -80,8 +80,8 @@ class Tracker:
         return True
 
     def ended(self, path: Path, whole: bool) -> None:
-        """The reader of the file that was wanted last has come to its end, or failed; or a folder can't be listed."""
-        reading = self._waiting[-1] if self._waiting else None
+        """The reader of the first file that was wanted has come to its end, or failed; or a folder can't be listed."""
+        reading = self._current()
         if reading is not None and reading.name == os.path.abspath(path):
             reading.end, reading.whole = self._given, whole
         else:
@@ -91,11 +91,13 @@ class Tracker:
         """The documents as they come, each noted with the file that is being read."""
         for document in documents:
             self._given += 1
-            if self._waiting and self._waiting[-1].end is None:
-                reading = self._waiting[-1]
+            if (reading := self._current()) is not None:
                 reading.ids.append(document.id)
                 self._begun.setdefault(reading.name, []).append(document.id)
             yield document
+
+    def _current(self) -> _Reading | None:
+        return next((reading for reading in self._waiting if reading.end is None), None)
 
     def begin(self) -> None:
         """Documents are about to be written: note whose they are."""

@@ -23,13 +23,13 @@ _REMEMBERED = 1_000_000
 
 
 def documents_of(
-    store: Any, paths: Sequence[str], on_error: OnError, **asked: Callable[..., Any]
+    store: Any, paths: Sequence[str], on_error: OnError, *, readers: int = 1, **asked: Callable[..., Any]
 ) -> Iterator[Document]:
     """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.file_ids`); `asked` is who is
-    asked before a file is read and told when it was (`formats.documents.read`)."""
+    asked before a file is read and told when it was, `readers` how many read ahead (`formats.documents.read`)."""
     with roots_of(store) as roots:
         roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
-    return _told(_read(paths, roots, on_error, asked))
+    return _told(_read(paths, roots, on_error, {**asked, "readers": readers}))
 
 
 @contextmanager
@@ -58,9 +58,7 @@ def without_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[s
     return {**meta, "path": roots[root] + os.path.relpath(each, root) if below else PureWindowsPath(path).name}
 
 
-def _read(
-    paths: Sequence[str], roots: Roots, on_error: OnError, asked: dict[str, Callable[..., Any]]
-) -> Iterator[Document]:
+def _read(paths: Sequence[str], roots: Roots, on_error: OnError, asked: dict[str, Any]) -> Iterator[Document]:
     folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
     for path in dict.fromkeys(paths):
         if not any((os.path.realpath(path) + os.sep).startswith(other) for other in folders if not _is(path, other)):

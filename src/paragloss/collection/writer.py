@@ -124,7 +124,7 @@ def index_files(
         if progress:
             progress(done)
 
-    documents = documents_of(held.store, paths, on_error, wanted=tracker.wanted, ended=tracker.ended)
+    documents = documents_of(held.store, paths, on_error, readers=workers, wanted=tracker.wanted, ended=tracker.ended)
     read = index(
         held,
         tracker.follow(documents),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
+from typing import NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.formats import csv, irds, jsonl, lsclir, markdown, sandbox, trec, wikipedia
@@ -67,6 +69,7 @@ def read(
     wanted: Callable[[Path], bool] = lambda _: True,
     ended: Callable[[Path, bool], None] = lambda *_: None,
     on_error: OnError = None,
+    readers: int = 1,
 ) -> Iterator[Document]:
     """Documents of a file, a folder or `irds:DATASET`.
 
@@ -75,6 +78,7 @@ def read(
     its path says (`fr/a.txt`, `a.fr.txt`), else "". With `on_error` a file that can't be read is reported there like
     a bad row, and so is every file of a kind that can't be; without, a warning counts those. `wanted` is asked before
     each file is read, and `ended` told after it whether it was read to its end; also of folders that can't be listed.
+    Of a folder so many `readers` read the next files while these are made use of; their order stays.
     """
     if str(path).startswith(irds.PREFIX):
         yield from irds.read_documents(str(path))
@@ -82,19 +86,25 @@ def read(
     named = name or (lambda relative: relative)
     if not Path(path).is_dir():
         if wanted(Path(path)):
-            yield from _reported(Path(path), Path(path).name, named, ended, on_error)
+            yield from _reported(_File(Path(path), Path(path).name, named(readable(Path(path).name))), ended, on_error)
         return
-    read_, left_out = 0, Counter[str]()
-    for relative, file in folder.files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
-        kind = suffix(file)
-        if kind in _KINDS:
-            read_ += 1
-            if wanted(file):
-                yield from _reported(file, relative, named, ended, on_error)
-        else:
-            left_out[kind or "without a suffix"] += 1
-            if on_error is not None:
-                on_error(InputError(f"{file}: {_unreadable(kind)}"))
+    read_, left_out, waiting = 0, Counter[str](), deque[_File]()
+    with sandbox.side_by_side(readers) as ask:
+        for relative, file in folder.files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
+            kind = suffix(file)
+            if kind in _KINDS:
+                read_ += 1
+                if wanted(file):
+                    id = named(readable(relative))
+                    waiting.append(_File(file, relative, id, ask(kind, file, id) if kind in FOREIGN else None))
+            else:
+                left_out[kind or "without a suffix"] += 1
+                if on_error is not None:
+                    waiting.append(_File(file, relative, "", wrong=_unreadable(kind)))
+            if len(waiting) > 2 * readers:
+                yield from _reported(waiting.popleft(), ended, on_error)
+        while waiting:
+            yield from _reported(waiting.popleft(), ended, on_error)
     if not read_:
         raise InputError(f"{path}: no file in this folder can be read; supported: {SUPPORTED}")
     if left_out and on_error is None:
@@ -102,34 +112,46 @@ def read(
         warnings.warn(f"{path}: left out {left_out.total()} files of kinds that can't be read: {kinds}", stacklevel=2)
 
 
-def _reported(
-    path: Path,
-    relative: str,
-    name: Callable[[str], str],
-    ended: Callable[[Path, bool], None],
-    on_error: OnError,
-) -> Iterator[Document]:
+class _File(NamedTuple):
+    """A file, its path below the folder, what it is called, and what will be its page where that is being read; or what
+    is `wrong` with its kind."""
+
+    path: Path
+    relative: str
+    name: str
+    page: Future[Document] | None = None
+    wrong: str = ""
+
+
+def _reported(file: _File, ended: Callable[[Path, bool], None], on_error: OnError) -> Iterator[Document]:
     """The documents of a file. One that is bad as a whole is to its folder what a bad row is to its file."""
+    if file.wrong and on_error is not None:
+        on_error(InputError(f"{file.path}: {file.wrong}"))
+        return
     try:
-        yield from _file(path, relative, name(readable(relative)), _kind(path), on_error)
-        ended(path, True)
+        yield from _documents(file, _kind(file.path), on_error)
+        ended(file.path, True)
     except InputError as error:
         if on_error is None:
             raise
-        ended(path, False)
+        ended(file.path, False)
         on_error(error)
 
 
-def _file(path: Path, relative: str, name: str, kind: str, on_error: OnError) -> Iterator[Document]:
+def _documents(file: _File, kind: str, on_error: OnError) -> Iterator[Document]:
+    path, name = file.path, file.name
     if kind in _TABLES:
         yield from _TABLES[kind](path, name=name, on_error=on_error)
         return
     if kind in _DUMPS:
         yield from _DUMPS[kind](path, on_error=on_error)
         return
-    page = sandbox.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
+    if file.page is not None:
+        page = file.page.result()
+    else:
+        page = sandbox.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
     where = readable(os.path.abspath(path))
-    yield page._replace(lang=page.lang or folder.path_lang(relative), meta={**page.meta, "path": where})
+    yield page._replace(lang=page.lang or folder.path_lang(file.relative), meta={**page.meta, "path": where})
 
 
 def readable(path: str) -> str:

@@ -1,6 +1,6 @@
 """Web pages: title, headings, bold words, address and the body without menus and other boilerplate.
 
-Fields are found with selectolax, the body with trafilatura (Barbaresi 2021); both are loaded on first use.
+Fields are found with selectolax, the body with resiliparse (Bevendorff and others 2021); both are loaded on first use.
 """
 
 from __future__ import annotations
@@ -87,12 +87,11 @@ def _language(tree: Any) -> str:
 
 
 def _body(source: str, tree: Any) -> str:
-    import trafilatura
+    from resiliparse.extract.html2text import extract_plain_text
 
-    text = trafilatura.extract(source, include_comments=False, include_tables=True, favor_recall=True)
-    if text:
-        return str(text)
-    return _shown(tree)  # too short or too odd for trafilatura
+    text = str(extract_plain_text(source, main_content=True, alt_texts=False, list_bullets=False))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line) or _shown(tree)  # too short or too odd for resiliparse
 
 
 def shown_text(source: str) -> str:

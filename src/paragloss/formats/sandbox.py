@@ -1,4 +1,4 @@
-"""Reads foreign files in one child process with limits of memory and time, started when it is first needed.
+"""Reads foreign files in child processes with limits of memory and time, each started when it is first needed.
 
 A file that exceeds them, or breaks its reader, is an InputError like any other; the next file gets a fresh process.
 """
@@ -11,8 +11,11 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from paragloss.errors import InputError
@@ -104,3 +107,27 @@ def _reason(code: int, question: dict[str, Any]) -> str:
 
 
 READER = Reader()
+
+
+@contextmanager
+def side_by_side(number: int) -> Iterator[Callable[[str, PathLike, str], Future[Document]]]:
+    """So many readers of files, a process each: asking gives what will be the document. One that dies dies alone."""
+    readers = [Reader() for _ in range(number)]
+    free = SimpleQueue[Reader]()
+    for reader in readers:
+        free.put(reader)
+
+    def read(kind: str, path: PathLike, id: str) -> Document:
+        reader = free.get()
+        try:
+            return reader.read(kind, path, id)
+        finally:
+            free.put(reader)
+
+    with ThreadPoolExecutor(number) as threads:
+        try:
+            yield lambda kind, path, id: threads.submit(read, kind, path, id)
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for reader in readers:
+                reader.close()

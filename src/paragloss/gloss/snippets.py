@@ -28,14 +28,13 @@ def snippet(
     weights: Mapping[str, float],
     *,
     width: int = 240,
-    spans: Sequence[Span] | None = None,
 ) -> Snippet:
     """The passage of about `width` characters that holds the greatest weight of different terms.
 
-    Without any of the terms it is the beginning of the text. `spans` are its terms, for those who have them already.
+    Without any of the terms it is the beginning of the text.
     """
     text = text[:REACH]
-    spans = [span for span in spans or analyzer.spans(text) if weights.get(span.term, 0.0) > 0]
+    spans = analyzer.places(text, {term for term, weight in weights.items() if weight > 0})
     start, end = _best_window(spans, weights, width)
     start, end = _widen(text, start, end, width, analyzer.lang)
     passage = " ".join(text[start:end].split())

@@ -27,7 +27,6 @@ from typing import (
 )
 
 from paragloss.errors import ModelError
-from paragloss.lab.solving.arrays import unreachable
 from paragloss.types import Floats
 
 P = ParamSpec("P")
@@ -46,6 +45,12 @@ class Setting(NamedTuple):
     ascending: bool = False
     #: For what no bound can say: what is wrong with a value, or "".
     refuse: Callable[[Any], str] | None = None
+
+
+def _unreachable(device: str) -> str:
+    from paragloss.lab.solving.arrays import unreachable  # with numpy, which those who only ask for help do without
+
+    return unreachable(device, numpy=False)
 
 
 class Option(NamedTuple):
@@ -229,9 +234,7 @@ Negatives: TypeAlias = Annotated[
 Checkpoint: TypeAlias = Annotated[
     str | Path | None, Setting("Where to keep the state of training; a killed one goes on from it.")
 ]
-Device: TypeAlias = Annotated[
-    str, Setting("Where torch computes: cpu, cuda.", refuse=lambda device: unreachable(device, numpy=False))
-]
+Device: TypeAlias = Annotated[str, Setting("Where torch computes: cpu, cuda.", refuse=_unreachable)]
 Loss: TypeAlias = Annotated[
     str, Setting("What is minimised over differences of cosines: them, or their logistic loss.", words=LOSSES)
 ]

@@ -46,7 +46,7 @@ async def collections(request: Request, writable: Annotated[bool, Depends(may_wr
     library = serving(request).library
 
     def work() -> list[dict[str, Any]]:
-        return [_told(name, engine) | {"writable": writable} for name, engine in library.engines.items()]
+        return [{"name": name, **engine.summary(), "writable": writable} for name, engine in library.engines.items()]
 
     return JSONResponse({"collections": await library.read(work), "version": __version__})
 
@@ -57,7 +57,7 @@ async def models(request: Request) -> JSONResponse:
     library = serving(request).library
 
     def work() -> dict[str, Any]:
-        return {name: engine.info()["models"] for name, engine in library.engines.items()}
+        return {name: engine.summary()["models"] for name, engine in library.engines.items()}
 
     return JSONResponse({"models": await library.read(work)})
 
@@ -102,11 +102,6 @@ def _map(engine: Collection, points: int) -> dict[str, Any]:
         for d, (x, y) in zip(plane.documents, places, strict=True)
     ]
     return {"by": plane.by, "documents": engine.count(), "points": rows}
-
-
-def _told(name: str, engine: Collection) -> dict[str, Any]:
-    info = engine.info()
-    return {"name": name, **{key: info[key] for key in ("documents", "languages", "models", "pipelines")}}
 
 
 def _sizes(engines: dict[str, Collection]) -> dict[str, int]:

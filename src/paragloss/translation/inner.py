@@ -9,7 +9,7 @@ words sees nothing of this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 
@@ -46,15 +46,27 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
     return found + pieced(terms, lang) if sounds.letters(lang) else found
 
 
-def inside_each(terms: Mapping[str, Sequence[str]], lang: str) -> dict[str, Sequence[str]]:
-    """What each of some terms holds by itself, given how each is written."""
+def holding(forms: Mapping[str, str], lang: str, wanted: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """What is wanted of what words hold, with the term that holds it and how that is written, given the term of each
+    word as it is written (`Analyzer.forms`). Only terms that may hold some of it are taken apart: what one holds is
+    written in it, or how it sounds."""
     if lang not in default.open().langs:
-        return {}
-    known = _held(lang)
-    return {
-        term: (*known[term], *(s for word in written for s in known.spoken(term, word))) if written else known[term]
-        for term, written in terms.items()
-    }
+        return
+    known, as_they_stand = _held(lang), as_written(lang)
+    asked = {one.removeprefix(MARK) for one in wanted if one.startswith(MARK)}
+    lines = "\n".join(dict.fromkeys(forms.values())) + "\n"
+    likely = {term for part in wanted if len(part) > 1 or part.isdigit() for term in _lines_with(part, lines)}
+    for word, term in forms.items():
+        held = known[term] if term in likely or (asked and sound(term) in asked) else ()
+        spoken = known.spoken(term, word) if asked and as_they_stand and sound(word) in asked else ()
+        yield from ((one, term, word) for one in (*held, *spoken) if one in wanted)
+
+
+def _lines_with(part: str, lines: str) -> Iterator[str]:
+    end = 0
+    while (place := lines.find(part, end)) >= 0:
+        end = lines.index("\n", place)
+        yield lines[lines.rfind("\n", 0, place) + 1 : end]
 
 
 @cache
