@@ -15,6 +15,8 @@ from paragloss.translation.glossary import Pair
 
 #: Points of a map: more can't be told apart on a screen.
 POINTS = 2000
+#: Titles that are told of a collection, as questions it can answer.
+EXAMPLES = 3
 
 routes = APIRouter(tags=["about"])
 
@@ -106,7 +108,9 @@ def _map(engine: Collection, points: int) -> dict[str, Any]:
 
 def _told(name: str, engine: Collection) -> dict[str, Any]:
     info = engine.info()
-    return {"name": name, **{key: info[key] for key in ("documents", "languages", "models", "pipelines")}}
+    titled = [(d.title, d.lang) for d in engine.documents(k=4 * EXAMPLES) if 0 < len(d.title) < 60]
+    told = {key: info[key] for key in ("documents", "languages", "models", "pipelines")}
+    return {"name": name, **told, "examples": titled[:EXAMPLES]}
 
 
 def _sizes(engines: dict[str, Collection]) -> dict[str, int]:
