@@ -166,10 +166,9 @@ export async function match(step) {
   let all = marks(), at = all.findIndex((mark) => mark.classList.contains("now"));
   let next = at < 0 ? first(all, step) : at + step;
   for (let tries = 0; tries < 30 && !all[next]; tries++) {
-    const which = step > 0 ? doc.end < doc.length && { start: doc.end } : doc.start > 0 && { before: doc.start };
-    if (!which) break;
     await fetching;
-    if (!(await more(which))) break;
+    const which = step > 0 ? doc.end < doc.length && { start: doc.end } : doc.start > 0 && { before: doc.start };
+    if (!which || !(await more(which))) break;
     const was = all.length;
     all = marks();
     next = step > 0 ? next : all.length - was - 1;

@@ -1,7 +1,7 @@
 // The words of the interface, in the language of the browser where there is a file for it, else in English.
 import english from "./strings/en.js";
 
-export const WRITTEN = ["en"];
+export const WRITTEN = ["ar", "de", "en", "es", "fr"];
 const wanted = (navigator.languages || [navigator.language]).map((tag) => tag.split("-")[0].toLowerCase());
 export const ui = wanted.find((lang) => WRITTEN.includes(lang)) || "en";
 // The language somebody reads, whether or not the interface is written in it.
