@@ -91,7 +91,7 @@ async function refresh() {
   const select = $("collection");
   select.hidden = about.collections.length < 2;
   select.replaceChildren(...about.collections.map((some) => h("option", { value: some.name, selected: some === one }, some.name)));
-  document.querySelector("[data-view=files]").hidden = !one.writable;
+  document.body.classList.toggle("writable", one.writable);
   $("holds").textContent = `${one.name}: ${t("documents", { n: one.documents })} · Paragloss ${about.version}`;
   choices();
 }

@@ -1,6 +1,6 @@
 // The list of what was found: language, fit, title, snippet, what they mean roughly, and what can be done with each.
 import { ask } from "./api.js";
-import { $, h } from "./dom.js";
+import { h } from "./dom.js";
 import { paint } from "./gloss.js";
 import { hue, nameOf, ownName } from "./languages.js";
 import { meanings } from "./meanings.js";
@@ -12,12 +12,10 @@ import { explain } from "./why.js";
 // Of a longer title nobody reads the rest; and how long a document that was deleted can still be had back, in milliseconds.
 const TITLE = 300, REGRET = 8000;
 
-// `go` opens a document; who may not write is not offered to delete.
-export function list(results, state, { go, writable }) {
-  return results.map((result) => item(result, state, go, writable));
-}
+// `go` opens a document.
+export const list = (results, state, go) => results.map((result) => item(result, state, go));
 
-function item(result, state, go, writable) {
+function item(result, state, go) {
   const open = () => go({ view: "read", doc: result.id });
   const title = h("button", { type: "button", class: result.title ? "" : "untitled", title: result.title.length > 90 ? result.title : null, onclick: open });
   paint(title, result.title.slice(0, 1000) || result.id);
@@ -36,7 +34,7 @@ function item(result, state, go, writable) {
     await navigator.clipboard?.writeText(new URL(toAddress({ ...state, view: "read", doc: result.id }), location).href);
     copy.textContent = t("copied");
   } }, t("copy"));
-  const remove = writable ? h("button", { type: "button", class: "link", onclick: () => forget(element, result, state) }, t("delete")) : null;
+  const remove = h("button", { type: "button", class: "link writes", onclick: () => forget(element, result, state) }, t("delete"));
   const element = h("li", { class: "result late", tabindex: "-1", "data-id": result.id },
     h("div", { class: "head" },
       h("span", { class: "dot", "--hue": hue(result.lang) }),

@@ -21,15 +21,17 @@ export async function search(page, anew = false) {
   const mine = (asked = new AbortController());
   shown = "";
   $("trouble").hidden = $("more").hidden = $("meant").hidden = true;
+  $("results").setAttribute("aria-busy", "true");
   await results.settle();
+  if (mine !== asked) return;
   if (!state.q.trim()) {
     clear();
+    $("results").setAttribute("aria-busy", "false");
     await page.ready;
     if (mine === asked) welcome(page.here(), go);
     return;
   }
   $("welcome").hidden = true;
-  $("results").setAttribute("aria-busy", "true");
   const slow = [setTimeout(ghosts, 200), setTimeout(() => { $("status").textContent = t("stillSearching"); }, 2500)];
   const started = performance.now();
   try {
@@ -58,7 +60,7 @@ const find = ({ state }, k, signal) => ask("search", {
 function append(page, answer) {
   const { state, go } = page;
   const fresh = answer.results.filter((result) => !ids.has(result.id));
-  const items = results.list(fresh, { ...state, lang: answer.query.lang }, { go, writable: page.here()?.writable });
+  const items = results.list(fresh, { ...state, lang: answer.query.lang }, go);
   $("results").append(...items.map((made) => made.element));
   for (const { id } of fresh) ids.add(id);
   $("more").hidden = answer.results.length < state.k || state.k >= MOST;
