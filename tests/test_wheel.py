@@ -30,6 +30,7 @@ def test_everything_of_the_package_is_in_it(wheel):
         "paragloss/py.typed",
         "paragloss/page/index.html",
         "paragloss/page/style.css",
+        "paragloss/page/strings/en.js",
         "paragloss/translation/default/data/NOTICE",
         "paragloss/languages/NOTICE",
         "paragloss/demo/concepts.jsonl",

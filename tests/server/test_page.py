@@ -135,9 +135,10 @@ def test_keys_go_through_results_and_open_one(watched):
     focused = page.evaluate("document.activeElement.dataset.id")
     assert focused == page.locator(".result").nth(1).get_attribute("data-id")
     page.keyboard.press("Enter")
-    seen.until("document.querySelector('#document[open] .text')?.textContent.length > 100")
+    seen.until("document.querySelector('#text').textContent.length > 100")
     page.keyboard.press("Escape")
-    assert page.locator("#document").is_hidden()
+    seen.until("document.querySelector('#read-view').hidden")
+    assert page.evaluate("document.activeElement.dataset.id") == focused
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "q"
     seen.fine()
@@ -283,8 +284,12 @@ def test_axe_finds_nothing_to_complain_about(watched, scheme, tmp_path_factory):
     seen.settled()
     page.locator(".result[data-id='honey-bee.fr']").get_by_text("Why this?").click()
     page.wait_for_selector(".align")
-    for view in ("search", "map", "glossary", "files"):
-        page.click(f"[data-view={view}]")
+    for view in ("search", "map", "glossary", "files", "read"):
+        if view == "read":
+            page.goto(f"{seen.address}/?view=read&doc=honey-bee.fr&q=how+do+bees+make+honey")
+            seen.until("document.querySelector('.rough')")
+        else:
+            page.click(f"[data-view={view}]")
         page.wait_for_load_state("networkidle")
         page.wait_for_timeout(400)  # what arrives fades in
         page.add_script_tag(content=source)

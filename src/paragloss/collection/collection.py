@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from paragloss import artefacts
-from paragloss.collection import bulk_search, description, learned, opening, retrieval, writer
+from paragloss.collection import bulk_search, description, learned, opening, reading, retrieval, writer
 from paragloss.collection.models import about, load
 from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
@@ -320,6 +320,19 @@ class Collection:
         """What the words of a text mean, by everything here that translates or has words of both languages near;
         `asked` is what the reader was looking for."""
         return description.gloss(self.held, text, lang=lang, to=to, asked=asked)
+
+    def piece(
+        self,
+        document: Document,
+        text: str,
+        *,
+        lang: str | None = None,
+        start: int | None = None,
+        before: int | None = None,
+    ) -> dict[str, Any]:
+        """Some paragraphs of a document to read, with what speaks for a query marked: from `start` on, up to `before`,
+        or about the best passage."""
+        return reading.piece(self.held, document, text, lang=lang, start=start, before=before)
 
     def why(
         self,

@@ -35,7 +35,7 @@ def snippet(
     """
     text = text[:REACH]
     spans = analyzer.places(text, {term for term, weight in weights.items() if weight > 0})
-    start, end = _best_window(spans, weights, width)
+    start, end = best_window(spans, weights, width)
     start, end = _widen(text, start, end, width, analyzer.lang)
     passage = " ".join(text[start:end].split())
     least = MARKED * max((weights[span.term] for span in spans), default=1.0)
@@ -63,7 +63,7 @@ def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> d
     return {vocabulary.terms[i]: float(share) for i, share in zip(ids, shares, strict=True)}
 
 
-def _best_window(spans: Sequence[Span], weights: Mapping[str, float], width: int) -> tuple[int, int]:
+def best_window(spans: Sequence[Span], weights: Mapping[str, float], width: int) -> tuple[int, int]:
     """The stretch of at most `width` characters with the greatest sum of weights of different terms."""
     best, best_mass = (0, 0), 0.0
     inside: dict[str, int] = {}

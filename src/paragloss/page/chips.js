@@ -1,6 +1,7 @@
 // Languages as chips that can be pressed: the first few, and the others when asked for.
 import { h } from "./dom.js";
 import { hue, nameOf } from "./languages.js";
+import { number, t } from "./strings.js";
 
 const FEW = 10;
 const opened = new WeakSet();
@@ -15,7 +16,7 @@ export function fill(box, rows) {
     if (opened.has(box)) opened.delete(box);
     else opened.add(box);
     fill(box, rows);
-  } }, all ? "fewer" : `${left} more languages`);
+  } }, all ? t("fewer") : t("moreLanguages", { n: left }));
   box.replaceChildren(...shown.map(chip), ...(rows.length > FEW + 2 ? [more] : []));
   if (held?.more) box.querySelector("[data-more]")?.focus();
   else if (held?.lang) box.querySelector(`[data-lang="${CSS.escape(held.lang)}"]`)?.focus();
@@ -23,5 +24,5 @@ export function fill(box, rows) {
 
 function chip({ code, count, on, title, toggle }) {
   return h("button", { type: "button", class: "chip", "aria-pressed": String(on), "data-lang": code, onclick: toggle, title },
-    h("span", { class: "dot", "--hue": hue(code) }), nameOf(code), h("span", { class: "count" }, count.toLocaleString("en")));
+    h("span", { class: "dot", "--hue": hue(code) }), nameOf(code), h("span", { class: "count" }, number(count)));
 }

@@ -13,5 +13,3 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 export const $ = (id) => document.getElementById(id);
-
-export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

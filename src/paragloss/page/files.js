@@ -1,6 +1,7 @@
 // Files on their way into the collection: first sent, then read and indexed; both halves of the bar are true.
-import { address, headers } from "./api.js";
-import { $, h, plural } from "./dom.js";
+import { address, headers, sentence, told } from "./api.js";
+import { $, h } from "./dom.js";
+import { t } from "./strings.js";
 
 let queue = Promise.resolve();
 
@@ -24,7 +25,7 @@ export function listen(state, show, changed) {
     show();
     for (const file of files) {
       const bar = h("progress", { max: 1, value: 0, "aria-label": file.name });
-      const said = h("span", { class: "soft" }, "waiting");
+      const said = h("div", { class: "soft" }, t("files.waiting"));
       $("uploads").append(h("li", {}, h("strong", {}, file.name), bar, said));
       queue = queue.then(() => upload(file, bar, said, state())).then(changed);
     }
@@ -40,32 +41,32 @@ function upload(file, bar, said, state) {
     request.upload.onprogress = (event) => {
       if (!event.lengthComputable) return;
       bar.value = 0.5 * (event.loaded / event.total);
-      said.textContent = event.loaded < event.total ? "sending" : "reading";
+      said.textContent = event.loaded < event.total ? t("files.sending") : t("files.reading");
     };
     request.onprogress = () => {
       const last = request.status === 200 ? lines().at(-1) : null;
       if (last?.indexed && !last.done) {
         bar.value = 0.5 + 0.5 * (last.of ? last.indexed / last.of : 0.5);
-        said.textContent = `${plural(last.indexed, "document")} so far`;
+        said.textContent = t("files.soFar", { n: last.indexed });
       }
     };
-    const fail = (text) => {
+    const fail = (words, detail = "") => {
       bar.remove();
       said.className = "bad";
-      said.textContent = text;
+      said.replaceChildren(words, ...told(detail));
       resolve();
     };
-    request.onerror = () => fail("The server does not answer.");
+    request.onerror = () => fail(t("error.offline"));
     request.onload = () => {
       let last;
       try {
         last = request.status === 200 ? lines().at(-1) : JSON.parse(request.responseText);
       } catch {
-        last = { error: `The server answered ${request.status}.` };
+        last = { error: " " };
       }
-      if (last?.error) return fail(last.error);
+      if (last?.error) return fail(request.status === 200 ? t("files.failed", { name: file.name }) : sentence("files", request.status), last.error);
       bar.value = 1;
-      said.textContent = `${plural(last.indexed, "document")} added` + (last.failed ? `, ${last.failed} left out: ${last.errors[0]}` : "");
+      said.replaceChildren(t("files.added", { n: last.indexed }), last.failed ? `, ${t("files.leftOut", { n: last.failed })}` : "", ...told(last.errors?.[0]));
       resolve();
     };
     const form = new FormData();

@@ -1,12 +1,15 @@
 // Text with its matches marked and a gloss on every word. Offsets count characters, not UTF-16 units.
 import { $, h } from "./dom.js";
 import { sourceName } from "./names.js";
+import { t } from "./strings.js";
 
 const meanings = new WeakMap();
 let correct = () => {};
 export function onCorrect(action) {
   correct = action;
 }
+
+const guessed = (word) => word.sure === false && word.meanings.length > 0;
 
 export function paint(element, text, marks = [], gloss = null) {
   const letters = Array.from(text);
@@ -29,7 +32,7 @@ export function paint(element, text, marks = [], gloss = null) {
   for (const word of words) {
     if (word.start < at) continue;
     plain(word.start);
-    const span = h(inside(word.start, word.end) ? "mark" : "span", { class: "w" }, cut(word.start, word.end));
+    const span = h(inside(word.start, word.end) ? "mark" : "span", { class: guessed(word) ? "w guess" : "w", title: guessed(word) ? t("gloss.guess") : null }, cut(word.start, word.end));
     meanings.set(span, { word, gloss });
     pieces.push(span);
     at = word.end;
@@ -61,19 +64,19 @@ export function hide() {
 function describe({ word, gloss }) {
   const roman = word.romanised ? h("span", { class: "roman" }, ` ${word.romanised}`) : null;
   const head = h("div", {}, h("b", { lang: gloss.lang, dir: "auto" }, word.text), roman);
-  if (word.kind === "stop" && !word.meanings.length) return [head, h("p", { class: "sure" }, "a small word, left alone")];
+  if (word.kind === "stop" && !word.meanings.length) return [head, h("p", { class: "sure" }, t("gloss.stop"))];
   if (!word.meanings.length) {
-    return [head, h("p", { class: "sure" }, word.kind === "name" ? "a name, it seems" : "no meaning known"), button(word, gloss)];
+    return [head, h("p", { class: "sure" }, t(word.kind === "name" ? "gloss.name" : "gloss.none")), button(word, gloss)];
   }
   const list = word.meanings.slice(0, 5).map((meaning) =>
     h("li", {}, h("span", { lang: gloss.to, dir: "auto" }, meaning.text), h("small", {}, sourceName(meaning.source))));
-  const sure = !word.sure ? "a guess" : word.confidence >= 0.6 ? "sure" : "likely";
+  const sure = t(guessed(word) || word.confidence < 0.3 ? "gloss.guess" : word.confidence >= 0.6 ? "gloss.sure" : "gloss.likely");
   return [head, h("ul", {}, list), h("p", { class: "sure" }, `${sure} `, button(word, gloss))];
 }
 
 function button(word, gloss) {
   const go = () => correct({ lang: gloss.lang, word: word.text, to: gloss.to, meaning: word.meanings[0]?.text || "" });
-  return h("button", { type: "button", class: "link", onclick: go }, "correct it");
+  return h("button", { type: "button", class: "link", onclick: go }, t("gloss.correct"));
 }
 
 // Hover with a mouse, tap with a finger; the box stays while the pointer is on it.

@@ -1,7 +1,8 @@
 // The reader's own words, kept as they are typed.
 import { ask, send } from "./api.js";
-import { $, h, plural } from "./dom.js";
+import { $, h } from "./dom.js";
 import { nameOf } from "./languages.js";
+import { t } from "./strings.js";
 
 let langs = [], collection = "", writable = true, saving = 0;
 
@@ -14,7 +15,7 @@ export async function load(state, about, offered) {
   try {
     const { pairs } = await ask("glossary", { collection });
     form.replaceChildren(...pairs.map((pair) => row(pair, pair)));
-    $("saved").textContent = pairs.length ? plural(pairs.length, "pair") : "";
+    $("saved").textContent = pairs.length ? t("glossary.pairs", { n: pairs.length }) : "";
   } catch (error) {
     $("saved").textContent = error.message;
     return;
@@ -22,17 +23,17 @@ export async function load(state, about, offered) {
   if (writable) {
     form.append(row(offered || {}));
     form.querySelector(".pair:last-child input").focus();
-  } else $("saved").textContent = "This key may read the glossary, not change it.";
+  } else $("saved").textContent = t("glossary.readOnly");
 }
 
 function row(pair, kept = null) {
-  const remove = h("button", { type: "button", class: "quiet", "aria-label": "Remove this pair", title: "Remove" }, "×");
+  const remove = h("button", { type: "button", class: "quiet remove", "aria-label": t("glossary.remove"), title: t("glossary.remove") }, "×");
   const made = h("div", { class: "pair" },
-    h("input", { name: "word", "aria-label": "Word", value: pair.word || "", maxlength: 200, dir: "auto", placeholder: "word", disabled: !writable }),
-    choose("lang", "Its language", pair.lang || "en"),
+    h("input", { name: "word", "aria-label": t("glossary.word"), value: pair.word || "", maxlength: 200, dir: "auto", placeholder: t("glossary.word"), disabled: !writable }),
+    choose("lang", t("glossary.lang"), pair.lang || "en"),
     h("span", { class: "is" }, "="),
-    h("input", { name: "meaning", "aria-label": "Meaning", value: pair.meaning || "", maxlength: 200, dir: "auto", placeholder: "meaning", disabled: !writable }),
-    choose("to", "Language of the meaning", pair.to || langs.find((lang) => lang !== (pair.lang || "en")) || "fr"),
+    h("input", { name: "meaning", "aria-label": t("glossary.meaning"), value: pair.meaning || "", maxlength: 200, dir: "auto", placeholder: t("glossary.meaning"), disabled: !writable }),
+    choose("to", t("glossary.to"), pair.to || langs.find((lang) => lang !== (pair.lang || "en")) || "fr"),
     remove);
   made.kept = kept;
   remove.addEventListener("click", () => { made.remove(); save(made, null); });
@@ -56,13 +57,13 @@ async function change(made, pair) {
   const whole = pair && pair.word && pair.meaning ? pair : null;
   if (!whole && !made.kept) return;
   const mine = ++saving;
-  $("saved").textContent = "Saving …";
+  $("saved").textContent = t("glossary.saving");
   try {
     const now = await send("PATCH", "glossary", { remove: made.kept ? [made.kept] : [], add: whole ? [whole] : [] }, { collection });
     made.kept = whole;
-    if (mine === saving) $("saved").textContent = `${plural(now.pairs.length, "pair")} kept; they count from the next search on.`;
+    if (mine === saving) $("saved").textContent = t("glossary.kept", { n: now.pairs.length });
   } catch (error) {
-    if (mine === saving) $("saved").textContent = `Not kept: ${error.message}`;
+    if (mine === saving) $("saved").textContent = t("glossary.failed", { why: error.message });
     return;
   }
   const end = [...$("pairs").querySelectorAll(".pair")].at(-1);

@@ -1,10 +1,13 @@
-// / to ask, arrows through results and words, Enter to open, w for why, Esc to go back.
+// / to ask, arrows through results and words, Enter to read, n and p through matches, w for why, Esc to go back.
 import { $ } from "./dom.js";
 import { hide, show } from "./gloss.js";
+import { match } from "./reading.js";
 
 const writing = (element) => element.matches?.("input:not([type=checkbox]), select, textarea");
 
-export function listen() {
+let leave = () => {};
+export function listen(back_) {
+  leave = back_;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const here = document.activeElement;
@@ -15,6 +18,7 @@ export function listen() {
       $("q").select();
     } else if (event.key === "Escape") back(here);
     else if (event.key === "ArrowDown" && here === $("q")) move(event, null, 1);
+    else if (!$("read-view").hidden && !writing(here) && !document.querySelector("dialog[open]")) read(event);
     else if (here.closest?.(".result") && !writing(here)) within(event, here.closest(".result"), here);
   });
 }
@@ -23,11 +27,16 @@ function within(event, result, here) {
   if (event.key === "ArrowDown") move(event, result, 1);
   else if (event.key === "ArrowUp") move(event, result, -1);
   else if (event.key === "ArrowRight" || event.key === "ArrowLeft") word(event, result);
-  else if (event.key === "w") result.querySelector("[aria-expanded]").click();
+  else if (event.key === "w") result.querySelector("[aria-expanded]")?.click();
   else if (event.key === "Enter" && here === result) {
     event.preventDefault(); // or the same key would press the button that has the focus then
     result.querySelector("h2 button").click();
   }
+}
+
+function read(event) {
+  if (event.key === "n" || event.key === "p") match(event.key === "n" ? 1 : -1);
+  else if (event.key === "ArrowRight" || event.key === "ArrowLeft") word(event, $("text"));
 }
 
 function move(event, from, step) {
@@ -47,7 +56,7 @@ function word(event, result) {
   const at = words.findIndex((span) => span.classList.contains("on"));
   const right = getComputedStyle(words[Math.max(at, 0)]).direction === "rtl" ? -1 : 1;
   const step = (event.key === "ArrowRight" ? 1 : -1) * right;
-  const next = at < 0 ? 0 : Math.min(Math.max(at + step, 0), words.length - 1);
+  const next = at < 0 ? Math.max(words.findIndex((span) => span.getBoundingClientRect().top >= 0), 0) : Math.min(Math.max(at + step, 0), words.length - 1);
   words[next].scrollIntoView({ block: "nearest" });
   show(words[next]);
 }
@@ -55,6 +64,7 @@ function word(event, result) {
 function back(here) {
   if (document.querySelector("dialog[open]")) return;
   if (!$("gloss").hidden) return hide();
+  if (!$("read-view").hidden) return leave();
   const result = here.closest?.(".result");
   const open = result?.querySelector("[aria-expanded=true]");
   if (open) open.click();

@@ -1,10 +1,12 @@
 // Names and colours of languages.
-const english = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+import { t, ui } from "./strings.js";
+
+const names = new Intl.DisplayNames([ui, "en"], { type: "language", fallback: "code" });
 
 export function nameOf(code) {
-  if (!code || code === "und") return "unknown language";
+  if (!code || code === "und") return t("unknownLanguage");
   try {
-    return english.of(code);
+    return names.of(code);
   } catch {
     return code;
   }
@@ -20,14 +22,8 @@ export function ownName(code) {
   }
 }
 
-// Steps of the golden angle: neighbours in the list differ most.
-const order = new Map();
-export function known(codes) {
-  for (const code of codes) if (!order.has(code)) order.set(code, order.size);
-}
-
+// A colour that is a language's own, whatever else is shown: the letters of its code, by steps of the golden angle.
 export function hue(code) {
-  known([code]);
-  const place = order.get(code);
+  const place = [...code].reduce((sum, letter) => 27 * sum + letter.charCodeAt(0), 0);
   return `oklch(${place % 2 ? 0.58 : 0.66} 0.14 ${(place * 137.5 + 250) % 360})`;
 }

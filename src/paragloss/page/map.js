@@ -1,8 +1,9 @@
 // The collection as points in a plane, coloured by language.
 import { ask } from "./api.js";
 import * as chips from "./chips.js";
-import { $, h, plural } from "./dom.js";
-import { hue, known, nameOf } from "./languages.js";
+import { $, h } from "./dom.js";
+import { hue, nameOf } from "./languages.js";
+import { t } from "./strings.js";
 
 // More can hardly be told apart, and drawing should not keep anyone waiting.
 const MOST = 1200;
@@ -10,7 +11,7 @@ let shown = null, hidden = new Set(), near = null, watching = null;
 
 export async function load(state, go) {
   const about = $("map-about"), canvas = $("map"), frame = canvas.parentElement;
-  about.textContent = "Drawing …";
+  about.textContent = t("map.drawing");
   near = null;
   try {
     shown = await ask("map", { collection: state.collection, points: MOST });
@@ -19,11 +20,9 @@ export async function load(state, go) {
     frame.hidden = true;
     return;
   }
-  const some = shown.points.length < shown.documents ? ` (${shown.points.length.toLocaleString("en")} of them drawn)` : "";
   frame.hidden = !shown.points.length;
-  about.textContent = shown.points.length
-    ? `${plural(shown.documents, "document")}${some}, near each other where they say similar things. Click one to search near it.`
-    : "There is nothing to draw yet: add some files first.";
+  const all = { documents: t("documents", { n: shown.documents }), n: shown.points.length };
+  about.textContent = !all.n ? t("map.empty") : t(all.n < shown.documents ? "map.some" : "map.all", all);
   legend();
   canvas.onpointermove = (event) => aim(at(event, canvas), canvas);
   canvas.onpointerleave = () => aim(null, canvas);
@@ -45,9 +44,8 @@ export async function load(state, go) {
 function legend() {
   const counts = new Map();
   for (const { lang } of shown.points) counts.set(lang, (counts.get(lang) || 0) + 1);
-  known([...counts.keys()].sort());
   const rows = [...counts].sort((a, b) => b[1] - a[1]).map(([code, count]) => ({
-    code, count, on: !hidden.has(code), stays: hidden.has(code), title: hidden.has(code) ? `Show ${nameOf(code)}` : `Hide ${nameOf(code)}`,
+    code, count, on: !hidden.has(code), stays: hidden.has(code), title: t(hidden.has(code) ? "map.show" : "map.hide", { lang: nameOf(code) }),
     toggle: () => {
       if (!hidden.delete(code)) hidden.add(code);
       legend();

@@ -1,6 +1,8 @@
 // Plain words for the ways of searching and the sources of meanings, which pipelines name in their own language.
-const PLAIN = { bm25: "the same words", glossary: "your glossary", translated: "the translated text", default: "translated words",
-  "by sound": "names that sound alike", mt: "machine translation", wordnet: "related words" };
+import { t } from "./strings.js";
+
+const PLAIN = { bm25: t("part.bm25"), glossary: t("part.glossary"), translated: t("part.translated"), default: t("part.default"),
+  "by sound": t("part.sound"), mt: t("part.mt"), wordnet: t("part.wordnet") };
 
 // Models by name, as the collection tells of them.
 let models = {};
@@ -16,14 +18,14 @@ export function partName(part) {
   const names = [...new Set(part.match(/[\p{L}_][\p{L}\p{N}_.-]*/gu) || [])].filter((name) => name in PLAIN || name in models);
   if (!names.length) return part;
   if (names.every(translates)) return PLAIN.default;
-  const said = names.map((name) => PLAIN[name] || (translates(name) ? PLAIN.default : `close in meaning (${name})`));
+  const said = names.map((name) => PLAIN[name] || (translates(name) ? PLAIN.default : t("part.close", { name })));
   return [...new Set(said)].join(", ");
 }
 
 // Who knows that two words belong together: "default, inside" is a translation inside a longer word.
 export function sourceName(source) {
   const [name, ...how] = source.split(", ");
-  if (name === "lexicon") return how[0] === "hand" ? "built-in lexicon" : how.join(", ");
-  const who = name === "default" ? "built-in dictionary" : PLAIN[name] || (translates(name) ? `table ${name}` : name in models ? `meaning, by ${name}` : name);
-  return [who, ...how.map((one) => (one === "inside" ? "inside a longer word" : one))].join(", ");
+  if (name === "lexicon") return t("source.default");
+  const who = name === "default" ? t("source.default") : PLAIN[name] || (translates(name) ? t("source.table", { name }) : name in models ? t("source.meaning", { name }) : name);
+  return [who, ...how.map((one) => (one === "inside" ? t("source.inside") : one))].join(", ");
 }

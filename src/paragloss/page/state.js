@@ -1,7 +1,9 @@
 // What the address says, and nothing else: every search is a link.
-const EMPTY = { view: "search", q: "", lang: "", to: [], each: false, reader: "", collection: "" };
+const EMPTY = { view: "search", q: "", lang: "", to: [], each: false, reader: "", collection: "", doc: "", k: 10 };
 
-export const VIEWS = ["search", "map", "glossary", "files"];
+// How many results are shown at most, and by how many more at a time.
+export const MOST = 100, MORE = 20;
+export const VIEWS = ["search", "read", "map", "glossary", "files"];
 
 export function fromAddress() {
   const query = new URLSearchParams(location.search);
@@ -13,14 +15,21 @@ export function fromAddress() {
     each: query.get("each") === "1",
     reader: query.get("reader") || "",
     collection: query.get("collection") || "",
+    doc: query.get("doc") || "",
+    k: Math.min(Math.max(Number(query.get("k")) || EMPTY.k, EMPTY.k), MOST),
   };
 }
+
+// What a list of results depends on: where that is the same, the list is.
+export const listed = (state, reader) => JSON.stringify([state.q, state.lang, state.to, state.each, state.collection, reader]);
 
 export function toAddress(state) {
   const query = new URLSearchParams();
   if (state.view !== EMPTY.view) query.set("view", state.view);
   for (const name of ["q", "lang", "reader", "collection"]) if (state[name]) query.set(name, state[name]);
   if (state.to.length) query.set("to", state.to.join(","));
+  if (state.view === "read") query.set("doc", state.doc);
+  if (state.k !== EMPTY.k) query.set("k", state.k);
   if (state.each) query.set("each", "1");
   const tail = query.toString();
   return tail ? `?${tail}` : "./";

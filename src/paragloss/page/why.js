@@ -2,11 +2,12 @@
 import { ask } from "./api.js";
 import { h } from "./dom.js";
 import { partName, sourceName } from "./names.js";
+import { t } from "./strings.js";
 
 const MOST = 8, ROW = 30;
 
 export async function explain(panel, state, result) {
-  panel.replaceChildren(h("p", { class: "soft" }, "Looking …"));
+  panel.replaceChildren(h("p", { class: "soft" }, t("why.looking")));
   try {
     const why = await ask("why", { q: state.q, id: result.id, lang: state.lang, to: state.to.join(","), collection: state.collection });
     panel.replaceChildren(...draw(why, result));
@@ -25,11 +26,11 @@ function draw(why, result) {
     h("dd", { class: "points" }, part.score.toFixed(2)),
   ]);
   return [
-    h("h3", {}, best.length ? "Words that met" : "No pair of words stands out; the whole text is close"),
+    h("h3", {}, best.length ? t("why.met") : t("why.whole")),
     best.length ? alignment(best, result.lang) : null,
-    h("dl", { class: "parts", "aria-label": "What each way of searching gave" }, rows),
-    h("p", { class: "soft sum" }, `${why.score.toFixed(2)} points in all`,
-      why.parts.some((part) => part.approximate) ? "; how words share them is approximate" : "; words and parts add up to it"),
+    h("dl", { class: "parts", "aria-label": t("why.parts") }, rows),
+    h("p", { class: "soft sum" }, t("why.points", { n: why.score.toFixed(2) }), "; ",
+      t(why.parts.some((part) => part.approximate) ? "why.rough" : "why.exact")),
   ].filter(Boolean);
 }
 

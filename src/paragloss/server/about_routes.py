@@ -15,6 +15,8 @@ from paragloss.translation.glossary import Pair
 
 #: Points of a map: more can't be told apart on a screen.
 POINTS = 2000
+#: Titles that are told of a collection, as questions it can answer.
+EXAMPLES = 3
 
 routes = APIRouter(tags=["about"])
 
@@ -46,7 +48,7 @@ async def collections(request: Request, writable: Annotated[bool, Depends(may_wr
     library = serving(request).library
 
     def work() -> list[dict[str, Any]]:
-        return [{"name": name, **engine.summary(), "writable": writable} for name, engine in library.engines.items()]
+        return [{**_told(name, engine), "writable": writable} for name, engine in library.engines.items()]
 
     return JSONResponse({"collections": await library.read(work), "version": __version__})
 
@@ -102,6 +104,11 @@ def _map(engine: Collection, points: int) -> dict[str, Any]:
         for d, (x, y) in zip(plane.documents, places, strict=True)
     ]
     return {"by": plane.by, "documents": engine.count(), "points": rows}
+
+
+def _told(name: str, engine: Collection) -> dict[str, Any]:
+    titled = [(d.title, d.lang) for d in engine.documents(k=4 * EXAMPLES) if 0 < len(d.title) < 60]
+    return {"name": name, **engine.summary(), "examples": titled[:EXAMPLES]}
 
 
 def _sizes(engines: dict[str, Collection]) -> dict[str, int]:

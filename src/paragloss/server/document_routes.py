@@ -1,11 +1,11 @@
-"""Routes that write: documents one by one, in streams and from files."""
+"""Routes about documents: reading one, and writing them one by one or in streams."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi import APIRouter, HTTPException, Path, Query, Request
 from fastapi.responses import JSONResponse
 
 from paragloss.errors import InputError, ParaglossError
@@ -19,6 +19,7 @@ BATCH, LISTED = 200, 100
 
 routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
 Id = Annotated[str, Path(min_length=1, max_length=1000, examples=["bee.fr"])]
+Offset = Annotated[int | None, Query(ge=0, description="A place in the text, in characters.")]
 _NDJSON = {
     "requestBody": {
         "required": True,
@@ -36,6 +37,27 @@ _NDJSON = {
 async def get(here: Here, id: Id) -> JSONResponse:
     """A document as it is kept."""
     return JSONResponse(await here.library.read(lambda: _shown(here, _known(here, id))))
+
+
+@routes.get("/reading", response_model=schemas.Reading, responses=problems(503, 504))
+async def reading(
+    here: Here,
+    id: Annotated[str, Query(min_length=1, max_length=1000, examples=["bee.fr"])],
+    q: Annotated[str, Query(description="What was looked for, if anything.")] = "",
+    lang: Annotated[str, Query(description="Its language; found out when not given.", max_length=35)] = "",
+    start: Offset = None,
+    before: Offset = None,
+) -> JSONResponse:
+    """Some paragraphs of a document: about the best passage, from `start` on, or up to `before`."""
+    if len(q) > here.library.limits.query:
+        raise HTTPException(422, f"q: {len(q):,} characters; at most {here.library.limits.query:,} are allowed")
+
+    def work() -> dict[str, Any]:
+        document = _known(here, id)
+        told = here.engine.piece(document, q, lang=lang or None, start=start, before=before)
+        return {key: value for key, value in _shown(here, document).items() if key not in ("text", "fields")} | told
+
+    return JSONResponse(await here.library.read(work))
 
 
 @routes.post("/documents", response_model=schemas.Written, responses=problems(408, 413))

@@ -80,7 +80,7 @@ class Guard:
 
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        served = scope["path"].startswith("/api") or scope["path"] == "/metrics" or scope["method"] not in _SAFE
+        served = scope["path"].startswith("/api/") or scope["path"] == "/metrics" or scope["method"] not in _SAFE
         if self._loopback and not is_loopback(_host(headers.get(b"host", ""))):
             await self._refuse(send, 421, "host", "this server answers to localhost only: open it by that name")
         elif served and self._foreign(headers):

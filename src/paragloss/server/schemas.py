@@ -75,6 +75,33 @@ class Document(BaseModel):
     meta: dict[str, Any] = Field(default_factory=dict, examples=[{"year": 1999}])
 
 
+class Paragraph(BaseModel):
+    start: int = Field(examples=[0])
+    text: str = Field(examples=["L'abeille domestique est un insecte."])
+    heading: bool = False
+    marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Places in its text that matched.")
+
+
+class Heading(BaseModel):
+    title: str = Field(examples=["La ruche"])
+    start: int = Field(examples=[420])
+
+
+class Reading(BaseModel):
+    """Some paragraphs of a document."""
+
+    id: str = Field(examples=["bee.fr"])
+    lang: str = Field(examples=["fr"])
+    title: str = Field("", examples=["Abeille"])
+    meta: dict[str, Any] = Field(examples=[{"year": 1999}])
+    start: int = Field(examples=[0], description="Where they begin in the text, in characters.")
+    end: int = Field(examples=[1200])
+    length: int = Field(examples=[1200], description="Of the whole text.")
+    best: list[int] | None = Field(examples=[[17, 40]], description="Where the best passage is, if looked for.")
+    outline: list[Heading]
+    paragraphs: list[Paragraph]
+
+
 class NewText(Strict):
     """The content of a document; its language is found out when it is not said."""
 
@@ -132,6 +159,7 @@ class Collection(BaseModel):
     languages: dict[str, int] = Field(examples=[{"en": 60, "fr": 60}])
     models: dict[str, Model]
     pipelines: list[str] = Field(examples=[["bm25", "cr5"]])
+    examples: list[tuple[str, str]] = Field(examples=[[("Abeille", "fr")]], description="Titles with their languages.")
     writable: bool = Field(description="Whether this caller may add documents.")
 
 

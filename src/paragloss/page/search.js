@@ -1,0 +1,148 @@
+// The search view: asks what the address says, shows what was found, and more of it.
+import { ask, told } from "./api.js";
+import * as chips from "./chips.js";
+import { $, h } from "./dom.js";
+import { welcome } from "./home.js";
+import { nameOf } from "./languages.js";
+import * as results from "./results.js";
+import { listed, MORE, MOST } from "./state.js";
+import { t } from "./strings.js";
+
+let asked = null, shown = "", ids = new Set();
+
+// `page`: {state, reader, here(), ready, go, keep}, as main.js has them. A list that is here already stays as it is.
+export async function search(page, anew = false) {
+  const { state, go } = page;
+  $("q").value = state.q;
+  $("each").checked = state.each;
+  const wanted = listed(state, page.reader);
+  if (!anew && wanted === shown && state.q.trim()) return;
+  asked?.abort();
+  const mine = (asked = new AbortController());
+  shown = "";
+  $("trouble").hidden = $("more").hidden = $("meant").hidden = true;
+  $("results").setAttribute("aria-busy", "true");
+  await results.settle();
+  if (mine !== asked) return;
+  if (!state.q.trim()) {
+    clear();
+    $("results").setAttribute("aria-busy", "false");
+    await page.ready;
+    if (mine === asked) welcome(page.here(), go);
+    return;
+  }
+  $("welcome").hidden = true;
+  const slow = [setTimeout(ghosts, 200), setTimeout(() => { $("status").textContent = t("stillSearching"); }, 2500)];
+  const started = performance.now();
+  try {
+    const answer = await find(page, state.k, mine.signal);
+    slow.forEach(clearTimeout);
+    understood(page, answer.query.lang);
+    ids = new Set();
+    $("results").replaceChildren();
+    const items = append(page, answer);
+    $("status").textContent = answer.results.length ? results.summary(answer, performance.now() - started) : "";
+    meant(answer, go);
+    shown = wanted;
+    if (!answer.results.length) await nothing(page, answer.query);
+    await Promise.all([count(page, answer.query.lang, mine.signal), results.gloss(items, state, page.reader, mine.signal)]);
+  } catch (error) {
+    slow.forEach(clearTimeout);
+    if (error.name !== "AbortError") trouble(error, () => search(page, true));
+  }
+  if (mine === asked) $("results").setAttribute("aria-busy", "false");
+}
+
+const find = ({ state, reader }, k, signal) => ask("search", {
+  q: state.q, lang: state.lang, to: state.to.join(","), each_language: state.each, collection: state.collection, k, reader,
+}, { signal });
+
+function append(page, answer) {
+  const { state, go } = page;
+  const fresh = answer.results.filter((result) => !ids.has(result.id));
+  const items = results.list(fresh, { ...state, lang: answer.query.lang }, go);
+  $("results").append(...items.map((made) => made.element));
+  for (const { id } of fresh) ids.add(id);
+  $("more").hidden = answer.results.length < state.k || state.k >= MOST;
+  $("more").onclick = () => further(page);
+  return items;
+}
+
+// What was found stays where it is; what comes is put behind it.
+async function further(page) {
+  const before = ids.size;
+  page.keep({ k: Math.min(page.state.k + MORE, MOST) });
+  $("more").hidden = true;
+  try {
+    const answer = await find(page, page.state.k, asked.signal);
+    const items = append(page, answer);
+    $("status").textContent = results.summary(answer, 0).replace(/ · 0 ms/, "");
+    $("results").children[before]?.focus();
+    await results.gloss(items, page.state, page.reader, asked.signal);
+  } catch (error) {
+    if (error.name !== "AbortError") trouble(error, () => { $("trouble").hidden = true; further(page); }, true);
+  }
+}
+
+function meant(answer, go) {
+  const text = answer.query.suggestion;
+  $("meant").hidden = !text;
+  if (text) $("meant").replaceChildren(`${t("meant")} `, h("button", { type: "button", class: "link", dir: "auto", onclick: () => go({ q: text }) }, text), "?");
+}
+
+function clear() {
+  $("results").replaceChildren();
+  $("filters").hidden = true;
+  $("status").textContent = "";
+}
+
+function ghosts() {
+  $("status").textContent = t("searching");
+  const ghost = () => h("li", { class: "ghost", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
+  $("results").replaceChildren(ghost(), ghost(), ghost());
+}
+
+async function nothing(page, query) {
+  await page.ready;
+  const { state, go } = page;
+  if (!page.here()?.documents) {
+    clear();
+    return welcome(page.here(), go);
+  }
+  const idea = (key, onclick) => h("li", {}, h("button", { type: "button", class: "link", onclick }, t(key)));
+  const ideas = [idea("sayLanguage", () => { document.body.classList.add("tuning"); $("lang").focus(); }), idea("teach", () => go({ view: "glossary" }))];
+  if (state.to.length) ideas.unshift(idea("everyLanguage", () => go({ to: [] })));
+  $("results").replaceChildren(h("li", { class: "ghost" }, h("p", {}, h("strong", {}, t("nothing", { q: query.text, lang: nameOf(query.lang) }))),
+    ...Object.entries(query.searched || {}).map(([lang, words]) => h("p", { dir: "auto" }, `${nameOf(lang)}: ${words}`)),
+    h("p", {}, t("couldDo")), h("ul", {}, ideas)));
+}
+
+export function trouble(error, again, stay = false) {
+  if (!stay) clear();
+  const box = $("trouble");
+  box.replaceChildren(h("p", {}, h("strong", {}, t("failed")), ` ${error.message}`), ...told(error.detail), h("button", { type: "button", onclick: again }, t("again")));
+  box.hidden = false;
+}
+
+// The language the question was taken to be in; choosing another asks again.
+function understood({ state, langs }, lang) {
+  const codes = [...new Set([...langs(), lang, "en"])].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  $("lang").replaceChildren(
+    h("option", { value: "", selected: !state.lang }, state.lang ? t("findOut") : t("foundOut", { lang: nameOf(lang) })),
+    ...codes.map((code) => h("option", { value: code, selected: code === state.lang }, nameOf(code))));
+}
+
+// Counts that can't be had cost the chips, not the results.
+async function count({ state, go }, lang, signal) {
+  const counted = await ask("counts", { q: state.q, lang: state.lang || lang, collection: state.collection }, { signal })
+    .catch((error) => { if (error.name === "AbortError") throw error; return { of: 0, languages: {} }; });
+  const codes = [...new Set([...Object.keys(counted.languages), ...state.to])];
+  codes.sort((a, b) => (counted.languages[b] || 0) - (counted.languages[a] || 0) || a.localeCompare(b));
+  chips.fill($("chips"), codes.map((code) => {
+    const on = state.to.includes(code), n = counted.languages[code] || 0;
+    const toggle = () => go({ to: on ? state.to.filter((other) => other !== code) : [...state.to, code], k: 10 });
+    return { code, count: n, on, stays: on, toggle, title: t("chip", { n, of: counted.of, lang: nameOf(code) }) };
+  }));
+  $("all").hidden = !state.to.length;
+  $("filters").hidden = codes.length < 2 && !state.to.length;
+}

@@ -1,0 +1,182 @@
+"""Lists of results in the page: more of them, one failure that leaves the others alone, deleting, keys, phones."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from serving_process import Process
+
+import paragloss
+from paragloss import demo
+from paragloss.collection import Collection
+from paragloss.types import Document
+
+PAGE = Path(paragloss.__file__).parent / "page"
+LONG = Document("long", "Les abeilles font du miel.", "fr", "Abeille et miel " * 6250)  # 100,000 characters
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """A server for everybody, and one with a key to read and a key to write."""
+    place = tmp_path_factory.mktemp("lists")
+    (place / "keys").write_text(f"read {'r' * 32}\nwrite {'w' * 32}\n")
+    for name, documents in (("open", [*demo.documents(), LONG]), ("locked", demo.documents()[:24])):
+        with Collection.create(str(place / name)) as engine:
+            engine.index(documents)
+    servers = [Process(str(place / "open")), Process(str(place / "locked"), "--keys", str(place / "keys"))]
+    yield [server.wait().address for server in servers]
+    for server in servers:
+        server.stop()
+
+
+def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(look, running):
+    seen = look(running[0])
+
+    def some(route):
+        if any(text["lang"] in ("de", "es", "fr", "it") for text in json.loads(route.request.post_data)["texts"]):
+            route.fulfill(status=422, json={"error": "texts: 101,152 characters; at most 20,000"})
+        else:
+            route.continue_()
+
+    seen.page.route("**/api/gloss*", some)
+    page = seen.open("/?q=how+do+bees+make+honey")
+    seen.settled()
+    failed = page.locator(".result", has=page.locator(".failed")).first
+    assert "Meanings could not be had" in failed.locator(".failed").inner_text()
+    assert page.locator(".rendering:visible").count() > 0
+    first = page.locator(".result").first.element_handle()
+    page.unroute("**/api/gloss*")
+    id = failed.get_attribute("data-id")
+    failed.locator(".failed button").click()
+    seen.until(f"document.querySelector('.result[data-id=\"{id}\"] .rendering:not([hidden])')")
+    page.click("#more")
+    seen.until("document.querySelectorAll('.result').length > 10")
+    assert "k=30" in page.url
+    assert first.evaluate("e => e.isConnected")  # what was there stayed
+    assert page.evaluate("document.activeElement.dataset.id") == page.locator(".result").nth(10).get_attribute(
+        "data-id"
+    )
+
+
+def test_deleting_can_be_undone_and_is_done_when_one_goes_on(look, running):
+    seen = look(running[0])
+    page = seen.open("/?q=Abeille+et+miel&to=fr")
+    seen.settled()
+    long = page.locator(".result[data-id=long]")
+    assert len(long.locator("h2").inner_text()) <= 1000
+    long.get_by_text("Delete").click()
+    page.get_by_text("Undo").click()
+    assert long.is_visible()
+    long.get_by_text("Delete").click()
+    page.fill("#q", "miel")
+    page.keyboard.press("Enter")
+    seen.until("location.search.includes('q=miel')")
+    seen.settled()
+    assert long.count() == 0
+    assert page.evaluate("fetch('api/documents/long').then((answer) => answer.status)") == 404
+
+
+def test_a_wrong_key_says_so_escape_leaves_and_readers_are_offered_no_deleting(look, running):
+    seen = look(running[1])
+    page = seen.page
+    page.goto(f"{running[1]}/?q=bees")
+    page.wait_for_selector("#key[open]")
+    page.fill("#key-value", "wrong")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#key-wrong:has-text('not known')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#trouble:has-text('only with a key')")
+    assert page.locator("#key").is_hidden()
+    page.click("#trouble button")
+    page.wait_for_selector("#key[open]")
+    page.fill("#key-value", "r" * 32)
+    page.keyboard.press("Enter")
+    seen.settled()
+    seen.until("document.querySelector('#holds').textContent")
+    assert not page.get_by_text("Delete").first.is_visible()
+    assert page.locator("[data-view=files]").is_hidden()
+
+
+def test_on_a_phone_results_are_in_the_first_screen_and_nobody_waits_for_the_collection(look, running):
+    seen = look(running[0], viewport={"width": 390, "height": 800})
+    page = seen.page
+    page.route("**/api/collections*", lambda route: None)  # never answered
+    page.goto(f"{running[0]}/?q=how+do+bees+make+honey")
+    seen.settled()
+    box = page.locator(".result .snippet").first.bounding_box()
+    assert box["y"] + box["height"] < 800
+    assert page.locator("#lang").is_hidden()
+    page.click("#options")
+    assert page.locator("#lang").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(look, running):
+    seen = look(running[0])
+
+    def suggest(route):
+        answer = route.fetch().json()
+        route.fulfill(json={**answer, "suggestion": "honey bee"})
+
+    def doubt(route):
+        answer = route.fetch().json()
+        for gloss in answer["glosses"]:
+            gloss["words"] = [{**word, "sure": False} for word in gloss["words"]]
+        route.fulfill(json=answer)
+
+    seen.page.route("**/api/search*", suggest)
+    seen.page.route("**/api/gloss*", doubt)
+    page = seen.open("/?q=hony+bee&to=fr")
+    seen.settled()
+    assert page.locator(".w.guess").first.get_attribute("title") == "a guess"
+    page.click("#meant button")
+    seen.until("document.querySelector('#q').value === 'honey bee'")
+    seen.settled()
+
+
+@pytest.mark.parametrize(("locale", "dir", "search"), [("de-AT", "ltr", "Suchen"), ("ar", "rtl", "بحث")])
+def test_the_page_speaks_the_language_of_the_browser(look, running, locale, dir, search):
+    seen = look(running[0], locale=locale)
+    page = seen.open()
+    assert page.locator("[data-view=search]").inner_text() == search
+    assert page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == [locale[:2], dir]
+    seen.fine()
+
+
+def strings(path: Path) -> dict[str, set[str]]:
+    """The keys of a language's file with the names in braces that their sentences hold."""
+    rows = re.findall(r'^  "([^"]+)": (.+),$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {key: set(re.findall(r"\{(\w+)\}", value)) for key, value in rows}
+
+
+def test_every_language_has_words_for_everything_the_page_can_say():
+    english = strings(PAGE / "strings" / "en.js")
+    code = {path.name: path.read_text(encoding="utf-8") for path in [*PAGE.glob("*.js"), PAGE / "index.html"]}
+    used = {
+        key
+        for text in code.values()
+        for key in re.findall(r"""["'`]([a-z][A-Za-z]*(?:\.[\w]+)+|[a-z]+[A-Z]?\w*)["'`]""", text)
+    }
+    assert english.keys() <= used | {f"fit.{step}" for step in range(4)}  # no sentence that nobody says
+    asked = {
+        key for text in code.values() for key in re.findall(r'\bt\("([^"]+)"[,)]|data-t(?:-[a-z-]+)?="([^"]+)"', text)
+    }
+    assert {a or b for a, b in asked} <= english.keys()
+    for path in (PAGE / "strings").glob("*.js"):
+        assert strings(path) == english, path.name
+    assert (
+        f"WRITTEN = {json.dumps(sorted(path.stem for path in (PAGE / 'strings').glob('*.js')))}" in code["strings.js"]
+    )
+
+
+def test_no_message_of_the_page_speaks_of_commands_or_code():
+    for path in (PAGE / "strings").glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"--\w|paragloss\.|\(\)|`|JSON|HTTP|\b[45]\d\d\b", text.split("\n", 1)[1]), path.name
+    for path in PAGE.glob("*.js"):  # and every error that is shown is one of these sentences
+        assert "said.error" not in path.read_text(encoding="utf-8").replace(
+            "sentence(path, answer.status), said.error", ""
+        )
