@@ -105,7 +105,7 @@ def main() -> None:
         home, said = Path(place, "c"), mmap.mmap(-1, 16)
         made = os.fork()
         if made == 0:
-            Collection.create(str(home)).close()
+            Collection.create(str(home), meaning=False).close()
             os._exit(0)
         os.waitpid(made, 0)
         until = time.time() + options.seconds

@@ -40,7 +40,7 @@ WAYS = ("cut", "emptied", "flipped", "noise", "zeroed", "removed", "swapped")
 
 def build(home: Path) -> None:
     train(cr5.fit, CONCEPTS[:30], dim=4).save(home.parent / "cr5")
-    with Collection.create(str(home), models=[str(home.parent / "cr5")]) as engine:
+    with Collection.create(str(home), models=[str(home.parent / "cr5")], meaning=False) as engine:
         engine.index([document(n, 0) for n in range(SIZE)])
         engine.index([document(n, 1) for n in range(SIZE // 2)])
         engine.delete([document(SIZE - 1, 0).id])

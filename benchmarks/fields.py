@@ -72,7 +72,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for name, some in (("without fields", bare), ("with fields", documents)):
             started = time.perf_counter()
-            with Collection.create(str(Path(place, name))) as engine:
+            with Collection.create(str(Path(place, name)), meaning=False) as engine:
                 engine.index(some)
             print(f"{name}: {len(some)} documents indexed in {time.perf_counter() - started:.2f} s")
         with Collection.open(str(Path(place, "with fields"))) as engine:

@@ -134,7 +134,7 @@ def prepare(place: Path) -> None:
         "import sys\nfrom paragloss import demo\nfrom paragloss.collection import Collection\n"
         "for name in ('c', 'served'):\n"
         "    here = sys.argv[1] + '/'\n"
-        "    with Collection.create(here + name, models=[here + 'cr5', here + 'table']) as e:\n"
+        "    with Collection.create(here + name, models=[here + 'cr5', here + 'table'], meaning=False) as e:\n"
         "        e.index([d for d in demo.documents() if d.lang in ('en', 'fr')][:40])\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", make, str(place)], check=True)

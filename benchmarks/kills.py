@@ -88,7 +88,7 @@ def documents(job: Job) -> list[Document]:
 
 
 def create(job: Job, say: Say) -> None:
-    with Collection.open_or_create(str(job.home), models=[str(job.place / "old" / "cr5")]) as engine:
+    with Collection.open_or_create(str(job.home), models=[str(job.place / "old" / "cr5")], meaning=False) as engine:
         engine.index(documents(job), progress=say)
 
 
@@ -114,7 +114,7 @@ def delete(job: Job, say: Say) -> None:
 
 def put_model(job: Job, say: Say) -> None:
     name = {"replace model": "new/cr5", "add model": "old/table"}.get(job.what, "old/cr5")
-    with Collection.open_or_create(str(job.home), models=[str(job.place / name)]):
+    with Collection.open_or_create(str(job.home), models=[str(job.place / name)], meaning=False):
         pass
 
 

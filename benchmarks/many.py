@@ -35,7 +35,7 @@ def main() -> None:
     given = options.parse_args()
     folder = Path(given.keep or tempfile.mkdtemp()) / "library"
     if not folder.exists():
-        with Collection.create(str(folder)) as engine:
+        with Collection.create(str(folder), meaning=False) as engine:
             engine.index(documents(given.documents))
     titles = islice((d.title for d in documents(1_000_000) if d.lang == "en" and d.title), given.queries)
     queries = [Query(str(number), title, "en") for number, title in enumerate(titles)]

@@ -96,7 +96,7 @@ def measure(home: Path, invented: Invented, number: int, asked: int, workers: in
     write(invented, rows, number)
     gc.collect()
     before = resident()
-    with Collection.create(str(place), models=[str(home / "cr5")]) as engine:
+    with Collection.create(str(place), models=[str(home / "cr5")], meaning=False) as engine:
         start, found, used = time.perf_counter(), 0.0, processor()
 
         def told(done: int) -> None:

@@ -154,7 +154,7 @@ def main() -> None:
     folder = Path(given.keep or tempfile.mkdtemp()) / "library"
     if not folder.exists():
         started = time.perf_counter()
-        with Collection.create(str(folder)) as engine:
+        with Collection.create(str(folder), meaning=False) as engine:
             engine.index(documents(given.documents))
         print(f"indexed {given.documents:,} documents in {time.perf_counter() - started:.0f} s")
     started = time.perf_counter()

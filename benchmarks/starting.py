@@ -89,7 +89,7 @@ def main() -> None:
         collection = given.collection
         if not collection:
             collection = str(Path(place) / "library")
-            with Collection.create(collection) as engine:
+            with Collection.create(collection, meaning=False) as engine:
                 engine.index(documents(given.documents))
         served(collection)
         rows = [served(collection) | searched(collection) for _ in range(given.times)]

@@ -3,6 +3,7 @@
     PARAGLOSS_DATA=... python studies/fusion.py measure --into DIR [SET:LANG ...]    goes on where it was stopped
     PARAGLOSS_DATA=... python studies/fusion.py table DIR                            tables and tests
     python studies/fusion.py keep DIR; paragloss recipes --docs docs                 puts them into README and docs
+    PARAGLOSS_DATA=... python studies/fusion.py box SET:LANG ...                     the box, with and without meaning
     PARAGLOSS_DATA=... python studies/fusion.py mixed [--part valid]                 lists over eight languages
     PARAGLOSS_DATA=... python studies/fusion.py trust [LANG ...]                     what a dictionary counts
 
@@ -143,7 +144,10 @@ def pipelines(held: str, parts: Mapping[str, str]) -> dict[str, str]:
 
 def measured(name: str, lang: str, place: Path) -> dict[str, dict[str, float]]:
     made, parts = asked(name, lang), models(name, lang, place)
-    with tempfile.TemporaryDirectory() as here, Collection.create(f"{here}/c", models=[*parts.values()]) as engine:
+    with (
+        tempfile.TemporaryDirectory() as here,
+        Collection.create(f"{here}/c", models=[*parts.values()], meaning=False) as engine,
+    ):
         engine.index(made.documents)
         scores = {}
         for system, pipeline in pipelines(Path(HELD).name, parts).items():
@@ -151,6 +155,28 @@ def measured(name: str, lang: str, place: Path) -> dict[str, dict[str, float]]:
             run = {query.id: ranking for query, ranking in zip(made.queries, rankings, strict=True)}
             scores[system] = evaluate(run, made.qrels, ["RR"])["RR"]
     return scores
+
+
+def box(pairs: Sequence[str]) -> None:
+    """What is searched when nobody adds anything, with and without meaning; p by randomisation."""
+    held = Path(HELD).name
+    systems = {"words": "bm25", "default": held, "meaning": "meaning", "without": f"bm25+{held}"}
+    systems["with"] = f"bm25+{held}+meaning"
+    for pair in pairs:
+        made, lang = asked(*pair.split(":")), pair.split(":")[1]
+        with (
+            tempfile.TemporaryDirectory() as here,
+            Collection.create(f"{here}/c", models=[HELD], meaning=True) as engine,
+        ):
+            engine.index(made.documents)
+            found = {}
+            for system, pipeline in systems.items():
+                rankings = engine.rank(made.queries, k=100, to=[lang], pipeline=pipeline)
+                run = {query.id: ranking for query, ranking in zip(made.queries, rankings, strict=True)}
+                found[system] = evaluate(run, made.qrels, ["RR"])["RR"]
+        test = compare(found["without"], found["with"])
+        cells = " | ".join(f"{_mean(scores):.3f}" for scores in found.values())
+        print(f"| {pair} | {len(made.queries)} | {cells} | {test.p_randomisation:.4f} |", flush=True)
 
 
 def measure(place: Path, pairs: Sequence[str]) -> None:
@@ -244,7 +270,10 @@ def mixed(part: str) -> None:
     for name, make in sets.items():
         made = {lang: make(lang) for lang in MIXED}
         documents, queries, qrels, langs = together(made)
-        with tempfile.TemporaryDirectory() as place, Collection.create(f"{place}/c", models=[HELD, "e5"]) as engine:
+        with (
+            tempfile.TemporaryDirectory() as place,
+            Collection.create(f"{place}/c", models=[HELD, "e5"], meaning=False) as engine,
+        ):
             engine.index(documents)
             for system, pipeline in systems.items():
                 run = ranked(engine, queries, pipeline, MIXED)
@@ -310,7 +339,7 @@ def trust(langs: Sequence[str]) -> None:
             with tempfile.TemporaryDirectory() as place:
                 muse = Path(place) / "muse"
                 Dictionary.build(read_pairs(folder() / "muse" / f"en-{lang}.tsv.gz"), "en", lang).save(muse)
-                with Collection.create(f"{place}/c", models=[HELD, str(muse)]) as engine:
+                with Collection.create(f"{place}/c", models=[HELD, str(muse)], meaning=False) as engine:
                     engine.index(made.documents)
                     for weight in weights:
                         run = ranked(engine, made.queries, f"bm25+mix({held}+{weight:g}*muse)", [lang])
@@ -328,6 +357,7 @@ def main() -> None:
     one.add_argument("pairs", nargs="*")
     what.add_parser("table").add_argument("place", type=Path)
     what.add_parser("keep").add_argument("place", type=Path)
+    what.add_parser("box").add_argument("pairs", nargs="+")
     what.add_parser("mixed").add_argument("--part", default="test")
     what.add_parser("trust").add_argument("langs", nargs="*")
     args = parser.parse_args()
@@ -341,6 +371,8 @@ def main() -> None:
         keep(args.place)
     elif args.what == "trust":
         trust(args.langs)
+    elif args.what == "box":
+        box(args.pairs)
     else:
         mixed(args.part)
 

@@ -184,7 +184,10 @@ def written(langs: Sequence[str]) -> None:
         made, found = questions.claims(lang), []
         for both in (False, True):
             terms.as_written = heard if both else lambda _: False
-            with tempfile.TemporaryDirectory() as place, Collection.create(f"{place}/c", models=[held]) as engine:
+            with (
+                tempfile.TemporaryDirectory() as place,
+                Collection.create(f"{place}/c", models=[held], meaning=False) as engine,
+            ):
                 engine.index(made.documents)
                 rankings = engine.rank(made.queries, k=50, to=[lang], pipeline=f"bm25+{Path(held).name}")
             run = {query.id: ranking for query, ranking in zip(made.queries, rankings, strict=True)}

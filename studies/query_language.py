@@ -86,7 +86,7 @@ def identification(count: int) -> None:
         cr5.fit(aligned, dim=20).save(Path(place) / "cr5")
         collections = {"twelve": TWELVE, "one": ("fr",), "a thirteenth": (THIRTEENTH,), "twelve and a stray": TWELVE}
         for name, langs in collections.items():
-            with Collection.create(str(Path(place) / name), models=[str(Path(place) / "cr5")]) as engine:
+            with Collection.create(str(Path(place) / name), models=[str(Path(place) / "cr5")], meaning=False) as engine:
                 engine.index(
                     Document(f"{n}.{lang}", row[lang], lang) for n, row in enumerate(rows[HELD:]) for lang in langs
                 )
@@ -103,7 +103,7 @@ def cost(source: str, target: str, count: int) -> None:
     qrels = {query.id: qrels[query.id] for query in queries}
     with tempfile.TemporaryDirectory() as place:
         table.fit(parts.train[:1500]).save(Path(place) / "table")
-        with Collection.create(str(Path(place) / "c"), models=[str(Path(place) / "table")]) as engine:
+        with Collection.create(str(Path(place) / "c"), models=[str(Path(place) / "table")], meaning=False) as engine:
             engine.index(documents)
             for name, asked in (("told", queries), ("found out", [q._replace(lang="") for q in queries])):
                 run = {q.id: r for q, r in zip(asked, engine.rank(asked, k=100), strict=True)}

@@ -73,7 +73,10 @@ def main() -> None:
                 some = random.Random(1).sample(range(len(made.queries)), min(QUERIES, len(made.queries)))
                 asked = [made.queries[i] for i in some]
                 models = [held, f"{place}/cr5"]
-                with tempfile.TemporaryDirectory() as here, Collection.create(f"{here}/c", models=models) as engine:
+                with (
+                    tempfile.TemporaryDirectory() as here,
+                    Collection.create(f"{here}/c", models=models, meaning=False) as engine,
+                ):
                     engine.index(made.documents)
                     for system, pipeline in systems.items():
                         rankings = engine.rank(asked, k=50, to=[lang], pipeline=pipeline)

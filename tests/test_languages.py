@@ -29,6 +29,8 @@ from paragloss.errors import LanguageError
         ("nb", "no"),
         ("nn", "nn"),
         ("ceb", "ceb"),
+        ("bem", "bem"),
+        ("fon-BJ", "fon"),
     ],
 )
 def test_normalise(code, base):
@@ -172,3 +174,17 @@ def test_languages_are_told_where_nothing_can_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert _unpacked_model.identifier().rank(" het regent in de stad ")[0][0] == "nl"
+
+
+def test_a_language_that_is_seldom_met_has_a_name_and_is_found_by_names(tmp_path):
+    from paragloss.collection import Collection
+    from paragloss.types import Document
+
+    assert languages.name("bem") == "Bemba (Zambia)"
+    assert "bem" not in languages.known()  # nobody's words are taken for it
+    with Collection.create(str(tmp_path / "c")) as engine:
+        engine.index(
+            [Document("en", "Kaunda was president of Zambia.", "en"), Document("bem", "Kaunda kuli Lusaka", "bem")]
+        )
+        assert engine.search("Ukupekanya ifya kwa Kaunda", lang="bem", to=["en"]).results[0].id == "en"
+        assert engine.search("Lusaka", lang="en", to=["bem"]).results[0].id == "bem"

@@ -119,7 +119,7 @@ def test_did_you_mean_and_guesses_are_shown_where_the_server_tells_them(look, ru
 
     def suggest(route):
         answer = route.fetch().json()
-        route.fulfill(json={**answer, "suggestion": "honey bee"})
+        route.fulfill(json={**answer, "query": {**answer["query"], "suggestion": "honey bee"}})
 
     def doubt(route):
         answer = route.fetch().json()

@@ -30,6 +30,9 @@ def index(
     no_default: Annotated[
         bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, for good.")
     ] = False,
+    no_meaning: Annotated[
+        bool, typer.Option("--no-meaning", help="Leave out the encoder that comes with Paragloss, for good.")
+    ] = False,
     vectors: Annotated[
         str, typer.Option(help="How finely a pretrained model's are kept: float32, float16, int8 or binary.")
     ] = "float32",
@@ -72,6 +75,7 @@ def index(
     settings = {
         "models": model or [],
         "default": not no_default,
+        "meaning": False if no_meaning else None,
         "precision": vectors,
         "machine": machine,
         "translate_to": translate_to,

@@ -14,9 +14,10 @@ import numpy as np
 from paragloss.encoders.pretrained import Pretrained, passages, pool
 from paragloss.types import Document, Floats, Query, Store
 
-#: Passages encoded at a time: what a kill may cost of each process. For fewer documents than that in all, starting
-#: processes takes longer than they save.
+#: Passages encoded at a time: what a kill may cost of each process.
 _TOGETHER = 16
+#: For fewer documents starting processes takes longer than they save.
+_FEW = 64
 
 
 def slow(models: Mapping[str, Any]) -> dict[str, Pretrained]:
@@ -44,27 +45,39 @@ def catch_up(
     processes: int | None = None,
 ) -> int:
     """Give every document that lacks them its vectors, and say how many got them. Each few are safe on disk."""
+    done = 0
+    for done, total in steps(store, name, model, processes=processes):
+        if progress:
+            progress(done, total)
+    return done
+
+
+def steps(store: Store, name: str, model: Pretrained, *, processes: int | None = None) -> Iterator[tuple[int, int]]:
+    """The same, telling how many of how many have been read. Whose text has become another by then gets none."""
     where = {"lang": list(model.langs)}
     total, done = store.count(where, lacking=name), 0
     if not total:
-        return 0
-    waiting: deque[list[tuple[str, int]]] = deque()
+        return
+    waiting: deque[list[tuple[Document, int]]] = deque()
 
     def jobs() -> Iterator[pool.Job]:
         for records in store.scroll(where, batch=256, lacking=name):
             for lang, read in _jobs([record.document for record in records]):
-                waiting.append([(id, len(texts)) for id, texts in read])
+                waiting.append([(document, len(texts)) for document, texts in read])
                 yield [text for _, texts in read for text in texts], lang
 
-    for rows in pool.encode(model, jobs(), processes=1 if total < _TOGETHER else processes):
+    for rows in pool.encode(model, jobs(), processes=1 if total < _FEW else processes):
         of = waiting.popleft()
         parts = np.split(rows, np.cumsum([count for _, count in of])[:-1])
-        known = {id: part for (id, _), part in zip(of, parts, strict=True) if part.any()}
+        there = store.get([document.id for document, _ in of])
+        known = {
+            document.id: part
+            for (document, _), part, now in zip(of, parts, there, strict=True)
+            if part.any() and now is not None and _read(now.document) == _read(document)
+        }
         store.update_dense(name, list(known), list(known.values()))
         done += len(of)
-        if progress:
-            progress(done, total)
-    return done
+        yield done, total
 
 
 def best_passages(
@@ -86,12 +99,12 @@ def best_passages(
     return best
 
 
-def _jobs(documents: Sequence[Document]) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
+def _jobs(documents: Sequence[Document]) -> Iterator[tuple[str, list[tuple[Document, list[str]]]]]:
     """Documents of one language with their passages, as many together as make a batch."""
     for lang in dict.fromkeys(document.lang for document in documents):
-        batch: list[tuple[str, list[str]]] = []
+        batch: list[tuple[Document, list[str]]] = []
         for document in (d for d in documents if d.lang == lang):
-            batch.append((document.id, passages.read(document)))
+            batch.append((document, passages.read(document)))
             if _size(batch) >= _TOGETHER:
                 yield lang, batch
                 batch = []
@@ -99,7 +112,7 @@ def _jobs(documents: Sequence[Document]) -> Iterator[tuple[str, list[tuple[str, 
             yield lang, batch
 
 
-def _size(batch: Iterable[tuple[str, list[str]]]) -> int:
+def _size(batch: Iterable[tuple[Document, list[str]]]) -> int:
     return sum(len(texts) for _, texts in batch)
 
 

@@ -16,6 +16,7 @@ from paragloss.collection.retrieval import Answer
 from paragloss.collection.sources import documents_of, known_roots, without_folders
 from paragloss.collection.state import Held, leave_out_default
 from paragloss.collection.writer import Done, Encoding, Progress
+from paragloss.encoders.pretrained import MEANING
 from paragloss.formats.text import OnError
 from paragloss.search import terms
 from paragloss.search.deadline import Deadline
@@ -39,19 +40,23 @@ class Collection:
         *,
         models: Sequence[str] = (),
         default: bool = True,
+        meaning: bool | None = None,
         precision: str = "float32",
         machine: str = "",
         translate_to: str = "",
         placement: Placement | None = None,
     ) -> Collection:
         """Start a collection searched with the default model, unless that is to be left out of it, and with some
-        trained models, which are copied into it. `precision` says how finely the vectors of pretrained encoders are
-        kept: float32, float16, int8 or binary. `machine` is the translation engine that `mt` in a pipeline means; with
-        `translate_to` it also translates documents into that language. `placement` says how a server spreads it."""
+        trained models, which are copied into it. By `meaning` it is searched where the default model is, unless one of
+        the models is a pretrained encoder; PARAGLOSS_MEANING=0 leaves it out of every new collection.
+        `precision` says how finely the vectors of pretrained encoders are kept: float32, float16, int8 or binary.
+        `machine` is the translation engine that `mt` in a pipeline means; with `translate_to` it also translates
+        documents into that language. `placement` says how a server spreads it."""
         held = opening.create(
             location,
             models=models,
             default=default,
+            meaning=meaning,
             precision=precision,
             machine=machine,
             translate_to=translate_to,
@@ -71,18 +76,20 @@ class Collection:
         *,
         models: Sequence[str] = (),
         default: bool = True,
+        meaning: bool | None = None,
         precision: str = "float32",
         machine: str = "",
         translate_to: str = "",
         placement: Placement | None = None,
     ) -> Collection:
         """Open a collection, adding models it does not have yet; or start one. Without `default` it is searched
-        without the default model from now on, as one that was started so."""
+        without the default model from now on, as one that was started so; so it is with `meaning`."""
         if not exists(location):
             return cls.create(
                 location,
                 models=models,
                 default=default,
+                meaning=meaning,
                 precision=precision,
                 machine=machine,
                 translate_to=translate_to,
@@ -93,7 +100,9 @@ class Collection:
             if not default:
                 leave_out_default(engine.held.store)
             opening.use_machine(engine.held, machine, translate_to)
-            for path in models:
+            if meaning is False and MEANING in engine.held.models:
+                engine.remove_model(MEANING)
+            for path in [MEANING, *models] if meaning else models:
                 engine.add_model(path, precision=precision)
         except BaseException:
             engine.close()
@@ -141,6 +150,11 @@ class Collection:
         Takes minutes; searches and writes go on."""
         writer.tend(self.held)
 
+    def encode(self) -> Iterator[tuple[int, int]]:
+        """Give documents the vectors they lack of pretrained encoders, a few at a time: how many of how many have been
+        read. Nothing else may be written while one step is done; between two anything may."""
+        return writer.encode(self.held)
+
     # Writing
 
     def take_over(self) -> None:
@@ -155,16 +169,19 @@ class Collection:
         progress: Progress = None,
         encoding: Encoding = None,
         workers: int = 1,
+        encode: bool = True,
     ) -> int:
         """Add or replace documents; how many. Each batch is safe on disk before the next is read.
 
         A document that does not say its language gets `lang`, or the one it seems to be written in. Pretrained encoders
         come last, when all documents can be found by their words: `encoding` is told how many of how many they have
-        read. Indexing the same documents again goes on where it was stopped. With more than one of `workers`, that many
-        processes prepare documents while this one writes; a script then starts with `if __name__ == "__main__":`.
+        read; without `encode` they wait for another call. Indexing the same documents again goes on where it was
+        stopped. With more than one of `workers`, that many processes prepare documents while this one writes; a script
+        then starts with `if __name__ == "__main__":`.
         """
+        how: dict[str, Any] = {"progress": progress, "encoding": encoding, "workers": workers, "encode": encode}
         with self.held.store.writing():
-            return writer.index(self.held, documents, lang=lang, progress=progress, encoding=encoding, workers=workers)
+            return writer.index(self.held, documents, lang=lang, **how)
 
     def index_files(
         self,

@@ -8,6 +8,7 @@ from typing import Any
 
 from paragloss import languages
 from paragloss.collection import coverage, explanation, model_records, retrieval
+from paragloss.collection.backfill import slow
 from paragloss.collection.models import about
 from paragloss.collection.state import Held
 from paragloss.errors import InputError
@@ -31,10 +32,7 @@ def summary(held: Held) -> dict[str, Any]:
         "documents": held.store.count(),
         "languages": {lang: held.store.count({"lang": [lang]}) for lang in held.langs},
         "languages beside": dict(held.index.statistics.beside),
-        "models": {
-            name: about(held.models[name]) if name in held.models else "unfinished: add it again"
-            for name in model_records.kept(held.store)
-        },
+        "models": {name: _about(held, name) for name in model_records.kept(held.store)},
         "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
     }
 
@@ -125,6 +123,18 @@ def _unknown_words(held: Held) -> dict[str, float]:
         if share is not None:
             found[lang] = round(share, 2)
     return found
+
+
+def _about(held: Held, name: str) -> dict[str, Any] | str:
+    """A model; of a slow one also how many of the documents it can read it has read."""
+    if name not in held.models:
+        return "unfinished: add it again"
+    told = about(held.models[name])
+    for model in slow({name: held.models[name]}).values():
+        where = {"lang": list(model.langs)}
+        total = held.store.count(where)
+        told |= {"encoded": total - held.store.count(where, lacking=name), "of": total}
+    return told
 
 
 def _about_default(held: Held) -> str:

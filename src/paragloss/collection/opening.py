@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.backfill import slow
 from paragloss.collection.embeddings import storing
-from paragloss.collection.models import given, name_of
+from paragloss.collection.models import given, load, name_of
 from paragloss.collection.state import Held, leave_out_default
+from paragloss.encoders.pretrained import MEANING
 from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.search.indexed_fields import FIELDS, INNER, translation
 from paragloss.search.journal import index_of
@@ -22,6 +24,7 @@ def create(
     *,
     models: Sequence[str],
     default: bool,
+    meaning: bool | None,
     precision: str,
     machine: str,
     translate_to: str,
@@ -30,6 +33,8 @@ def create(
     """Start a collection; models are copied into it."""
     translator = document_translation.checked(machine, translate_to)
     loaded = {name_of(path): given(path) for path in models}
+    if not slow(loaded) and wanted(meaning, default):
+        models, loaded = [MEANING, *models], {MEANING: load(MEANING), **loaded}
     store = create_store(
         location,
         dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
@@ -53,6 +58,11 @@ def create(
         raise
 
 
+def wanted(meaning: bool | None, default: bool) -> bool:
+    """Whether a new collection gets the encoder in the box: as said, else with the default model."""
+    return default and os.environ.get("PARAGLOSS_MEANING") != "0" if meaning is None else meaning
+
+
 def open(location: str, *, default: bool = True) -> Held:
     """Open a collection; without `default`, leave the default model out this time."""
     store = open_store(location)
@@ -67,10 +77,13 @@ def open(location: str, *, default: bool = True) -> Held:
 
 
 def add_model(held: Held, path: str, *, precision: str = "float32") -> bool:
-    """Search with one more model, or with a new one in place of the one of its name; False when it is there already."""
+    """Search with one more model, or with a new one in place of the one of its name; False when it is there already.
+    A pretrained encoder takes the place of the one in the box."""
     name, model = name_of(path), given(path)
     added = model_records.add(held.store, path, model, precision=precision)
     held.models[name] = model
+    if name != MEANING and slow({name: model}) and MEANING in model_records.kept(held.store):
+        remove_model(held, MEANING)
     return added
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from paragloss.collection import coverage, document_translation
-from paragloss.collection.backfill import catch_up, kept, slow
+from paragloss.collection.backfill import catch_up, kept, slow, steps
 from paragloss.collection.document_languages import There, with_languages
 from paragloss.collection.embeddings import encoded, quick
 from paragloss.collection.file_records import Tracker
@@ -55,6 +55,7 @@ def index(
     encoding: Encoding = None,
     workers: int = 1,
     begin: Callable[[], None] = lambda: None,
+    encode: bool = True,
 ) -> int:
     """Add or replace documents and do what makes them quick to search; how many. `begin` is called before some are
     written, `progress` when they are safe."""
@@ -76,7 +77,7 @@ def index(
         total = held.store.count()
         held.index.refresh(tolerance=_tolerance(total, done))
         held.index.commit()
-    for name, model in slow(held.models).items():
+    for name, model in slow(held.models).items() if encode else ():
         catch_up(held.store, name, model, progress=encoding)
     _build_graph(held, total)
     return done
@@ -169,6 +170,14 @@ def _warn(held: Held, documents: Sequence[Document], warned: set[str]) -> None:
         for lang, message in coverage.strangers([d for d in documents if d.lang not in warned], held.default).items():
             warned.add(lang)
             warnings.warn(f"{message}: is that their language?", stacklevel=4)
+
+
+def encode(held: Held) -> Iterator[tuple[int, int]]:
+    """Give documents the vectors they lack, a few at a time, beside whoever searches."""
+    for name, model in slow(held.models).items():
+        if held.store.count({"lang": list(model.langs)}, lacking=name):
+            held.store.claim()
+            yield from steps(held.store, name, model, processes=1)
 
 
 def tend(held: Held) -> None:

@@ -32,7 +32,7 @@ def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) 
     into.mkdir(parents=True)
     (into / ".paragloss-demo").touch()
     say("Indexing sixty concepts in twelve languages; the default model needs no training ...")
-    with Collection.open_or_create(str(into / "collection")) as engine:
+    with Collection.open_or_create(str(into / "collection"), meaning=False) as engine:
         engine.index(documents())
         say(f"{engine.count()} documents. Now some searches across languages:\n")
         for text, lang, to in QUESTIONS:

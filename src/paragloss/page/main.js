@@ -7,7 +7,7 @@ import * as glossary from "./glossary.js";
 import * as keyboard from "./keyboard.js";
 import { nameOf } from "./languages.js";
 import * as map from "./map.js";
-import { models_ } from "./names.js";
+import { models_, unread } from "./names.js";
 import * as reading from "./reading.js";
 import { settle } from "./results.js";
 import { search, trouble } from "./search.js";
@@ -92,7 +92,7 @@ async function refresh() {
   select.hidden = about.collections.length < 2;
   select.replaceChildren(...about.collections.map((some) => h("option", { value: some.name, selected: some === one }, some.name)));
   document.body.classList.toggle("writable", one.writable);
-  $("holds").textContent = `${one.name}: ${t("documents", { n: one.documents })} · Paragloss ${about.version}`;
+  $("holds").textContent = `${one.name}: ${t("documents", { n: one.documents })}${unread()} · Paragloss ${about.version}`;
   choices();
 }
 

@@ -2,7 +2,7 @@
 import { t } from "./strings.js";
 
 const PLAIN = { bm25: t("part.bm25"), glossary: t("part.glossary"), translated: t("part.translated"), default: t("part.default"),
-  "by sound": t("part.sound"), mt: t("part.mt"), wordnet: t("part.wordnet") };
+  "by sound": t("part.sound"), meaning: t("part.meaning"), mt: t("part.mt"), wordnet: t("part.wordnet") };
 
 // Models by name, as the collection tells of them.
 let models = {};
@@ -11,6 +11,12 @@ export function models_(told) {
 }
 
 const translates = (name) => name in PLAIN ? ["default", "glossary", "mt", "wordnet"].includes(name) : "translations" in (models[name] || {});
+
+// What an encoder has still to read: until then documents are found by their words.
+export function unread() {
+  const slow = Object.values(models).find((one) => one.encoded < one.of);
+  return slow ? ` · ${t("unread", { n: slow.encoded, of: slow.of })}` : "";
+}
 
 // mix(1.0*default+3.0*table) -> translated words; cr5:csls -> close in meaning (cr5)
 export function partName(part) {

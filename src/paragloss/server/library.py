@@ -80,12 +80,23 @@ class Library:
         threading.Thread(target=self._tend, daemon=True).start()
 
     def _tend(self) -> None:
-        """Read ahead; then look, now and then, whether what was added needs a graph."""
+        """Read ahead; then look, now and then, whether what was added needs vectors or a graph."""
         self._read_ahead()
-        while not self._closing.wait(_TENDED):
+        while not self._closing.is_set():
             for engine in self.engines.values():
-                with suppress(ParaglossError):
+                with suppress(ParaglossError, RuntimeError):  # the thread for writing may have ended
+                    self._encode(engine)
                     engine.tend()
+            self._closing.wait(_TENDED)
+
+    def _encode(self, engine: Collection) -> None:
+        """Step by step in the thread for writing, and only while nobody searches."""
+        steps = engine.encode()
+        while not self._closing.is_set():
+            if self.waiting:
+                self._closing.wait(_BREATH)
+            elif self._writing.submit(next, steps, None).result() is None:
+                return
 
     def _read_ahead(self) -> None:
         """Step by step; whoever searches meanwhile goes first."""

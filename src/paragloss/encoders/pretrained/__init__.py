@@ -17,6 +17,7 @@ import numpy as np
 
 from paragloss import artefacts
 from paragloss.encoders.pretrained import packages
+from paragloss.encoders.pretrained.packages import MEANING as MEANING
 from paragloss.errors import LanguageError, ModelError, ParaglossError
 from paragloss.languages import normalise
 from paragloss.types import Floats

@@ -79,6 +79,8 @@ export default {
   "part.glossary": "معجمك",
   "part.translated": "النص المترجم",
   "part.default": "كلمات مترجمة",
+  "part.meaning": "معنى قريب",
+  "unread": "يُعثر عليها بالمعنى: {n} من {of}",
   "part.sound": "أسماء متشابهة اللفظ",
   "part.mt": "ترجمة آلية",
   "part.wordnet": "كلمات ذات صلة",

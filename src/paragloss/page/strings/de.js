@@ -79,6 +79,8 @@ export default {
   "part.glossary": "Ihr Glossar",
   "part.translated": "der übersetzte Text",
   "part.default": "übersetzte Wörter",
+  "part.meaning": "ähnliche Bedeutung",
+  "unread": "nach Bedeutung zu finden: {n} von {of}",
   "part.sound": "ähnlich klingende Namen",
   "part.mt": "maschinelle Übersetzung",
   "part.wordnet": "verwandte Wörter",

@@ -79,6 +79,8 @@ export default {
   "part.glossary": "your glossary",
   "part.translated": "the translated text",
   "part.default": "translated words",
+  "part.meaning": "close in meaning",
+  "unread": "found by meaning: {n} of {of}",
   "part.sound": "names that sound alike",
   "part.mt": "machine translation",
   "part.wordnet": "related words",

@@ -79,6 +79,8 @@ export default {
   "part.glossary": "su glosario",
   "part.translated": "el texto traducido",
   "part.default": "palabras traducidas",
+  "part.meaning": "significado cercano",
+  "unread": "se encuentran por significado: {n} de {of}",
   "part.sound": "nombres que suenan igual",
   "part.mt": "traducción automática",
   "part.wordnet": "palabras emparentadas",

@@ -79,6 +79,8 @@ export default {
   "part.glossary": "votre glossaire",
   "part.translated": "le texte traduit",
   "part.default": "mots traduits",
+  "part.meaning": "sens proche",
+  "unread": "trouvés par le sens : {n} sur {of}",
   "part.sound": "noms qui sonnent pareil",
   "part.mt": "traduction automatique",
   "part.wordnet": "mots apparentés",

