@@ -184,11 +184,11 @@ def test_writing_goes_on_while_a_node_is_away(start_server):
 
 WRITER = """
 import sys
-from paragloss.collection import Collection, writing
+from paragloss.collection import Collection, writer
 from paragloss.errors import ParaglossError
 from paragloss.types import Document
 
-writing.BATCH = 5
+writer.BATCH = 5
 with Collection.open(sys.argv[1], default=False) as engine:
     def told(done):
         print(done, flush=True)
