@@ -79,7 +79,7 @@ def test_no_workers_are_refused(tmp_path):
 
 ENDLESS = """
 import itertools, signal, sys
-from paragloss.collection import Collection, preparing, writing
+from paragloss.collection import Collection, preparation, writer
 from paragloss.types import Document
 
 def told(done):
@@ -87,7 +87,7 @@ def told(done):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
-    writing.BATCH, preparing._ALONE = 20, 1
+    writer.BATCH, preparation._ALONE = 20, 1
     documents = (Document(str(i), f"rain falls on hill {i}", "en") for i in itertools.count())
     with Collection.create(sys.argv[1], default=False) as engine:
         engine.index(documents, workers=2, progress=told)

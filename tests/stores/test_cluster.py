@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 from qdrant_client import models
 
-from paragloss import demo
 from paragloss.collection import Collection
 from paragloss.collection.integrity import check
-from paragloss.collection.transfer import copy
 from paragloss.errors import InUseError, StoreError
 from paragloss.search import journal
 from paragloss.search.journal import JournaledIndex
@@ -109,47 +107,6 @@ def test_two_nodes(start_server):
 
 
 @pytest.mark.slow
-def test_every_language_has_shards_of_its_own(start_server):
-    """Found as in one shard; a search in some languages asks only theirs."""
-    first = start_server(clustered=True)
-    plain, parted = f"{first.url}/plain", f"{first.url}/parted"
-    documents = [*demo.documents()[:21], Document("nobody", "zzz", "und")]
-    answers = []
-    for place, placement in ((plain, None), (parted, Placement(by_language=True))):
-        with Collection.create(place, placement=placement) as engine:
-            engine.index(documents)
-            engine.index([documents[0]._replace(text="un volcan", lang="fr", title="")])  # it was in another language
-            assert engine.count() == 22
-            assert engine.delete([documents[1].id]) == 1
-            asked = [Query("", "volcano honey", "en"), Query("", "abeille", "fr")]
-            found = [engine.rank(asked, k=20, to=to) for to in (None, ["fr", "hi"], ["fr", "fi"], ["fi"])]
-            answers.append([[(hit.id, round(hit.score, 5)) for hit in hits] for run in found for hits in run])
-    assert answers[0] == answers[1]
-    assert answers[0][-1] == []  # a language that has no shard
-    with Collection.open(parted) as engine:
-        assert engine.count() == 21
-        langs = {document.lang for document in engine.documents()}
-        store = engine.held.store
-        about = store._client.collection_cluster_info(store._name)
-        keys = {shard.shard_key for shard in [*about.local_shards, *about.remote_shards]}
-        assert keys == langs | {"und"}
-        inside = store._client.facet(store._name, "lang", shard_key_selector="fr").hits
-        assert [hit.value for hit in inside] == ["fr"]
-        before = engine.held.index.statistics.to_bytes()
-    assert check(parted) == []
-    copy(parted, f"{first.url}/again", placement=Placement(by_language=True))
-    with Collection.open(f"{first.url}/again") as engine:
-        assert engine.held.index.statistics.to_bytes() == before
-
-
-def test_one_node_alone_has_no_languages_for_shards(server):
-    place = f"{server}/alone-{uuid.uuid4().hex}"
-    with pytest.raises(StoreError, match="cluster mode"):
-        Collection.create(place, default=False, placement=Placement(by_language=True))
-    Collection.create(place, default=False).close()  # nothing was left behind
-
-
-@pytest.mark.slow
 def test_writing_goes_on_while_a_node_is_away(start_server):
     """Three replicas of which two are enough, as they are made by default; two of which one is."""
     nodes = [start_server(clustered=True)]
@@ -184,11 +141,11 @@ def test_writing_goes_on_while_a_node_is_away(start_server):
 
 WRITER = """
 import sys
-from paragloss.collection import Collection, writing
+from paragloss.collection import Collection, writer
 from paragloss.errors import ParaglossError
 from paragloss.types import Document
 
-writing.BATCH = 5
+writer.BATCH = 5
 with Collection.open(sys.argv[1], default=False) as engine:
     def told(done):
         print(done, flush=True)

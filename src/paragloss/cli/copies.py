@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from paragloss.cli.output import Progress, writable
-from paragloss.cli.placement import OnDisk, Replicas, ShardBy, Shards, placed
+from paragloss.cli.placement import OnDisk, Replicas, Shards, placed
 from paragloss.cli.program import app
 
 Place = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
@@ -24,7 +24,6 @@ def copy(
     shards: Shards = 1,
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
-    shard_by: ShardBy = "",
     alias: Annotated[
         str, typer.Option(metavar="NAME", help="On a server: let this name mean the copy once it is whole.")
     ] = "",
@@ -36,7 +35,7 @@ def copy(
 
     if alias:
         check_alias(alias, new)
-    placement = placed(shards, replicas, on_disk, shard_by)
+    placement = placed(shards, replicas, on_disk)
     with Progress("copying") as bar:
         count = copied(collection, new, models=model or [], placement=placement, progress=bar)
     print(f"copied {count} documents into {new}: the same, every letter and every vector")
@@ -65,11 +64,10 @@ def restore(
     shards: Shards = 1,
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
-    shard_by: ShardBy = "",
 ) -> None:
     """Make a collection of a backup, in a new place; every part of the file is checked first."""
     from paragloss.collection.archive_file import restore as restored
 
     with Progress("restoring") as bar:
-        count = restored(file, new, placement=placed(shards, replicas, on_disk, shard_by), progress=bar)
+        count = restored(file, new, placement=placed(shards, replicas, on_disk), progress=bar)
     print(f"restored {count} documents into {new}")

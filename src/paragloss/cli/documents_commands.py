@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
-from paragloss.cli.placement import OnDisk, Replicas, ShardBy, Shards, placed
+from paragloss.cli.placement import OnDisk, Replicas, Shards, placed
 from paragloss.cli.program import AsJson, In, app
 from paragloss.cli.terminal_text import plain_lines
 from paragloss.errors import InputError
@@ -59,7 +59,6 @@ def index(
     shards: Shards = 1,
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
-    shard_by: ShardBy = "",
     take_over: Annotated[
         bool, typer.Option("--take-over", help="On a server: write although another process does; that one is refused.")
     ] = False,
@@ -79,7 +78,7 @@ def index(
         "precision": vectors,
         "machine": machine,
         "translate_to": translate_to,
-        "placement": placed(shards, replicas, on_disk, shard_by),
+        "placement": placed(shards, replicas, on_disk),
     }
     if scheduler:
         _spread(files, into, settings, scheduler, lang, take_over)

@@ -13,16 +13,10 @@ Shards = Annotated[int, typer.Option(min=1, help="On a server: parts that a new 
 Replicas = Annotated[
     int, typer.Option(min=0, help="On a server: nodes that keep each part; 0 is three, or as many as there are.")
 ]
-ShardBy = Annotated[
-    str, typer.Option(metavar="lang", help="On a cluster: `lang` gives every language shards of its own.")
-]
 OnDisk = Annotated[bool, typer.Option("--on-disk", help="On a server: vectors and indexes stay on disk.")]
 
 
-def placed(shards: int, replicas: int, on_disk: bool, shard_by: str) -> Placement:
-    from paragloss.errors import InputError
+def placed(shards: int, replicas: int, on_disk: bool) -> Placement:
     from paragloss.stores import Placement
 
-    if shard_by not in ("", "lang"):
-        raise InputError(f"--shard-by takes lang, got {shard_by!r}")
-    return Placement(shards, replicas, on_disk, shard_by == "lang")
+    return Placement(shards, replicas, on_disk)

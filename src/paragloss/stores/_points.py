@@ -52,12 +52,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 class Placement(NamedTuple):
     """How a server keeps a collection: in how many shards, how many times each (0: three times, or as often as there
-    are nodes), whether vectors and their indexes stay on disk, and whether every language has shards of its own."""
+    are nodes), and whether vectors and their indexes stay on disk."""
 
     shards: int = 1
     replicas: int = 0
     on_disk: bool = False
-    by_language: bool = False
 
 
 class Shape(NamedTuple):

@@ -23,7 +23,6 @@ from paragloss.stores._blobs import Blobs
 from paragloss.stores._fence import Fence
 from paragloss.stores._point_ids import Names
 from paragloss.stores._points import BATCH, Between, Match, Placement, Shape
-from paragloss.stores._shards import UNKNOWN, Languages, asked
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
@@ -46,7 +45,6 @@ class ClusterStore(KeptVectors):
         self._names = Names(self._ids, key=lambda point: point.id)
         self._blobs = Blobs(client, f"{name}--blobs", self._ask, self._write)
         self._fence = Fence(client, name, self._ask, where)
-        self._languages: Languages | None = None
 
     @classmethod
     def create(
@@ -74,7 +72,6 @@ class ClusterStore(KeptVectors):
             "replication_factor": (replicas := placement.replicas or min(3, store._nodes())),
             "write_consistency_factor": (replicas + 1) // 2,  # writing goes on while one is away
         }
-        own = {"sharding_method": models.ShardingMethod.CUSTOM} if placement.by_language else {}
         store._ask(
             store._client.create_collection,
             name,
@@ -87,11 +84,7 @@ class ClusterStore(KeptVectors):
             },
             on_disk_payload=True,
             **options,
-            **own,
         )
-        if placement.by_language:
-            store._languages = Languages(store._client, name, store._ask)
-            store._begin_languages()
         for key in ("lang", "flags"):
             store._index(key, "keyword")
         if not store._blobs.exist():
@@ -148,16 +141,11 @@ class ClusterStore(KeptVectors):
         if meta["format"] != _points.FORMAT:
             raise StoreError(f"{store._where} has format {meta['format']}, this version reads {_points.FORMAT}")
         store._shape = Shape.from_json(meta)
-        if store._ask(client.get_collection, store._name).config.params.sharding_method == "custom":
-            store._languages = Languages(client, store._name, store._ask)
         return store
 
     def add(self, records: Sequence[Record]) -> None:
         for batch in _batches(_points.checked(records, self._shape)):
-            if self._languages is None:
-                self._write(self._client.upsert, self._name, [self._point(record) for record in batch])
-            else:
-                self._add_by_language(batch, self._languages)
+            self._write(self._client.upsert, self._name, [self._point(record) for record in batch])
             if not self._indexed.issuperset(_points.keys(record.document for record in batch)):
                 self._indexed |= set(self._ask(self._client.get_collection, self._name).payload_schema)
                 self._index_fields(batch)
@@ -169,43 +157,15 @@ class ClusterStore(KeptVectors):
             return len(about.peers) if about.status == "enabled" else 1
         return 1
 
-    def _begin_languages(self) -> None:
-        """The first shard, or nothing at all: a server by itself has none."""
-        assert self._languages is not None
-        try:
-            self._languages.make(UNKNOWN)
-        except StoreError as error:
-            with suppress(Exception):
-                self._client.delete_collection(self._name)
-            raise StoreError(f"{self._where}: languages as shards need a server in cluster mode ({error})") from error
-
-    def _add_by_language(self, batch: Sequence[Record], languages: Languages) -> None:
-        """Each document into its language's shard; one that was in another's is taken from there afterwards."""
-        parted: dict[str, list[Any]] = {}
-        for record in batch:
-            parted.setdefault(record.document.lang or UNKNOWN, []).append(self._point(record))
-        wanted = {point.id: lang for lang, points in parted.items() for point in points}
-        moved = {id: lang for id, lang in languages.of(list(wanted)).items() if lang != wanted[id]}
-        for lang, points in parted.items():
-            languages.make(lang)
-            self._write(self._client.upsert, self._name, points, shard_key_selector=lang)
-        self._remove(moved)
-
     def delete(self, ids: Sequence[str]) -> int:
+        from qdrant_client import models
+
         points = list(dict.fromkeys(map(_points.point_id, ids)))
         found = self._ask(self._client.retrieve, self._name, points, with_payload=False, with_vectors=False)
         if found:
-            there = [point.id.replace("-", "") for point in found]
-            self._remove(self._languages.of(there) if self._languages else dict.fromkeys(there))
+            selector = models.PointIdsList(points=[point.id for point in found])
+            self._write(self._client.delete, self._name, selector)
         return len(found)
-
-    def _remove(self, points: Mapping[str, str | None]) -> None:
-        """Take points out of the shards they are in."""
-        from qdrant_client import models
-
-        for lang in set(points.values()):
-            selector = models.PointIdsList(points=[point for point, where in points.items() if where == lang])
-            self._write(self._client.delete, self._name, selector, shard_key_selector=lang)
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
@@ -363,13 +323,7 @@ class ClusterStore(KeptVectors):
         from qdrant_client import models
 
         points = [models.PointVectors(id=id, vector=named) for id, named in vectors]
-        if self._languages is None:
-            self._write(self._client.update_vectors, self._name, points)
-            return
-        langs = self._languages.of([id for id, _ in vectors])
-        for lang in sorted(set(langs.values())):
-            some = [point for point in points if langs.get(str(point.id).replace("-", "")) == lang]
-            self._write(self._client.update_vectors, self._name, some, shard_key_selector=lang)
+        self._write(self._client.update_vectors, self._name, points)
 
     @staticmethod
     def _sparse(vector: SparseVector) -> Any:
@@ -408,8 +362,7 @@ class ClusterStore(KeptVectors):
         from qdrant_client import models
 
         matching = self._filter(where)
-        shards: Any = self._languages.known(asked(_points.conditions(where) or [])) if self._languages else None
-        if matching is None or shards == []:
+        if matching is None:
             return [[] for _ in queries]
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
         again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""))
@@ -425,7 +378,6 @@ class ClusterStore(KeptVectors):
                     filter=matching,
                     params=params,
                     with_payload=False,
-                    shard_key=shards,
                 )
                 for i in which
             ]
