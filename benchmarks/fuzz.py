@@ -103,7 +103,7 @@ from pathlib import Path
 from paragloss import demo
 from paragloss.collection import train
 from paragloss.lab.methods import cr5, knrm, ordinal
-from paragloss.translation import table
+from paragloss.lab.methods import table
 from paragloss.translation.default.packing import Tables, pack
 from paragloss.translation.dictionary import Dictionary
 from paragloss.formats.dictionaries import Entry
