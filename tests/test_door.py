@@ -145,3 +145,13 @@ def test_a_stranger_s_package_adds_a_method(tmp_path):
     assert "model" in run("-m", "paragloss", "info", "library")
     contract = str(ROOT / "tests" / "lab" / "methods" / "test_contract.py")
     assert ".." in run("-m", "pytest", "-q", contract, "-k", "adds and (shape or batch)", "-p", "no:xdist")
+
+
+def test_a_command_whose_extra_is_missing_says_which(tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError('no matplotlib', name='matplotlib')")
+    (tmp_path / "found.trec").write_text("q Q0 a 1 1.0 t\n")
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / 'src'}"}
+    command = [sys.executable, "-m", "paragloss", "eval", "found.trec", "qrels", "--report", "page.html"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert (done.returncode, "paragloss[lab]" in done.stderr) == (1, True), done.stderr

@@ -12,8 +12,10 @@ import typer
 
 from paragloss import __version__
 from paragloss.cli.terminal_text import plain, plain_lines
-from paragloss.errors import ParaglossError, PlacedError
+from paragloss.errors import MissingExtraError, ParaglossError, PlacedError
 
+#: What is installed with which extra; what else is missing is a fault of ours.
+_EXTRAS = {"matplotlib": "lab", "torch": "train"}
 #: How many warnings of one kind are shown.
 _ENOUGH = 5
 _warned: Counter[str] = Counter()
@@ -62,6 +64,9 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, ModuleNotFoundError) and error.name in _EXTRAS:
+            print(f"paragloss: error: {MissingExtraError(error.name, _EXTRAS[error.name])}", file=sys.stderr)
+            sys.exit(1)
         print(f"paragloss: internal error: {plain(repr(error))} (--debug shows where)", file=sys.stderr)
         sys.exit(70)
 
