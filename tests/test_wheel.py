@@ -48,7 +48,7 @@ def test_the_licences_of_code_and_model_are_in_it(wheel):
     licence = wheel.read(f"{info}/licenses/LICENSE").decode()
     assert "Apache License" in licence
     assert licence == (ROOT / "LICENSE").read_text()
-    places = ("translation/default/data", "languages", "gloss", "serving/pretrained/student")
+    places = ("translation/default/data", "languages", "gloss", "encoders/pretrained/student")
     for notice in ("NOTICE", *(f"src/paragloss/{place}/NOTICE" for place in places)):
         assert "by-sa/4.0" in wheel.read(f"{info}/licenses/{notice}").decode()
     about = wheel.read(f"{info}/METADATA").decode()
@@ -67,7 +67,7 @@ def test_the_licences_are_in_the_source_package(tmp_path):
 
 
 def test_it_is_small_enough_for_a_package_index(wheel):
-    if "paragloss/serving/pretrained/student/student.bin" not in wheel.namelist():
+    if "paragloss/encoders/pretrained/student/student.bin" not in wheel.namelist():
         pytest.skip("the student's file is not here")
     assert sum(entry.compress_size for entry in wheel.infolist()) < 95_000_000
 

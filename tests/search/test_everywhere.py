@@ -202,7 +202,7 @@ def test_what_words_hold_inside_counts_by_hand(tmp_path):
         # Documents of one and of two words, at 1.25 on average.
         short, long = 1.2 * (0.25 + 0.75 / 1.25), 1.2 * (0.25 + 0.75 * 2 / 1.25)
         expected = {"train": 1 / (1 + long) * railway, "bridge": 0.8 / (0.8 + short) * railway}
-        query = Query("q", "Eisenbahn", "de")
+        query = Query("q", "", "de", (Translation("railway", (Alternative("Eisenbahn", 1.0),)),))
         sound = Query("q", "", "de", (Translation("Gorbachev", (Alternative("≈GRBCW", 1.0, ("≈GRBCW",)),)),))
         assert dict(plain.search([query], 5)[0]) == pytest.approx(expected, rel=1e-5)
         assert dict(plain.search([sound], 5)[0]) == pytest.approx({"name": 1 / (1 + short) * name}, rel=1e-5)
@@ -214,7 +214,7 @@ def test_what_words_hold_inside_counts_by_hand(tmp_path):
             {"bread": 0.0, "bridge": expected["bridge"]}, rel=1e-5
         )
         assert plain.scores(query, ["bread", "bridge"], ["en"]) == {}
-        assert plain.met(query, "bridge") == [("eisenbahn", "…eisenbahn", pytest.approx(expected["bridge"], rel=1e-5))]
+        assert plain.met(query, "bridge") == [("railway", "…eisenbahn", pytest.approx(expected["bridge"], rel=1e-5))]
         assert plain.met(query, "train") == [("eisenbahn", "eisenbahn", pytest.approx(expected["train"], rel=1e-5))]
         assert plain.met(sound, "name") == [("Gorbachev", "≈GRBCW", pytest.approx(1 / (1 + short) * name, rel=1e-5))]
         assert shares.met(query, "train")[0].score == pytest.approx(expected["train"] / railway, rel=1e-5)

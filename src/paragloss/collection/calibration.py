@@ -13,6 +13,8 @@ WEIGHTS = (1.276, 1.646, 6.03, -0.537)
 #: A document that is less likely than this, and has less than this share of the query, is no answer. Of documents that
 #: are all alike none is likely, but each is one.
 FLOOR, LITTLE = 0.05, 0.1
+#: Of so few documents every word is common, and shares say nothing.
+FEW = 10
 #: Shares below this say the same.
 _LEAST = 0.01
 
@@ -33,4 +35,4 @@ def fit(standing: tuple[float, float], most: float, documents: int) -> float:
 def answers(standing: tuple[float, float], most: float, documents: int) -> bool:
     """Whether a document should be shown at all, if it is the best there is. Words can have 1; where meaning adds to
     that nothing was learned of it, and everything is shown."""
-    return most > 1 or standing[0] / most >= LITTLE or fit(standing, most, documents) >= FLOOR
+    return most > 1 or documents < FEW or standing[0] / most >= LITTLE or fit(standing, most, documents) >= FLOOR

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from paragloss.analysis import analyzer
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
-from paragloss.gloss import company, pivoting, reading, rendering
+from paragloss.gloss import company, lookup, pivoting, rendering
 from paragloss.gloss import lexicon as lexicons
 from paragloss.gloss.lexicon import Entry, Lexicon
 from paragloss.languages import scripts
@@ -229,7 +229,7 @@ def _guessed(
 
 def _read(
     text: str, spans: Sequence[Span], lang: str, to: str, lexicon: Lexicon | None, own: Sequence[tuple[int, int]]
-) -> list[tuple[int, int, reading.Reading | None]]:
+) -> list[tuple[int, int, lookup.Reading | None]]:
     """The words and phrases of a sentence with what the lexicon says; no phrase across what the glossary has."""
     if not lexicon:
         return [(span.start, span.end, None) for span in spans]
@@ -239,11 +239,11 @@ def _read(
     free = [not a and not b for a, b in pairwise(inside)]
     joined = [not gap.strip() and one for gap, one in zip(between, free, strict=True)] + [False]
     if lang == "en":
-        read = [reading.Reading(i, i + 1, (Entry(word.lower(), 1.0, "texts", True),)) for i, word in enumerate(words)]
+        read = [lookup.Reading(i, i + 1, (Entry(word.lower(), 1.0, "texts", True),)) for i, word in enumerate(words)]
     else:
-        read = reading.read(words, joined, lang, lexicon)
+        read = lookup.read(words, joined, lang, lexicon)
     found = {one.first: one for one in read}
-    result: list[tuple[int, int, reading.Reading | None]] = []
+    result: list[tuple[int, int, lookup.Reading | None]] = []
     place = 0
     while place < len(spans):
         one = found.get(place)
@@ -326,9 +326,9 @@ def _word(
         return Word(span.start, span.end, written, "word", tuple(meanings), meanings[0].weight)
     named = written[:1].isupper() or written[:1].lower() == written[:1].upper()
     kind = "name" if named and not begins else "word"
-    sound = reading.latin(written) if "Latn" in scripts(to) else written
+    sound = lookup.latin(written) if "Latn" in scripts(to) else written
     if lexicon and sound != written:
-        found = reading.name(written, heard(written, lang, "en"), sound, lexicon)
+        found = lookup.name(written, heard(written, lang, "en"), sound, lexicon)
         kind, sound = ("name", found) if found else (kind, sound.capitalize() if kind == "name" else sound)
     return Word(span.start, span.end, written, kind, romanised="" if sound == written else sound)
 

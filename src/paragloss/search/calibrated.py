@@ -57,13 +57,17 @@ class Calibrated:
         self._at_once = at_once or _in_turn
         #: What the parts are called, words first; nobody needs to know who only searches.
         self.names = tuple(names)
-        #: Of the queries asked last, each document's evidence and how far it stands out of its language's.
-        self.standings: list[dict[str, tuple[float, float]]] = []
+        self._standings: list[dict[str, tuple[float, float]]] = []
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
         each = [self.weighed(said, self.weights) for said in self.heard(queries, k, where)]
-        self.standings = [{id: s for lang in langs for id, s in standing(lang).items()} for langs in each]
+        self._standings = [{id: s for lang in langs for id, s in standing(lang).items()} for langs in each]
         return [merged(langs, k) for langs in each]
+
+    @property
+    def standings(self) -> list[dict[str, tuple[float, float]]]:
+        """Of the queries asked last, each document's evidence and how far it stands out of its language's."""
+        return self._standings
 
     @property
     def weights(self) -> tuple[float, ...]:

@@ -100,15 +100,18 @@ class Lexical:
         return vector
 
     def met(self, query: Query, id: str) -> list[Met]:
-        """What every word gives a document; all of them sum to its score, which is a dot product."""
+        """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,
+        which is a dot product."""
         (record,) = self._store.get([id], vectors=[self._name], text=False)
-        if record is None or record.document.lang not in self._searched(query, None):
-            return []
-        lang, vector, found = record.document.lang, record.sparse[self._name], []
-        most = self._statistics.queries([(lang, self._terms(query, lang))], self._weights)[0][1]
-        for source, word, weight in self._said(query, lang):
-            linear = self._statistics.query(lang, {word: weight}, self._weights)
-            found.append(Met(source, word, dot(linear, vector) / (most if self._proportional else 1.0)))
+        found: list[Met] = []
+        for lang in self._searched(query, None) if record is not None else ():
+            if record is None or lang not in (record.document.lang, *self._statistics.beside):
+                continue
+            most = self._statistics.queries([(lang, self._terms(query, lang))], self._weights)[0][1]
+            for source, word, weight in self._said(query, lang):
+                linear = self._statistics.query(lang, {word: weight}, self._weights)
+                score = dot(linear, record.sparse[self._name]) / (most if self._proportional else 1.0)
+                found.append(Met(source, word, score))
         return [met for met in found if met.score]
 
     def _searched(self, query: Query, where: Where | None) -> list[str]:
