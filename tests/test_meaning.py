@@ -59,14 +59,14 @@ def test_another_encoder_takes_its_place(tmp_path):
 def test_a_text_that_changed_meanwhile_gets_no_vector_of_the_old_one(tmp_path, monkeypatch):
     with Collection.create(str(tmp_path / "c"), meaning=True) as engine:
         engine.index(DOCUMENTS[:1], encode=False)
-        real = backfill.crew.encode
+        real = backfill.pool.encode
 
         def changing(*args, **settings):
             for rows in real(*args, **settings):
                 engine.add([DOCUMENTS[0]._replace(text="Le volcan crache de la lave.")])
                 yield rows
 
-        monkeypatch.setattr(backfill.crew, "encode", changing)
+        monkeypatch.setattr(backfill.pool, "encode", changing)
         list(engine.encode())
         assert encoded(engine) == (0, 1)
 

@@ -70,7 +70,7 @@ def test_documents_come_change_and_go(serve):
     made = client.put(path, json={"text": "En drage flyver i vinden.", "lang": "da", "meta": {"year": 1999}})
     assert made.json()["documents"] == 721
     assert client.get(path).json()["meta"] == {"year": 1999}
-    found = client.get("/api/search", params={"q": "drage", "lang": "da", "k": 1}).json()["results"]
+    found = client.get("/api/search", params={"q": "drage", "lang": "da", "to": "da", "k": 1}).json()["results"]
     assert found[0]["id"] == "kites/1"
     assert client.patch(path, json={"title": "Drage"}).status_code == 200
     kept = client.get(path).json()

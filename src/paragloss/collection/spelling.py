@@ -76,14 +76,21 @@ def nearest(word: str, lang: str, statistics: Statistics, model: Default | None)
         return None
     once = _slips(word, letters)
     found = _best(once, lang, statistics, model)
-    if found is None and len(word) >= LONG:
+    if found is None and len(word) >= LONG and model is not None and lang in model.langs:
         twice: dict[str, float] = {}
         for one, cost in once.items():
             if cost <= SWAP:
                 for two, more in _slips(one, letters).items():
                     twice[two] = min(twice.get(two, MOST), cost + more)
-        found = _best(twice, lang, statistics, model)
+        # So many are made that some fall on the hash of another word of the documents: the model must know them.
+        cut = analyzer(lang).terms
+        real = {word: cost for word, cost in twice.items() if cost <= MOST and _is_known(cut(word), lang, model)}
+        found = _best(real, lang, statistics, model)
     return found
+
+
+def _is_known(terms: Sequence[str], lang: str, model: Default) -> bool:
+    return len(terms) == 1 and model.knows(terms[0], lang)
 
 
 def _best(
