@@ -271,7 +271,7 @@ def test_nothing_found_slow_and_broken_are_designed(watched):
     held[0].fulfill(status=503, content_type="application/json", body='{"error": "too many are waiting"}')
     page.wait_for_selector("#trouble:has-text('too many are waiting')")
     page.unroute("**/api/search*")
-    page.click("text=Try again")
+    page.click("#trouble button:has-text('Try again')")
     seen.settled()
     assert [said for said in seen.complaints if "503" not in said] == []
 
