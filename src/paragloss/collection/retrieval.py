@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from paragloss import languages
 from paragloss.collection import calibration, coverage
+from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import best_passages
 from paragloss.collection.coverage import Understood
 from paragloss.collection.display import Result, Said, result
@@ -22,7 +23,7 @@ from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated, standing
 from paragloss.search.deadline import Deadline
 from paragloss.search.lexical import Lexical
-from paragloss.types import Query, Ranking, Searcher, Where
+from paragloss.types import Query, Ranking, Searcher
 
 #: Of each document its evidence, and how far it stands out.
 Standing: TypeAlias = dict[str, tuple[float, float]]
@@ -54,42 +55,30 @@ class Answer(NamedTuple):
         }
 
 
-def search(
-    held: Held,
-    text: str,
-    *,
-    lang: str | None = None,
-    to: Sequence[str] | None = None,
-    k: int = 10,
-    pipeline: str | None = None,
-    where: Where | None = None,
-    deadline: Deadline | None = None,
-    reader: str = "",
-) -> Answer:
+def search(held: Held, text: str, options: SearchOptions) -> Answer:
     """Find documents for a query and show what matched; names alone are taken for words of the reader's language."""
     held.index.catch_up()
-    query, shares = understood(held, Query("", text, lang or ""), reader or HUB)
-    how: dict[str, Any] = {"k": k, "to": to, "pipeline": pipeline, "where": where, "deadline": deadline}
+    query, shares = understood(held, Query("", text, options.lang or ""), options.reader or HUB)
     standings: list[Standing] = []
-    (ranking,) = _ranked(held, [(query, shares)], standings=standings, **how)
-    parts, targets = held.parts(deadline), targets_of(held, to)
+    (ranking,) = _ranked(held, [(query, shares)], options, standings)
+    parts, targets = held.parts(options.deadline), targets_of(held, options.to)
     words = coverage.understood(query, parts.translators.values(), held.index.statistics, targets)
-    meant = suggested(held, query, said=bool(lang))
-    fits = ranking and len(words.unknown) < words.words and (lang or query.lang in held.langs)
+    meant = suggested(held, query, said=bool(options.lang))
+    fits = ranking and len(words.unknown) < words.words and (options.lang or query.lang in held.langs)
     shown = query
     if meant and not fits:
         shown = meant
-        (other,) = _ranked(held, [(meant, [Guess(meant.lang, 1.0)])], standings=standings, **how)
-        ranking = expected([(1.0, ranking), (1.0, other)], k)
+        (other,) = _ranked(held, [(meant, [Guess(meant.lang, 1.0)])], options, standings)
+        ranking = expected([(1.0, ranking), (1.0, other)], options.k)
     here = {document.id: document for document in held.documents([hit.id for hit in ranking])}
     found = [(here[hit.id], hit.score) for hit in ranking if hit.id in here]  # others were deleted meanwhile
-    best = pipelines.attainable(parts, pipeline, source=shown.lang, targets=targets)
+    best = pipelines.attainable(parts, options.pipeline, source=shown.lang, targets=targets)
     models = {**held.models, **parts.translators}
     passages = best_passages(held.store, held.models, shown, [document for document, _ in found])
     results, said, answered = [], Said(shown, models), False
     for document, score in found:
-        if deadline:
-            deadline.check()
+        if options.deadline:
+            options.deadline.check()
         most = best.get(document.lang) or max(ranking[0].score, 1e-9)
         number = held.index.statistics.documents("text", document.lang)
         stood = max((s[document.id] for s in standings if document.id in s), default=None)  # None: it was not fused
@@ -110,29 +99,18 @@ def suggested(held: Held, query: Query, *, said: bool) -> Query | None:
     return suggestion(query, [query.lang] if said else list(here)[:MOST_LANGS], statistics, model)
 
 
-def rank(
-    held: Held,
-    queries: Sequence[Query],
-    *,
-    k: int,
-    to: Sequence[str] | None = None,
-    pipeline: str | None = None,
-    where: Where | None = None,
-    deadline: Deadline | None = None,
-) -> list[Ranking]:
+def rank(held: Held, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
     """One ranking per query: what `search` shows, without the showing."""
     held.index.catch_up()
-    asked = [understood(held, query) for query in queries]
-    return _ranked(held, asked, k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)
+    asked = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
+    return _ranked(held, [understood(held, query) for query in asked], options)
 
 
-def spread(
-    held: Held, text: str, *, lang: str | None, k: int, where: Where | None, deadline: Deadline | None = None
-) -> tuple[Query, Counter[str]]:
+def spread(held: Held, text: str, options: SearchOptions) -> tuple[Query, Counter[str]]:
     """How many of the best documents are in which language; their texts are not read."""
     held.index.catch_up()
-    query, shares = understood(held, Query("", text, lang or ""))
-    (ranking,) = _ranked(held, [(query, shares)], k=k, to=None, pipeline=None, where=where, deadline=deadline)
+    query, shares = understood(held, Query("", text, options.lang or ""))
+    (ranking,) = _ranked(held, [(query, shares)], options)
     records = held.store.get([hit.id for hit in ranking], text=False)
     return query, Counter(record.document.lang for record in records if record)
 
@@ -167,27 +145,22 @@ def targets_of(held: Held, to: Sequence[str] | None) -> list[str]:
 def _ranked(
     held: Held,
     asked: Sequence[tuple[Query, Sequence[Guess]]],
-    *,
-    k: int,
-    to: Sequence[str] | None,
-    pipeline: str | None,
-    where: Where | None,
-    deadline: Deadline | None,
+    options: SearchOptions,
     standings: list[Standing] | None = None,
 ) -> list[Ranking]:
     """A query that may be in one of several languages is searched in each, and a document has the score it is to be
     expected to have. Where no document meets the conditions nobody need search. What stood behind each ranking is added
     to `standings`."""
-    targets = targets_of(held, to)
+    targets, where, k = targets_of(held, options.to), options.where, options.k
     nothing = bool(where) and next(held.store.scroll(where, batch=1, text=False), None) is None
-    if to is not None:
+    if options.to is not None:
         where = {**(where or {}), "lang": targets}
     found: list[list[tuple[float, Ranking]]] = [[] for _ in asked]
     behind: list[Standing] = [{} for _ in asked]
     for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
         which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
         queries = [asked[i][0]._replace(lang=source) for i, _ in which]
-        made = searcher(held, pipeline, source, targets, deadline)
+        made = searcher(held, options.pipeline, source, targets, options.deadline)
         words = standings is not None and isinstance(made, Lexical | Everywhere)
         # One more, to see how far the last stands out.
         rankings: list[Ranking] = [[] for _ in queries] if nothing else made.search(queries, k + words, where)
