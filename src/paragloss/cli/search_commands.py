@@ -67,7 +67,7 @@ def search(
             make_run(engine, queries, run, replace(options, k=k or 100), workers=workers or processors())
             return
         answer = engine.search(query, options)
-        said = [engine.why(Query("", query, lang), found.id, options) for found in answer.results] if why else []
+        said = [answer.why(found.id) for found in answer.results] if why else []
     if as_json:
         print_json(_with_reasons(answer.as_json(), said))
     else:

@@ -257,8 +257,9 @@ class Collection:
         self, query: Query, id: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
     ) -> dict[str, Any]:
         """Which words of a query met which of a document, through what, and how much of the score that carried; asked
-        as `search` was. A document that is not among the best `k` is looked for among the best hundred."""
-        return description.why(self.held, query, id, replace(options, **how))
+        as `search` was. A document that is not among the best `k` is looked for among the best hundred. Of results
+        of a search `Answer.why` says the same, and searches nothing."""
+        return retrieval.why(self.held, query, id, replace(options, **how))
 
     def summary(self) -> dict[str, Any]:
         """How much the collection holds and how it can be searched: of `info` what is known at once."""

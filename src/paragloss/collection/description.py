@@ -1,22 +1,20 @@
-"""What a collection holds and how it searches, said to people: its contents, what a pipeline nests, why a document was
-found, what a text's words mean."""
+"""What a collection holds and how it searches, said to people: its contents, what a pipeline nests, what a text's words
+mean."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from paragloss import languages
-from paragloss.collection import coverage, explanation, model_records, retrieval
+from paragloss.collection import coverage, model_records, retrieval
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import slow
 from paragloss.collection.models import about
 from paragloss.collection.state import Held
-from paragloss.errors import InputError
 from paragloss.gloss import gloss as glossed
 from paragloss.gloss import lexicon
-from paragloss.search import evidence, plan
 from paragloss.search import pipeline as pipelines
-from paragloss.search.calibrated import DEPTH
+from paragloss.search import plan
 from paragloss.search.indexed_fields import INNER
 from paragloss.types import Query, Translator
 
@@ -58,25 +56,6 @@ def explain(held: Held, text: str, options: SearchOptions) -> str:
     searcher = retrieval.searcher(held, options.pipeline, source, retrieval.targets_of(held, options.to))
     lines = [plan.tree(searcher)]
     return "\n\n".join([*lines, plan.understood(searcher, query)] if query else lines)
-
-
-def why(held: Held, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
-    """Which words of a query met which of a document, through what, and how much of the score that carried."""
-    held.index.catch_up()
-    query, guessed = retrieval.understood(held, query)
-    document = next(iter(held.documents([id])), None)
-    if document is None:
-        raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    parts, targets = held.parts(options.deadline), retrieval.targets_of(held, options.to)
-    where, k, pipeline = options.where, options.k, options.pipeline
-    if options.to is not None:
-        where = {**(where or {}), "lang": targets}
-    asking = evidence.Asking(query, document, k, where, evidence.called(parts.translators))
-    made = [(pipelines.build(parts, pipeline, source=g.lang, targets=targets), g) for g in guessed]
-    told = evidence.expected(made, asking)
-    if not told.score:
-        told = evidence.expected(made, asking._replace(k=max(k, DEPTH)))
-    return explanation.why(query, document, told, name=pipeline or "bm25")
 
 
 def gloss(held: Held, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
