@@ -147,7 +147,7 @@ class Found(list[Hit]):
     def explain(self, document: Document, known: Known = _UNKNOWN, *, score: float | None = None) -> Account:
         """Where the score came from that the document has here, or that it was given otherwise."""
         if score is None:
-            score = dict(self).get(document.id) or dict(self._others()).get(document.id)
+            score = next((hit.score for hits in (self, self._others()) for hit in hits if hit.id == document.id), 0.0)
         if not score:
             return Account(0.0)
         if self._account is None:
@@ -278,7 +278,26 @@ class Encoder(Protocol):
 class Translator(Protocol):
     """Says what each term of a query may be in another language."""
 
+    def knows(self, source: str, target: str) -> bool:
+        """Whether it translates from one language into another."""
+        ...
+
     def translate(self, query: Query, to: str) -> list[Translation]: ...
+
+
+@runtime_checkable
+class ManyTranslator(Protocol):
+    """A Translator that looks words up once for several languages."""
+
+    def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]: ...
+
+
+@runtime_checkable
+class Trusted(Protocol):
+    """A Translator that says what it counts beside others."""
+
+    @property
+    def trust(self) -> float: ...
 
 
 @runtime_checkable
@@ -291,6 +310,18 @@ class Chooser(Protocol):
 
 
 @runtime_checkable
+class TermList(Protocol):
+    """Knows terms of some languages."""
+
+    @property
+    def langs(self) -> tuple[str, ...]: ...
+
+    def has_term(self, term: str, lang: str) -> bool:
+        """Whether an analysed term of a language is known."""
+        ...
+
+
+@runtime_checkable
 class Multilingual(Protocol):
     """Knows some languages and no others."""
 
@@ -298,6 +329,7 @@ class Multilingual(Protocol):
     def langs(self) -> tuple[str, ...]: ...
 
 
+@runtime_checkable
 class Reranker(Protocol):
     """Scores documents for a query by looking at both; higher is better."""
 

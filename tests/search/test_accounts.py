@@ -215,6 +215,9 @@ def test_a_search_with_feedback_is_accounted_for_by_its_second_question():
 class Names:
     """Knows one word, and no name."""
 
+    def knows(self, source, target):
+        return True
+
     def translate(self, query, to):
         known = {("delay", "de"): "Verspätung"}
         return [Translation(word, (Alternative(known.get((word, to), word), 1.0),)) for word in query.text.split()]

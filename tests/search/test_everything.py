@@ -36,6 +36,9 @@ class Into:
         self._langs = langs
         self.__dict__ |= about
 
+    def knows(self, source, target):
+        return source == "en" and target in self._langs
+
     def translate(self, query, to):
         if query.lang != "en" or to not in self._langs:
             raise LanguageError(f"no {query.lang}->{to}")

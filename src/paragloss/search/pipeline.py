@@ -22,7 +22,7 @@ from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.combined import known
 from paragloss.translation.word_table import OWN
-from paragloss.types import Query, Searcher, Translator
+from paragloss.types import Query, Searcher, Translator, Trusted
 
 __all__ = ["Asked", "Parts", "build", "everything", "sayable"]
 
@@ -54,8 +54,12 @@ def _words(translators: Mapping[str, Translator]) -> list[Part]:
     """Translators together, the answers of all making one clause for each word; a reader's own count for more."""
     if len(translators) < 2:
         return [Part(name) for name in translators]
-    trust = {name: 1.0 if name == DEFAULT else getattr(one, "trust", OWN) for name, one in translators.items()}
+    trust = {name: 1.0 if name == DEFAULT else _trust(one) for name, one in translators.items()}
     return [Part(MIX, inner=Fused(tuple(Term(weight, Part(name)) for name, weight in trust.items())))]
+
+
+def _trust(translator: Translator) -> float:
+    return translator.trust if isinstance(translator, Trusted) else OWN
 
 
 def sayable(parts: Parts) -> dict[str, list[str]]:
