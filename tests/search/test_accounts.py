@@ -15,8 +15,9 @@ from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged, by_scaled_score
+from paragloss.search.nested import Nested
 from paragloss.search.reranked import Reranked
-from paragloss.search.structured import Nested, Probabilistic, Synonymous, Tempered
+from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore

@@ -66,7 +66,7 @@ class Everywhere:
         if self._said is None or self._said[0] != query:  # asked for again, language by language
             others = [lang for lang in self._to if lang != query.lang]
             said = translate_many(self.translator, query, others) if others else {}
-            if self.searcher.hears:
+            if self.searcher.looks_inside:
                 said = {lang: heard(clauses, query.lang, lang) for lang, clauses in said.items()}
             own = [query] if query.lang in self._to else []
             each = own + [Query(query.id, query.text, lang, tuple(clauses)) for lang, clauses in said.items()]

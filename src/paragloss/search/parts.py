@@ -16,14 +16,16 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.errors import InputError
 from paragloss.search import merged
+from paragloss.search.clauses import CANDIDATES
 from paragloss.search.dense import Dense
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
 from paragloss.search.indexed_fields import translation, weights
 from paragloss.search.lexical import Lexical
+from paragloss.search.nested import Nested
 from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
-from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synonymous, Tempered
+from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.statistics import Statistics
 from paragloss.translation import engines, tagging, transliteration
 from paragloss.translation.chosen import Chosen

@@ -17,7 +17,7 @@ from paragloss.lab.recipes.page_fields import COLUMNS, Pages, opened
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import folder
 from paragloss.search.expanded import Expanded
-from paragloss.search.structured import Nested
+from paragloss.search.nested import Nested
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.engines import Apertium
 from paragloss.translation.expansion import Chained, Feedback
