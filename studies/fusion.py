@@ -230,7 +230,9 @@ def tabled(place: Path) -> None:
 def keep(place: Path) -> None:
     """Into the package's collected.json, which README and docs/understand/fusion.md are written from."""
     known = json.loads(collected.SHIPPED.read_text(encoding="utf-8"))
-    text = json.dumps({**known, "fusion": overview(place)}, ensure_ascii=False, indent=1)
+    measured = overview(place)
+    name = "fusion" if all("fused" in told["RR"] for told in measured.values()) else "box"
+    text = json.dumps({**known, name: measured}, ensure_ascii=False, indent=1)
     collected.SHIPPED.write_text(text + "\n", encoding="utf-8")
 
 
