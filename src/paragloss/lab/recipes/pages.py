@@ -3,8 +3,8 @@ nothing else.
 
 In any page, and in the README beside the folder, a table stands between `<!-- recipe: NAME -->` and `<!-- end -->`,
 some systems of the results page between `<!-- tasks: KIND, KIND: SYSTEM, SYSTEM -->` and `<!-- end -->`, the parts of
-a search alone and fused (studies/fusion.py) behind `<!-- fusion -->` and `<!-- box -->`; a test fails when what stands there is not what
-results.json says.
+a search alone and fused (studies/fusion.py) behind `<!-- fusion -->` and `<!-- box -->`; a test fails when what stands
+there is not what results.json says.
 """
 
 from __future__ import annotations
