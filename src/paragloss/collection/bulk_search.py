@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from paragloss.collection import opening, retrieval
+from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.processes import pool
 from paragloss.collection.state import Held
 from paragloss.errors import StoreError
@@ -27,8 +28,8 @@ _COPIED = 300_000_000
 _AHEAD = 2
 
 
-def rankings(held: Held, queries: Sequence[Query], *, workers: int, **options: Any) -> Iterator[list[Ranking]]:
-    """Rankings of one batch of queries after another; `options` are those of `answering.rank`."""
+def rankings(held: Held, queries: Sequence[Query], options: SearchOptions, *, workers: int) -> Iterator[list[Ranking]]:
+    """Rankings of one batch of queries after another."""
     worth = _WORTH + held.store.size / _COPIED
     batches, done = deque(queries[start : start + BATCH] for start in range(0, len(queries), BATCH)), 0
     started = time.perf_counter()
@@ -36,14 +37,14 @@ def rankings(held: Held, queries: Sequence[Query], *, workers: int, **options: A
         left = len(batches) * (time.perf_counter() - started) / done if done else 0.0
         if workers > 1 and left > worth:
             break
-        yield retrieval.rank(held, batches.popleft(), **options)
+        yield retrieval.rank(held, batches.popleft(), options)
         done += 1
     if batches:
         yield from _side_by_side(held, batches, workers, options)
 
 
 def _side_by_side(
-    held: Held, batches: deque[Sequence[Query]], workers: int, options: dict[str, Any]
+    held: Held, batches: deque[Sequence[Query]], workers: int, options: SearchOptions
 ) -> Iterator[list[Ranking]]:
     """This process works too. Each of the others has a copy of a folder for itself: who has it open could answer all of
     them, but one question at a time."""
@@ -61,7 +62,7 @@ def _side_by_side(
                     given.append(other.submit(_rank, batches.popleft(), options))
                     waiting.append(given[-1])
             if batches and len(waiting) < 4 * _AHEAD * workers:
-                waiting.append(_done(retrieval.rank(held, batches.popleft(), **options)))
+                waiting.append(_done(retrieval.rank(held, batches.popleft(), options)))
             elif waiting:
                 wait([waiting[0]])
             try:
@@ -89,6 +90,6 @@ def _open(location: str, default: bool) -> None:
     _held = opening.open(location, default=default)
 
 
-def _rank(queries: Sequence[Query], options: dict[str, Any]) -> list[Ranking]:
+def _rank(queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
     assert _held is not None
-    return retrieval.rank(_held, queries, **options)
+    return retrieval.rank(_held, queries, options)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from paragloss.ranking import rank
-from paragloss.types import Hit, Query, Ranking, Searcher, Where
+from paragloss.types import Account, Document, Found, Hit, Known, Query, Ranking, Searcher, Where
 
 Merge: TypeAlias = Callable[[Sequence[Ranking], int], Ranking]
 
@@ -18,11 +19,21 @@ class Merged:
         self.searchers = list(searchers)
         self._merge = merge or by_score
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         answers = [searcher.search(queries, k, where) for searcher in self.searchers]
         if not answers:
-            return [[] for _ in queries]
-        return [self._merge(rankings, k) for rankings in zip(*answers, strict=True)]
+            return [Found() for _ in queries]
+        each = list(zip(*answers, strict=True))
+        return [Found(self._merge(rankings, k), partial(_account, rankings)) for rankings in each]
+
+    def best(self, lang: str) -> float:
+        return max((searcher.best(lang) for searcher in self.searchers), default=0.0)
+
+
+def _account(rankings: Sequence[Found], document: Document, score: float, known: Known) -> Account:
+    """One of the lists has the document."""
+    accounts = (ranking.explain(document, known) for ranking in rankings)
+    return next((account.scaled(score) for account in accounts if account.score), Account(score))
 
 
 def by_score(rankings: Sequence[Ranking], k: int) -> Ranking:

@@ -114,12 +114,15 @@ class Dictionary:
         """The language it can be asked in."""
         return (self.source,)
 
-    def knows(self, term: str, lang: str) -> bool:
+    def knows(self, source: str, target: str) -> bool:
+        return (source, target) == (self.source, self.target)
+
+    def has_term(self, term: str, lang: str) -> bool:
         """Whether an analysed term is a headword."""
         return lang == self.source and ((term,) in self.senses or (term,) in self._stemmed)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        if (query.lang, to) != (self.source, self.target):
+        if not self.knows(query.lang, to):
             raise LanguageError(f"no dictionary for {query.lang}->{to}; this one is {self.source}->{self.target}")
         spans = self._plain.spans(query.text)
         wanted = {span.start for span in self._terms.spans(query.text)}  # stop words translate inside phrases only
@@ -203,6 +206,9 @@ class Glossary:
         self._path, self._read = Path(path), read
         self._seen = self._stamp()
         self._dictionary = read(self._path)
+
+    def knows(self, source: str, target: str) -> bool:
+        return self.current().knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         return self.current().translate(query, to)
