@@ -100,7 +100,7 @@ def test_the_best_that_a_document_of_each_language_can_score(pipeline, best):
 
 def test_what_may_be_said():
     fields = ["title=1", "text=1"]
-    searched = ["tempered|psq|synonyms|nested|each", "candidates=200", "score|scaled|turns", *fields]
+    searched = ["tempered|psq|synonyms|nested|each", "candidates=200", *fields]
     parts = collection({"e5": Sentences()}, {"dict": Into("fr")}, {"knrm": None}, choosers={"pairs": None})
     assert sayable(parts) == {
         "bm25": fields,

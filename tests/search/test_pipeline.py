@@ -258,10 +258,8 @@ def test_what_a_fusion_trusts_each_with(engine):
     assert "weights=[1.0, 2.0]" in engine.explain(lang="en", to=["fr"], pipeline="mix(dict+2*table)")
 
 
-def test_languages_are_merged_as_said(engine):
-    for merge in ("score", "scaled", "turns"):
-        both = found(engine, f"dict:merge={merge}", "river", to=None)
-        assert set(both) == {"rive", "river-en"}
+def test_languages_are_merged(engine):
+    assert set(found(engine, "dict", "river", to=None)) == {"rive", "river-en"}
 
 
 def test_machine_translation_is_named_or_the_collection_s_own(engine):
@@ -323,7 +321,7 @@ def test_without_a_pipeline_everything_that_knows_the_language_is_fused(engine):
 def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(engine):
     text = engine.explain("bank river", lang="en", to=["fr"], pipeline="dict:nested|feedback")
     assert text == (
-        "Merged(merge=by_score)\n"
+        "Merged()\n"
         "  searchers: Translated(to='fr')\n"
         "    searcher: Expanded(depth=10, terms=10, alpha=1.0, beta=0.3)\n"
         "      searcher: Nested(weights={title: 1, text: 1, headings: 0.5, strong: 0.1, url: 0.1}, number=200, "

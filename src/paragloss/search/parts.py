@@ -15,7 +15,6 @@ from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.errors import InputError
-from paragloss.search import merged
 from paragloss.search.dense import Dense
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
@@ -131,11 +130,6 @@ def clauses(
         return Lexical(store, statistics, weights=wanted, proportional=True)
     kind = {"tempered": Tempered, "psq": Probabilistic, "synonyms": Synonymous, "nested": Nested}[match]
     return kind(store, statistics, weights=wanted, candidates=candidates, proportional=True)
-
-
-def merging(*, merge: Literal["score", "scaled", "turns"] = "score") -> merged.Merge:
-    """How rankings of several languages become one."""
-    return {"score": merged.by_score, "scaled": merged.by_scaled_score, "turns": merged.in_turns}[merge]
 
 
 # Translators
