@@ -21,7 +21,7 @@ from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.translation.combined import Combined
-from paragloss.types import Alternative, Document, Hit, Query, Record, Translation
+from paragloss.types import Alternative, Document, Query, Record, Translation
 
 A = Document("a", "pain rouge", "fr")
 ASKING = Asking(Query("q", "red bread", "en"), A, 5)

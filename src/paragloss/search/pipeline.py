@@ -1,5 +1,5 @@
 """From a pipeline's text to nested searchers: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find,
-`wordnet|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`'; docs/pipelines.md
+`feedback|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`'; docs/pipelines.md
 explains both.
 """
 
