@@ -208,23 +208,6 @@ def test_parallel_texts_choose_what_is_meant(tmp_path):
             found(small, "dict|pairs:two")
 
 
-def test_parts_of_speech_choose_translations_and_make_phrases(tmp_path):
-    pytest.importorskip("HanTa", reason="a tagger: paragloss[tagger]")
-    dictionary(
-        tmp_path / "dict", ("light", "lumière", "n"), ("light", "léger", "adj"), ("red", "rouge"), ("coat", "manteau")
-    )
-    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
-        small.index([Document("1", "un manteau léger", "fr"), Document("2", "la lumière rouge", "fr")])
-        said = small.explain("a light coat", lang="en", pipeline="dict:pos")
-        assert "light (1): léger 1.00" in said
-        assert "light (1): lumière 1.00" in small.explain("red light", lang="en", pipeline="dict:pos")
-        assert found(small, "dict|together:phrases", "light coat") == ["1"]
-        # In "the light and the coat" no phrase has both: nothing is chosen.
-        assert set(found(small, "dict|together:phrases", "the light and the coat")) == {"1", "2"}
-        with pytest.raises(LanguageError, match=r"no tagger for 'fr'; there is one for en, de, nl"):
-            small.search("manteau", lang="fr", pipeline="dict:pos")
-
-
 def test_a_translated_query_can_be_asked_of_an_encoder_or_of_a_group(engine):
     assert found(engine, "dict|bm25", "river") == ["rive"]
     assert found(engine, "dict|(bm25+cr5)", "river")[0] == "rive"

@@ -24,7 +24,7 @@ from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synonymous, Tempered
 from paragloss.statistics import Statistics
-from paragloss.translation import engines, tagging, transliteration
+from paragloss.translation import engines, transliteration
 from paragloss.translation.chosen import Chosen
 from paragloss.translation.combined import Combined
 from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
@@ -143,17 +143,14 @@ def chosen(
     seed: int = 0,
     exact: bool = False,
     carry: bool = False,
-    pos: bool = False,
 ) -> Translator:
     """A translator of the collection. A dictionary looks words up as they are written (`exact`), not by their stems
-    too, writes those it lacks in the target's script (`carry`), and keeps translations of a word's own part of speech
-    (`pos`)."""
+    too, and writes those it lacks in the target's script (`carry`)."""
     translator = asked.parts.translators[name]
-    if exact or carry or pos:
+    if exact or carry:
         if not isinstance(translator, Dictionary):
-            raise InputError(f"{name} is no dictionary: exact, carry and pos are for dictionaries")
-        tag = tagging.tagger(asked.source) if pos else None
-        translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None, tag=tag)
+            raise InputError(f"{name} is no dictionary: exact and carry are for dictionaries")
+        translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None)
     plain = (choose, top) == ("every", 0)
     return translator if plain else Chosen(translator, choose, top=top, seed=seed)
 
@@ -212,21 +209,15 @@ def after(
     return Expanded(searcher, parts.documents, parts.idf, depth=depth, terms=terms, alpha=alpha, beta=beta)
 
 
-def together(
-    asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000, phrases: bool = False
-) -> Translator:
-    """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents; with
-    `phrases`, neighbours in a phrase that parts of speech make."""
+def together(asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000) -> Translator:
+    """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents."""
 
     def counted(lang: str) -> Cooccurrence:
         texts = islice(_texts(asked.parts, lang), documents)
         make = partial(Cooccurrence.build, texts, lang, window=window)
         return asked.parts.remembered(("together", lang, window, documents), make)
 
-    if not phrases:
-        return Disambiguated(translator, counted)
-    tag = tagging.tagger(asked.source)
-    return Disambiguated(translator, counted, phrases=lambda query: tagging.phrases(query.text, asked.source, tag))
+    return Disambiguated(translator, counted)
 
 
 def witnessed(asked: Asked, translator: Translator, name: str, *, one: bool = False) -> Translator:
