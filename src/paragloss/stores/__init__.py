@@ -114,7 +114,7 @@ def create_store(
     placement: Placement | None = None,
 ) -> AnyStore:
     """Start an empty collection. `dense` maps the names of dense vectors to their dimensions; of those in `several` a
-    document may have any number, and `precision` says how finely some are kept (float32, float16, int8, binary);
+    document may have any number, and `precision` says how finely some are kept (float32, float16, int8);
     `placement` is for servers."""
     kept: dict[str, Any] = {"dense": dense, "sparse": sparse, "several": several, "precision": precision}
     if _is_url(location):

@@ -31,13 +31,10 @@ MOST_TIES = 10_000
 #: 100 it was 0.99 and 0.86.
 BREADTH, BREADTH_FILTERED = 256, 512
 
-#: How finely dense vectors can be kept. int8 and binary search coarse copies and score what they find by the whole.
-#: Binary has two bits a number, and the query eight: of 48,519 passages' ten nearest .97 are found, with one bit .27.
-PRECISIONS = ("float32", "float16", "int8", "binary")
-#: How many times as many candidates a search through coarse copies looks at again.
-OVERSAMPLING = {"int8": 2.0, "binary": 20.0}
-#: And a search that walks a graph by coarse copies of vectors that are kept whole.
-WALKED = 2.0
+#: How finely dense vectors can be kept. int8 searches coarse copies and scores what it finds by the whole.
+PRECISIONS = ("float32", "float16", "int8")
+#: How many times as many candidates a search through coarse copies, or a graph walked by them, looks at again.
+OVERSAMPLING = 2.0
 #: Reading the fields of so many documents takes some milliseconds: with more they are indexed, so many keys of a
 #: collection at most. An index takes ten files and five megabytes.
 SCANNED, INDEXED = 1000, 24

@@ -365,8 +365,7 @@ class ClusterStore(KeptVectors):
         if matching is None:
             return [[] for _ in queries]
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""))
-        coarse = models.QuantizationSearchParams(rescore=True, oversampling=again) if again else None
+        coarse = models.QuantizationSearchParams(rescore=True, oversampling=_points.OVERSAMPLING)
         params = models.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
 
         def fetch(which: list[int], limit: int) -> list[Ranking]:
@@ -441,18 +440,8 @@ def _params(shape: Shape, name: str, *, on_disk: bool = False) -> dict[str, Any]
     """How the server keeps a dense vector. Coarse copies stay in memory, what they stand for on disk."""
     from qdrant_client import models
 
-    coarse = {
-        "int8": models.ScalarQuantization(
-            scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
-        ),
-        "binary": models.BinaryQuantization(
-            binary=models.BinaryQuantizationConfig(
-                always_ram=True,
-                encoding=models.BinaryQuantizationEncoding.TWO_BITS,
-                query_encoding=models.BinaryQuantizationQueryEncoding.SCALAR8BITS,
-            )
-        ),
-    }.get(shape.precision.get(name, ""))
+    int8 = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
+    coarse = models.ScalarQuantization(scalar=int8) if shape.precision.get(name) == "int8" else None
     best = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
     half = models.Datatype.FLOAT16 if shape.precision.get(name) == "float16" else None
     kept = {"size": shape.dense[name], "distance": models.Distance.DOT, "on_disk": True if coarse or on_disk else None}

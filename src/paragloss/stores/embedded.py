@@ -295,8 +295,7 @@ class EmbeddedStore(KeptVectors):
         """`exact` compares with every document instead of walking the graph."""
         queries = _points.asked(self._shape, name, vectors)
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""), _points.WALKED)
-        coarse = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=again)
+        coarse = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_points.OVERSAMPLING)
         params = edge.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
         return self._search([edge.Query.Nearest(row, using=name) for row in queries], k, where, params)
 
@@ -626,22 +625,15 @@ def _config(shape: Shape, *, walked: bool = False) -> Any:
 def _params(shape: Shape, name: str, *, walked: bool = False) -> Any:
     """How the engine keeps a dense vector. Coarse copies stay in memory, what they stand for on disk; those by which a
     graph is `walked` are there beside whole ones."""
-    kinds: dict[str, Any] = {
-        "int8": edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True),
-        "binary": edge.BinaryQuantizationConfig(
-            always_ram=True,
-            encoding=edge.BinaryQuantizationEncoding.TwoBits,
-            query_encoding=edge.BinaryQuantizationQueryEncoding.Scalar8Bits,
-        ),
-    }
-    coarse = kinds.get(shape.precision.get(name, ""))
+    int8 = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True)
+    coarse = shape.precision.get(name) == "int8"
     return edge.EdgeVectorParams(
         size=shape.dense[name],
         distance=edge.Distance.Dot,
         on_disk=True if coarse else None,
         multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if name in shape.several else None,
         datatype=edge.VectorStorageDatatype.Float16 if shape.precision.get(name) == "float16" else None,
-        quantization_config=coarse or (kinds["int8"] if walked else None),
+        quantization_config=int8 if coarse or walked else None,
     )
 
 
