@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -101,22 +101,6 @@ class ClusterStore(KeptVectors):
             return bool(cls(client, _meant(client, name), Shape({}, ()), f"{url}/{name}")._blobs.exist())
         finally:
             client.close()
-
-    @classmethod
-    def point_alias(cls, url: str, alias: str, name: str, *, timeout: int = 60) -> str:
-        """Let an alias mean a collection, in one step; what it meant before, or "". Whoever has that open goes on with
-        it."""
-        from qdrant_client import models
-
-        with closing(cls.open(url, name, timeout=timeout)) as store:
-            client, before = store._client, _meant(store._client, _points.named(alias, "alias"))
-            if before == alias and store._ask(client.collection_exists, alias):
-                raise StoreError(f"{url}/{alias} is a collection itself: choose another name for the alias")
-            created = models.CreateAlias(collection_name=store._name, alias_name=alias)
-            gone = [models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))]
-            changes = [*(gone if before != alias else []), models.CreateAliasOperation(create_alias=created)]
-            store._ask(client.update_collection_aliases, change_aliases_operations=changes)
-            return "" if before == alias else before
 
     @classmethod
     def discard(cls, url: str, name: str, *, timeout: int = 60) -> None:
