@@ -42,7 +42,7 @@ class ClusterStore(KeptVectors):
         self._shape = shape
         self._where = where
         self._indexed = {"lang", "flags"}
-        self._names = Names(self._ids, key=lambda point: point.id)
+        self._names = Names(self._ids)
         self._blobs = Blobs(client, f"{name}--blobs", self._ask, self._write)
         self._fence = Fence(client, name, self._ask, where)
 
@@ -373,7 +373,7 @@ class ClusterStore(KeptVectors):
         """The engine's filter; None when nothing can match."""
         from qdrant_client import models
 
-        groups = _points.conditions(where, self._indexed if self._shape.flagged else None)
+        groups = _points.conditions(where, self._indexed)
         if groups is None:
             return None
         without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
