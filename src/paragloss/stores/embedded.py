@@ -21,7 +21,7 @@ import uuid
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 import qdrant_edge as edge
 
-from paragloss.errors import StoreError
+from paragloss.errors import ClosedError, StoreError
 from paragloss.ranking import rank
 from paragloss.stores import _files, _points, _snapshots
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._guards import ROOM, TOGETHER, enough_room, loaded, survives, told
+from paragloss.stores._guards import TOGETHER, enough_room, loaded, survives, told
 from paragloss.stores._point_ids import Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.stores._recent import Packed, Recent
@@ -362,23 +362,6 @@ class EmbeddedStore(KeptVectors):
         others = sorted((name, count) for name, count in list(self._changes.items()) if name != blob)
         return self.published_version(blob), json.dumps(others)
 
-    @property
-    def size(self) -> int:
-        return _snapshots.size(self.path)
-
-    @contextmanager
-    def copies(self, number: int) -> Iterator[list[str]]:
-        made: list[Path] = []
-        try:
-            if not self._read_only and shutil.disk_usage(self.path).free > ROOM + 2 * number * self.size:
-                with self._turn, told(f"{self.path} could not be copied"):
-                    self._open.flush()
-                    made += [_snapshots.copied(self.path) for _ in range(number)]
-            yield [str(path) for path in made]
-        finally:
-            for path in made:
-                shutil.rmtree(path, ignore_errors=True)
-
     def optimize(self) -> None:
         """Build the graphs that dense searches walk, with coarse copies of the vectors to walk by, which takes half the
         time. Searches and writes go on meanwhile.
@@ -390,7 +373,7 @@ class EmbeddedStore(KeptVectors):
         with self._building:
             try:
                 with self._writing:
-                    enough_room(self.path, more=2 * self.size)
+                    enough_room(self.path, more=2 * _snapshots.size(self.path))
                     shape, self._since = self._shape, set()
                     with told(f"{self.path} could not be copied"):
                         with self._turn:
@@ -465,7 +448,7 @@ class EmbeddedStore(KeptVectors):
     @property
     def _open(self) -> Any:
         if self._shard is None:
-            raise StoreError(f"{self.path} has been closed: open it again")
+            raise ClosedError(f"{self.path} has been closed: open it again")
         return self._shard
 
     def _ask(self, method: str, *args: Any) -> Any:
