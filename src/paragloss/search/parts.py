@@ -226,15 +226,21 @@ def after(
 
 
 def together(
-    asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000, phrases: bool = False
+    asked: Asked,
+    translator: Translator,
+    *,
+    window: int = 20,
+    documents: int = 20_000,
+    phrases: bool = False,
+    by_length: bool = False,
 ) -> Translator:
     """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents; with
-    `phrases`, neighbours in a phrase that parts of speech make."""
+    `phrases`, neighbours in a phrase that parts of speech make; with `by_length`, chance as in the thesis."""
 
     def counted(lang: str) -> Cooccurrence:
         texts = islice(_texts(asked.parts, lang), documents)
-        make = partial(Cooccurrence.build, texts, lang, window=window)
-        return asked.parts.remembered(("together", lang, window, documents), make)
+        make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
+        return asked.parts.remembered(("together", lang, window, documents, by_length), make)
 
     if not phrases:
         return Disambiguated(translator, counted)
