@@ -6,9 +6,10 @@
 FOLDERS are below src/paragloss. A fault is another comparison, sign, constant or truth, `and` for `or`, a term left
 out, two arguments or sides swapped, a matrix not turned, the other axis or end, least for most, a condition turned
 round, a statement or setting left out; messages, annotations, docstrings and assertions are left alone. First every
-test is run once with a tracer, and --map keeps which functions it calls and how long it takes. A fault is then tried, in a
-process forked from one that has imported the libraries but none of our code, with the tests that call its function,
-the quickest first. Survivors are printed with their line, to be looked at; --again tries those of such a list once more.
+test is run once with a tracer, and --map keeps which functions it calls and how long it takes. A fault is then tried,
+in a process forked from one that has imported the libraries but none of our code, with the tests that call its
+function, the quickest first. Survivors are printed with their line, to be looked at; --again tries those of such a list
+once more.
 """
 
 from __future__ import annotations
@@ -195,8 +196,8 @@ class Tracing:
     """Notes which of our functions each test calls, and how long it takes."""
 
     def __init__(self) -> None:
-        self.met: set[tuple[str, int]] = set()
-        self.lines: dict[str, list[tuple[str, int]]] = {}
+        self.met: set[tuple[str, str]] = set()
+        self.calls: dict[str, list[tuple[str, str]]] = {}
         self.seconds: dict[str, float] = {}
 
     @pytest.hookimpl(hookwrapper=True)
@@ -206,11 +207,11 @@ class Tracing:
         yield
         sys.settrace(None)
         self.seconds[item.nodeid] = round(time.process_time() - started, 2)
-        self.lines[item.nodeid] = sorted((str(Path(file).relative_to(HOME)), line) for file, line in self.met)
+        self.calls[item.nodeid] = sorted((str(Path(file).relative_to(HOME)), name) for file, name in self.met)
 
     def _called(self, frame: Any, event: str, _: Any) -> None:
         if frame.f_code.co_filename.startswith(str(HOME)):
-            self.met.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+            self.met.add((frame.f_code.co_filename, frame.f_code.co_qualname))
 
 
 def traced(tests: list[str], path: Path) -> None:
@@ -218,12 +219,12 @@ def traced(tests: list[str], path: Path) -> None:
     if child == 0:
         tracing = Tracing()
         pytest.main([*CHOSEN, *tests], plugins=[tracing])
-        path.write_text(json.dumps({"cov": tracing.lines, "dur": tracing.seconds}))
+        path.write_text(json.dumps({"calls": tracing.calls, "seconds": tracing.seconds}))
         os._exit(0)
     os.waitpid(child, 0)
 
 
-def tests_of(path: Path, line: int, met: dict[str, dict[str, set[int]]], seconds: dict[str, float]) -> list[str]:
+def tests_of(path: Path, line: int, met: dict[str, dict[str, set[str]]], seconds: dict[str, float]) -> list[str]:
     """The tests that call the function around the line, or where none does (a constant of the module), those that call
     the module or name it, the quickest first."""
     name = str(path.relative_to(HOME))
@@ -234,11 +235,18 @@ def tests_of(path: Path, line: int, met: dict[str, dict[str, set[int]]], seconds
     return sorted(found, key=lambda test: seconds[test])
 
 
-def _function(path: Path, line: int) -> int:
-    """Where the innermost function around a line begins."""
-    functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
-    starts = {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node.end_lineno or 0 for node in functions}
-    return max((start for start, end in starts.items() if start <= line <= end), default=0)
+def _function(path: Path, line: int) -> str:
+    """The innermost function around a line, with the classes and functions it stands in."""
+    around: list[str] = []
+    body: list[ast.stmt] = ast.parse(path.read_text()).body
+    while inside := [n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and _holds(n, line)]:
+        around += [inside[0].name, *(["<locals>"] if isinstance(inside[0], ast.FunctionDef) else [])]
+        body = inside[0].body
+    return ".".join(around).removesuffix(".<locals>")
+
+
+def _holds(node: ast.FunctionDef | ast.ClassDef, line: int) -> bool:
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)]) <= line <= (node.end_lineno or 0)
 
 
 def noticed(path: Path, source: str, tests: list[str], limit: float) -> bool:
@@ -274,10 +282,10 @@ def main() -> None:
     if not options.map.exists():
         traced(options.tests, options.map)
     kept = json.loads(options.map.read_text())
-    met: dict[str, dict[str, set[int]]] = {test: {} for test in kept["cov"]}
-    for test, calls in kept["cov"].items():
-        for file, start in calls:
-            met[test].setdefault(file, set()).add(start)
+    met: dict[str, dict[str, set[str]]] = {test: {} for test in kept["calls"]}
+    for test, calls in kept["calls"].items():
+        for file, function in calls:
+            met[test].setdefault(file, set()).add(function)
     files = sorted(path for folder in options.folders for path in (HOME / folder).rglob("*.py"))
     every = [(path, n) for path in files for n in range(len(faults(ast.parse(path.read_text()))))]
     if options.again:
@@ -289,9 +297,9 @@ def main() -> None:
         if time.monotonic() > until:
             break
         source, said, line = planted(path.read_text(), number)
-        tests = tests_of(path, line, met, kept["dur"])
+        tests = tests_of(path, line, met, kept["seconds"])
         tried += 1
-        if not noticed(path, source, tests, LIMIT + 3 * sum(kept["dur"][test] for test in tests)):
+        if not noticed(path, source, tests, LIMIT + 3 * sum(kept["seconds"][test] for test in tests)):
             survived += 1
             print(f"{path.relative_to(HOME)} {said}", flush=True)
     print(f"{len(every)} faults, {tried} tried, {tried - survived} noticed")
