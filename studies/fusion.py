@@ -233,7 +233,7 @@ def tabled(place: Path) -> None:
 
 
 def keep(place: Path) -> None:
-    """Into the package's collected.json, which README and docs/fusion.md are written from."""
+    """Into the package's collected.json, which README and docs/understand/fusion.md are written from."""
     known = json.loads(collected.SHIPPED.read_text(encoding="utf-8"))
     text = json.dumps({**known, "fusion": overview(place)}, ensure_ascii=False, indent=1)
     collected.SHIPPED.write_text(text + "\n", encoding="utf-8")

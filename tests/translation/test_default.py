@@ -275,7 +275,7 @@ def test_it_can_be_had_as_a_table_and_learned_on_from(model, tmp_path):
 
 
 def test_the_shipped_model_opens_and_the_model_card_s_code_runs():
-    card = (Path(__file__).parents[2] / "docs" / "model.md").read_text(encoding="utf-8")
+    card = (Path(__file__).parents[2] / "docs" / "understand" / "model.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     exec(compile(code, "model.md", "exec"), {})
     assert default.open() is default.open()

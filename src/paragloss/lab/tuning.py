@@ -1,7 +1,8 @@
 """Which weights do judgments ask for? The parts of a fusion are asked once, then weighed in many ways.
 
-Without judgments the weights are those of docs/fusion.md. Weights found here are measured on queries they were not
-chosen by: half of the queries choose, the other half measures, and the other way round; all choose those handed out.
+Without judgments the weights are those of docs/understand/fusion.md. Weights found here are measured on queries they
+were not chosen by: half of the queries choose, the other half measures, and the other way round; all choose those
+handed out.
 """
 
 from __future__ import annotations

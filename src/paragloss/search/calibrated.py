@@ -2,7 +2,8 @@
 
 Each part's scores become shares of what is possible, query by query and language by language; what one part finds the
 others score too; parts that look at words and parts that look at meaning are two kinds of evidence; languages meet by
-how sure each is of its own documents. docs/fusion.md derives it. Knows nothing of what the parts are made of.
+how sure each is of its own documents. docs/understand/fusion.md derives it. Knows nothing of what the parts are made
+of.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from paragloss.types import Hit, Polyglot, Query, Ranking, Scorer, Searcher, Whe
 
 #: What a part says when it is asked: for each query a ranking of each language.
 Found: TypeAlias = Callable[[], list[list[Ranking]]]
-#: How fast a language's belief falls below its best document; chosen on held-out passages (docs/fusion.md).
+#: How fast a language's belief falls below its best document; chosen on held-out passages (docs/understand/fusion.md).
 SHARPNESS = 80.0
 #: How many hits of each part are looked at in each language.
 DEPTH = 100

@@ -1,7 +1,8 @@
 """Where a document's score came from: every searcher accounts for what it gave, and the accounts sum to the score.
 
 Words account for themselves exactly (`met`), wrappers pass on what they made of their inner searchers' scores, and
-`nearness` accounts for vectors and rerankers. docs/why.md derives it. Knows nothing of how an account is shown.
+`nearness` accounts for vectors and rerankers. docs/understand/why.md derives it. Knows nothing of how an account is
+shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From a pipeline's text to nested searchers: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find,
-`wordnet|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`'; docs/pipelines.md
-explains both.
+`wordnet|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`';
+docs/look-up/pipelines.md explains both.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]
 DEFAULT = "default"
 #: What meaning counts beside words, and what vectors of bags of words do beside a translator, whose words they repeat.
 #: And what words as they stand do there: English words are rare in French pages, so they weigh too much.
-#: All measured on held-out passages and pages, docs/fusion.md.
+#: All measured on held-out passages and pages, docs/understand/fusion.md.
 MEANING, REPEATING, STANDING = 0.75, 0.15, 0.5
 
 

@@ -421,7 +421,8 @@ class Synonymous(_OneTerm):
 
 class Tempered(Synonymous):
     """Likelier alternatives count more, and so do rarer ones; the best that the collection holds counts whole. A word's
-    probabilities are those of other texts: what is unlikely there may be the only sense here. docs/model.md."""
+    probabilities are those of other texts: what is unlikely there may be the only sense here.
+    docs/understand/model.md."""
 
     power, rarer = POWER, RARER
 

@@ -56,7 +56,7 @@ class Dictionary:
     """
 
     #: What it counts beside the model in the box. A dictionary knows rare words and does not say how likely a sense is:
-    #: counting as much as a table of one's own it costs questions what it brings keywords (docs/log.md).
+    #: counting as much as a table of one's own it costs questions what it brings keywords (docs/understand/log.md).
     trust = 1.5
 
     def __init__(

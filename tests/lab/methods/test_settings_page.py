@@ -1,6 +1,7 @@
-"""docs/settings.md says of every setting what it does, takes and is by default: a default that changes, changes there.
+"""docs/look-up/settings.md says of every setting what it does, takes and is by default: a default that changes, changes
+there.
 
-`python tests/models/test_settings_page.py > docs/settings.md` writes the page.
+`python tests/models/test_settings_page.py > docs/look-up/settings.md` writes the page.
 """
 
 import inspect
@@ -15,7 +16,7 @@ from paragloss.lab.settings import expected
 from paragloss.methods import method as module_of
 from paragloss.methods import methods
 
-PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
+PAGE = Path(__file__).parents[3] / "docs" / "look-up" / "settings.md"
 HEAD = """# Settings of every method
 
 The flags of `paragloss train METHOD`, `paragloss tune METHOD` and of `train cr5 --add-language`; from Python they are

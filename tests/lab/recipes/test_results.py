@@ -65,18 +65,22 @@ def test_cells_become_tasks_costs_and_corrected_comparisons(measured):
 def test_the_pages_say_what_the_results_say(measured, tmp_path):
     found = collecting.collect(measured[0])
     docs = tmp_path / "docs"
-    (docs / "papers").mkdir(parents=True)
-    (docs / "papers" / "one.md").write_text("# One\n<!-- recipe: cr5-table-1 -->\nold\n<!-- end -->\nend\n")
+    (docs / "understand" / "papers").mkdir(parents=True)
+    (docs / "understand" / "papers" / "one.md").write_text(
+        "# One\n<!-- recipe: cr5-table-1 -->\nold\n<!-- end -->\nend\n"
+    )
     pages.write(found, docs)
-    told = (docs / "results.md").read_text(encoding="utf-8")
+    told = (docs / "understand" / "results.md").read_text(encoding="utf-8")
     assert "| Cr5 | .708 ± .042 | .708 |" in told
     assert "fast" in pages.findings(found)[0]
-    assert "<svg" in (docs / "results.html").read_text(encoding="utf-8")
+    assert "<svg" in (docs / "understand" / "results.html").read_text(encoding="utf-8")
     assert "http://" not in re.sub(
-        r"http://www\.w3\.org|http://purl|http://creativecommons", "", (docs / "results.html").read_text()
+        r"http://www\.w3\.org|http://purl|http://creativecommons",
+        "",
+        (docs / "understand" / "results.html").read_text(),
     )
-    assert "has not been run to its end here" in (docs / "papers" / "one.md").read_text()
-    assert "old" not in (docs / "papers" / "one.md").read_text()
+    assert "has not been run to its end here" in (docs / "understand" / "papers" / "one.md").read_text()
+    assert "old" not in (docs / "understand" / "papers" / "one.md").read_text()
 
 
 def test_a_page_sets_some_systems_side_by_side(measured):
@@ -222,7 +226,9 @@ PAGES = pages.with_figures(ROOT / "docs")
 
 @SHIPPED
 def test_the_page_of_results_says_what_results_json_says():
-    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == pages.markdown(collecting.shipped())
+    assert (ROOT / "docs" / "understand" / "results.md").read_text(encoding="utf-8") == pages.markdown(
+        collecting.shipped()
+    )
 
 
 @SHIPPED
@@ -248,7 +254,7 @@ COMMAND = re.compile(r"`[^`]*(paragloss [a-z]+|(studies|benchmarks)/\w+\.py|make
     "page", [page for page in PAGES if page.name not in ("log.md", "settings.md")], ids=lambda page: page.name
 )
 def test_every_figure_has_its_command_beside_it(page):
-    """Under the same heading. docs/log.md also tells of scripts that are gone; settings are no figures."""
+    """Under the same heading. docs/understand/log.md also tells of scripts that are gone; settings are no figures."""
     sections = re.split(r"(?m)^(?=#{1,4} )", page.read_text(encoding="utf-8"))
     told = [part for part in sections if FIGURE.search(part) and not part.startswith("## Settings")]
     alone = [part.splitlines()[0] for part in told if not COMMAND.search(part)]

@@ -1,7 +1,8 @@
 """K-NRM: rerank documents by soft matches between the words of a query and of a document, in one language or two.
 
 Xiong, Dai, Callan, Liu and Power, SIGIR 2017; across languages: Qing Liu, "A Neural Approach to Cross-Lingual
-Information Retrieval", CMU 2018. What we do otherwise is in docs/papers/knrm.md. Training takes torch, scoring numpy.
+Information Retrieval", CMU 2018. What we do otherwise is in docs/understand/papers/knrm.md. Training takes torch,
+scoring numpy.
 """
 
 from __future__ import annotations

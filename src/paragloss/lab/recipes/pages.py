@@ -1,4 +1,5 @@
-"""docs/results.md, docs/results.html and the tables in other pages, written from results.json and nothing else.
+"""docs/understand/results.md, docs/understand/results.html and the tables in other pages, written from results.json and
+nothing else.
 
 In any page, and in the README beside the folder, a table stands between `<!-- recipe: NAME -->` and `<!-- end -->`,
 some systems of the results page between `<!-- tasks: KIND, KIND: SYSTEM, SYSTEM -->` and `<!-- end -->`, the parts of
@@ -36,7 +37,7 @@ _CLAIMED = (
 
 def write(results: Mapping[str, Any], docs: Path) -> list[Path]:
     """All that is made from results; which files."""
-    written = [docs / "results.md", docs / "results.html"]
+    written = [docs / "understand" / "results.md", docs / "understand" / "results.html"]
     written[0].write_text(markdown(results), encoding="utf-8")
     written[1].write_text(webpage.page(results, markdown(results)), encoding="utf-8")
     for path in with_figures(docs):
@@ -50,7 +51,7 @@ def write(results: Mapping[str, Any], docs: Path) -> list[Path]:
 
 def with_figures(docs: Path) -> list[Path]:
     """The pages that may have tables of ours in them."""
-    written = [docs.parent / "README.md", *docs.glob("*.md"), *(docs / "papers").glob("*.md")]
+    written = [docs.parent / "README.md", *docs.rglob("*.md")]
     return sorted(path for path in written if path.is_file() and path.name != "results.md")
 
 
@@ -103,7 +104,7 @@ def markdown(results: Mapping[str, Any]) -> str:
     lines += ["## Cost", "", *_costs(results["costs"]), ""]
     lines += ["## The papers' tables", ""]
     for name, measured in results["tables"].items():
-        lines += [f"- [{measured['title']}](recipes.md), `paragloss recipes {name}`:"]
+        lines += [f"- [{measured['title']}](../do/recipes.md), `paragloss recipes {name}`:"]
         lines += [f"  - {line}" for line in measured["verdict"].splitlines()]
     return "\n".join(lines).rstrip() + "\n"
 

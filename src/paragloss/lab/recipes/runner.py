@@ -68,7 +68,7 @@ def run(
     if lacking := missing(module):
         raise InputError(
             f"{name} reads {', '.join(lacking)} under {folder()}, which is not there: "
-            "set PARAGLOSS_DATA (docs/recipes.md says where the sets come from)"
+            "set PARAGLOSS_DATA (docs/do/recipes.md says where the sets come from)"
         )
     drawn = tuple(seeds if seeds is not None else (0,) if smoke else getattr(module, "SEEDS", (0, 1, 2)))
     cells = out / "cells"

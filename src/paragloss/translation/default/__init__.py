@@ -1,4 +1,4 @@
-"""The model in the box: translations between some forty languages, learned from open data (docs/model.md).
+"""The model in the box: translations between some forty languages, learned from open data (docs/understand/model.md).
 
 The code is Apache-2.0 like the rest; what lies in `data` is CC BY-SA 4.0, with attributions in data/NOTICE.
 """
