@@ -24,6 +24,7 @@ import json
 import os
 import random
 import resource
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -257,7 +258,12 @@ def noticed(path: Path, source: str, tests: list[str], limit: float) -> bool:
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             failed = pytest.main(["-x", *CHOSEN, *tests]) not in (pytest.ExitCode.OK, 5) if tests else False
         os._exit(1 if failed else 0)
-    return os.waitpid(child, 0)[1] != 0
+    until = time.monotonic() + 10 * limit  # one that waits for nothing uses no processor
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > until:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.05)
+    return ended[1] != 0
 
 
 def main() -> None:
