@@ -121,7 +121,7 @@ def test_what_may_be_said():
         "mix(a+b)": ["most=20", *searched],
         "feedback|a": ["depth=20", "terms=5", "beta=0.3"],
         "a|feedback": ["depth=10", "terms=10", "alpha=1.0", "beta=0.3"],
-        "a|together": ["window=20", "documents=20000"],
+        "a|together": ["window=20", "documents=20000", "by_length"],
         "a|pairs": ["one"],
         "rrf(a+b)": ["constant=60", "depth=200"],
         "sum(a+b)": ["depth=200"],
