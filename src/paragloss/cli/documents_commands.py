@@ -37,7 +37,7 @@ def index(
         bool, typer.Option("--no-meaning", help="Leave out the encoder that comes with Paragloss, for good.")
     ] = False,
     vectors: Annotated[
-        str, typer.Option(help="How finely a pretrained model's are kept: float32, float16, int8 or binary.")
+        str, typer.Option(help="How finely a pretrained model's are kept: float32, float16 or int8.")
     ] = "float32",
     lang: Annotated[str, typer.Option(help="The language of documents that don't say theirs.")] = "",
     machine: Annotated[

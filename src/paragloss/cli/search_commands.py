@@ -89,7 +89,6 @@ def translate(
     by: Annotated[
         str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")
     ] = "",
-    pos: Annotated[bool, typer.Option("--pos", help="A dictionary's translations of a word's part of speech.")] = False,
     parallel: Annotated[str, typer.Option(help="Parallel texts to choose by, as `train parallel` keeps them.")] = "",
     one: Annotated[bool, typer.Option("--one", help="Only what parallel texts say most of.")] = False,
     as_json: AsJson = False,
@@ -101,7 +100,7 @@ def translate(
     from paragloss.translation.parallel_texts import Parallel, Witnessed
 
     source, target = normalise(lang), normalise(to)
-    words = translator(by, source, target, pos=pos) if by else Reader()
+    words = translator(by, source, target) if by else Reader()
     if parallel:
         words = Witnessed(words, Parallel.load(parallel), one=one)
     clauses = words.translate(Query("", query, source), target)

@@ -52,7 +52,7 @@ class CollectionOptions:
     """How a collection is made. It is searched with the default model, unless that is to be left out of it, and with
     some trained models, which are copied into it. By `meaning` it is searched where the default model is, unless one of
     the models is a pretrained encoder; PARAGLOSS_MEANING=0 leaves it out of every new collection. `precision` says how
-    finely the vectors of pretrained encoders are kept: float32, float16, int8 or binary. `machine` is the translation
+    finely the vectors of pretrained encoders are kept: float32, float16 or int8. `machine` is the translation
     engine that `mt` in a pipeline means; with `translate_to` it also translates documents into that language.
     `placement` says how a server spreads it."""
 

@@ -1,5 +1,5 @@
 """From a pipeline's text to nested searchers: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find,
-`wordnet|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`';
+`feedback|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`';
 docs/look-up/pipelines.md explains both.
 """
 
@@ -14,7 +14,7 @@ from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated
 from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse, written
 from paragloss.search.indexed_fields import FIELDS, named, translation
-from paragloss.search.merged import Merge, Merged, by_score
+from paragloss.search.merged import Merged
 from paragloss.search.options import shown
 from paragloss.search.parts import Asked, Parts
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
@@ -65,7 +65,7 @@ def _trust(translator: Translator) -> float:
 def sayable(parts: Parts) -> dict[str, list[str]]:
     """Each part that a pipeline for this collection may name, with its options."""
     fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in named(parts.statistics)]
-    searched = [*shown(made.clauses), *shown(made.merging), *fields]
+    searched = [*shown(made.clauses), *fields]
     found = {name: [*shown(make), *(fields if name == "bm25" else [])] for name, make in made.SEARCHERS.items()}
     found |= {name: [*shown(made.meaning), ",".join(shown(made.words))] for name in parts.encoders}
     found |= {name: [*shown(made.chosen), *shown(made.onward), *searched] for name in parts.translators}
@@ -150,7 +150,7 @@ def _chain(here: Place, steps: list[Node]) -> Searcher:
         return searcher
     if words.stays:
         return Reworded(searcher, words.translator)
-    return _in_every_language(here.asked, searcher, words.translator, made.merging(**words.merging))
+    return _in_every_language(here.asked, searcher, words.translator)
 
 
 def _one(here: Place, node: Node) -> Searcher:
@@ -168,18 +168,18 @@ def _one(here: Place, node: Node) -> Searcher:
     return searcher
 
 
-def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator, merge: Merge) -> Searcher:
+def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator) -> Searcher:
     """The query in each language that the translator knows, and as it is in its own: one ranking."""
     into = known(translator, asked.source, asked.targets)
     others = [target for target in asked.targets if target != asked.source]
     if not into and others:
         translator.translate(Query("", "", asked.source), others[0])  # says what it knows
     own = [asked.source] if asked.source in asked.targets else []
-    if isinstance(searcher, Probabilistic | Synonymous) and merge is by_score:
+    if isinstance(searcher, Probabilistic | Synonymous):
         beside = [
             lang
             for lang in asked.parts.statistics.beside
             if lang == asked.source or known(translator, asked.source, [lang])
         ]
         return Everywhere(searcher, translator, to=[*own, *into], beside=beside)
-    return Merged([Translated(searcher, translator, to=to) for to in [*own, *into]], merge=merge)
+    return Merged([Translated(searcher, translator, to=to) for to in [*own, *into]])

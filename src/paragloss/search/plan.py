@@ -74,7 +74,7 @@ def _setting(value: Any) -> str:
     if isinstance(value, list | tuple) and all(isinstance(each, float | str) for each in value):
         return "[" + ", ".join(str(each) for each in value) + "]"
     function = getattr(value, "func", value)  # a partial's own
-    ours = getattr(function, "__module__", "") in ("paragloss.search.fused", "paragloss.search.merged")
+    ours = getattr(function, "__module__", "") == "paragloss.search.fused"
     return str(function.__name__) if ours and hasattr(function, "__name__") else ""
 
 

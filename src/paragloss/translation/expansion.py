@@ -1,8 +1,8 @@
 """Saying more than the query said, before it is translated: a translator into the query's own language.
 
-WordNet's synonyms (`wordnet.WordNet`), the neighbours of a word (`embedding.Embedding` asked for the query's own
-language) and `Feedback` are such translators; `Chained` puts one before another translator, or goes through a third
-language. After translation there is `search.expanded`. Rocchio: eq. 5.1 of Liu's thesis.
+The neighbours of a word (`embedding.Embedding` asked for the query's own language) and `Feedback` are such translators;
+`Chained` puts one before another translator, or goes through a third language. After translation
+there is `search.expanded`. Rocchio: eq. 5.1 of Liu's thesis.
 """
 
 from __future__ import annotations

@@ -30,7 +30,6 @@ class Pair(NamedTuple):
 class _Entry(NamedTuple):
     source: str
     target: str
-    pos: str = ""
     weight: float = 1.0
 
 
