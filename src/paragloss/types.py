@@ -138,11 +138,14 @@ class Found(list[Hit]):
         name: str = "search",
         standing: Mapping[str, tuple[float, float]] = _NOTHING,
         others: Callable[[], Ranking] = list,
+        scores: Callable[[Sequence[str], Sequence[str]], dict[str, float]] = lambda _, __: {},
     ) -> None:
         """`account` is given a document, its score, and what is known; a searcher that can't be looked into has none,
-        only a `name`. `others` are hits below the last one that it can account for as well."""
+        only a `name`. `others` are hits below the last one that it can account for as well. `scores` says what
+        documents of some languages have that were not found; of one it knows nothing of, nothing."""
         super().__init__(hits)
         self._account, self._name, self.standing, self._others = account, name, standing, others
+        self.scores = scores
 
     def explain(self, document: Document, known: Known = _UNKNOWN, *, score: float | None = None) -> Account:
         """Where the score came from that the document has here, or that it was given otherwise."""
@@ -353,15 +356,6 @@ class Searcher(Protocol):
     def best(self, lang: str) -> float:
         """The best score a document of a language can have: nothing where none can be found, infinity where nobody
         knows."""
-        ...
-
-
-@runtime_checkable
-class Scorer(Protocol):
-    """A searcher that can also say what it thinks of documents it did not find."""
-
-    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
-        """What `search` would have scored these documents of `langs` with; one it knows nothing of is left out."""
         ...
 
 

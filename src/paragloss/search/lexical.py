@@ -54,7 +54,10 @@ class Lexical:
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         vectors = [_one(list(each.values())) for each in self._vectors(queries, where)]
         rankings = zip(queries, self._found(vectors, k, where), strict=True)
-        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
+        return [self._with_evidence(query, ranking) for query, ranking in rankings]
+
+    def _with_evidence(self, query: Query, ranking: Ranking) -> Found:
+        return Found(ranking, partial(self._account, query), scores=partial(self._scores, query))
 
     def best(self, lang: str) -> float:
         return 1.0 if self._proportional else math.inf
@@ -65,7 +68,7 @@ class Lexical:
         each = self._vectors(queries, {**(where or {}), "lang": langs})
         nothing = sparse({})
         found = iter(self._found([vectors.get(lang, nothing) for vectors in each for lang in langs], k, where))
-        return [[Found(next(found), partial(self._account, query)) for _ in langs] for query in queries]
+        return [[self._with_evidence(query, next(found)) for _ in langs] for query in queries]
 
     def _found(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]
@@ -78,7 +81,7 @@ class Lexical:
                 rankings[i] = ranking
         return rankings
 
-    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+    def _scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         """Of documents whether or not they would be found: nothing in common is 0."""
         vector = self.vector(query, {"lang": langs})
         codes, rows = self._store.read_sparse(self._name, ids)

@@ -180,10 +180,6 @@ class _OneTerm(ClauseSearcher):
             which, owner, place_of = which[here], owner[here], place_of[here]
         return which, owner, place_of
 
-    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
-        """Of documents of the query's language, whether or not they would be found."""
-        return self.scores_together([query] if query.lang in langs else [], ids)
-
     def scores_together(self, queries: Sequence[Query], ids: Sequence[str]) -> dict[str, float]:
         """As `together` scores; nothing of documents in a language in which the query was not said."""
         asked = self._asked(queries) if ids else None
