@@ -33,7 +33,7 @@ class Result(NamedTuple):
 class Said:
     """What a query says in each language of the documents that were found for it: worked out once for all of them."""
 
-    def __init__(self, query: Query, models: Mapping[str, Any]) -> None:
+    def __init__(self, query: Query, models: Mapping[str, object]) -> None:
         self.query = query
         self._models = models
         self._words: dict[str, dict[str, float]] = {}

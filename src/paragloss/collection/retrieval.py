@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -236,12 +235,17 @@ def _expected(found: Sequence[tuple[float, Found]], k: int) -> Found:
         return found[0][1]
 
     def account(document: Document, _: float, known: Known) -> Account:
-        each = [(share, ranking.explain(document, known)) for share, ranking in found]
-        return added(one.scaled(share * one.score) for share, one in each)
+        hit = any(ranking.score(document.id) for _, ranking in found)
+        scores = [ranking.score(document.id) if hit else None for _, ranking in found]
+        each = [ranking.explain(document, known, score=s) for (_, ranking), s in zip(found, scores, strict=True)]
+        return added(one.scaled(share * one.score) for (share, _), one in zip(found, each, strict=True))
+
+    def whole() -> Ranking:
+        every = [(share, ranking.whole()) for share, ranking in found]
+        return expected(every, sum(len(ranking) for _, ranking in every))
 
     stood: dict[str, tuple[float, float]] = {}
     for _, ranking in found:
         for id, one in ranking.standing.items():
             stood[id] = max(stood.get(id, one), one)
-    every = partial(expected, found, sum(len(ranking) for _, ranking in found))
-    return Found(expected(found, k), account, standing=stood, others=every)
+    return Found(expected(found, k), account, standing=stood, whole=whole)

@@ -24,7 +24,7 @@ from paragloss.encoders import published
 from paragloss.errors import InputError, StoreError
 from paragloss.search.terms import STATISTICS, vectors_of
 from paragloss.statistics import Statistics
-from paragloss.stores import Placement, create_store, exists, model_files, open_store
+from paragloss.stores import AnyStore, Placement, create_store, exists, model_files, open_store
 from paragloss.types import Encoder, Record
 
 _COPYING = "copying"
@@ -46,7 +46,7 @@ class Contents(NamedTuple):
     pages: Iterable[list[Record]]
 
 
-def contents(store: Any, location: str) -> Contents:
+def contents(store: AnyStore, location: str) -> Contents:
     """What an open collection holds."""
     data = store.read_blob(STATISTICS)
     if data is None:
@@ -132,7 +132,7 @@ def fill(target: str, held: Contents, *, placement: Placement | None = None, pro
     return count
 
 
-def _already(store: Any, held: Contents, target: str, progress: Told) -> int:
+def _already(store: AnyStore, held: Contents, target: str, progress: Told) -> int:
     """How many documents a finished place has, if they are these, with these models; it is changed in nothing."""
     read, count = 0, 0
     for records in held.pages:
@@ -145,7 +145,7 @@ def _already(store: Any, held: Contents, target: str, progress: Told) -> int:
     return count
 
 
-def _found(store: Any) -> tuple[int, int]:
+def _found(store: AnyStore) -> tuple[int, int]:
     """A digest of all documents that are there, and their number."""
     found, seen = 0, 0
     for records in store.scroll(vectors=True):
@@ -166,7 +166,7 @@ def digest(record: Record) -> int:
     return int.from_bytes(seen.digest(), "little")
 
 
-def _missing(store: Any, records: Sequence[Record], digests: Sequence[int]) -> list[Record]:
+def _missing(store: AnyStore, records: Sequence[Record], digests: Sequence[int]) -> list[Record]:
     """Those that are not there yet, or not as they are here."""
     there = store.get([record.document.id for record in records], vectors=True)
     found = zip(records, digests, there, strict=True)
@@ -191,7 +191,7 @@ def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -
     return store
 
 
-def _verified(store: Any, layout: Layout, read: int, count: int, target: str) -> Statistics:
+def _verified(store: AnyStore, layout: Layout, read: int, count: int, target: str) -> Statistics:
     """The statistics of what is there, if that is what was read."""
     statistics, found, seen = Statistics(layout), 0, 0
     for records in store.scroll(vectors=True):

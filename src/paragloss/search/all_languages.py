@@ -52,12 +52,16 @@ class Everywhere:
     def _account(
         self, query: Query, translated: Sequence[Query], document: Document, score: float, known: Known
     ) -> Account:
-        """By the words of the document's language; of one that was found by another that it holds, by those."""
-        for said in sorted(translated, key=lambda each: each.lang != document.lang):
-            if matches := self.searcher.met(said, document.id):
-                by = origins(self.translator, query, said.lang, known.names) if said.clauses else {}
-                return words(matches, said, score, by)
-        return Account(score)
+        """By the words of its language, or of another that it holds: a document has the best of what they say of it."""
+        each = [(said, self.searcher.met(said, document.id)) for said in translated if self._may_hold(document, said)]
+        if not each:
+            return Account(score)
+        said, matches = max(each, key=lambda pair: sum(match.score for match in pair[1]))
+        by = origins(self.translator, query, said.lang, known.names) if said.clauses else {}
+        return words(matches, said, score, by)
+
+    def _may_hold(self, document: Document, said: Query) -> bool:
+        return said.lang == document.lang or said.lang in self._beside
 
     def _scores(self, translated: Sequence[Query], ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         wanted = [each for each in translated if each.lang in langs or each.lang in self._beside]

@@ -108,8 +108,8 @@ class Calibrated:
     def _merged(self, gathered: Gathered, k: int) -> Found:
         langs = self.weighed(gathered.shares, self.weights)
         stood = {id: s for lang in langs for id, s in standing(lang).items()}
-        every = partial(merged, langs, len(stood))
-        return Found(merged(langs, k), partial(self._account, gathered), standing=stood, others=every)
+        whole = partial(merged, langs, len(stood))
+        return Found(merged(langs, k), partial(self._account, gathered), standing=stood, whole=whole)
 
     def _account(self, gathered: Gathered, document: Document, score: float, known: Known) -> Account:
         """The parts by what they carried of their kind, as `contributions` has it."""
