@@ -368,6 +368,7 @@ class Rescorer(Protocol):
         ...
 
 
+@runtime_checkable
 class Searcher(Protocol):
     """Finds documents. One ranking per query, at most `k` long, best first, ties by id, each with its evidence."""
 
