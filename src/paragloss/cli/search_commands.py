@@ -30,6 +30,7 @@ def search(
         list[str] | None,
         typer.Option(help="Only documents with FIELD=VALUE, or <, <=, >, >= a number or date: year>=1999."),
     ] = None,
+    since: Annotated[str, typer.Option(help="Only documents added since a day or moment: 2026-05-31.")] = "",
     no_default: Annotated[
         bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, this time.")
     ] = False,
@@ -56,7 +57,7 @@ def search(
         if explain_pipeline:
             print(engine.explain(query, lang=lang or None, to=targets, pipeline=pipeline or None))
             return
-        wanted = conditions(where or [])
+        wanted = conditions([*(where or []), *([f"added>={since}"] if since else [])])
         if queries:
             from paragloss.collection.processes import processors
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -22,7 +21,7 @@ from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated, standing
 from paragloss.search.deadline import Deadline
 from paragloss.search.lexical import Lexical
-from paragloss.types import Query, Ranking, Searcher, Where
+from paragloss.types import Document, Query, Ranking, Searcher, Where
 
 #: Of each document its evidence, and how far it stands out.
 Standing: TypeAlias = dict[str, tuple[float, float]]
@@ -126,15 +125,14 @@ def rank(
     return _ranked(held, asked, k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)
 
 
-def spread(
+def candidates(
     held: Held, text: str, *, lang: str | None, k: int, where: Where | None, deadline: Deadline | None = None
-) -> tuple[Query, Counter[str]]:
-    """How many of the best documents are in which language; their texts are not read."""
+) -> tuple[Query, list[Document]]:
+    """The best documents, as they are kept."""
     held.index.catch_up()
     query, shares = understood(held, Query("", text, lang or ""))
     (ranking,) = _ranked(held, [(query, shares)], k=k, to=None, pipeline=None, where=where, deadline=deadline)
-    records = held.store.get([hit.id for hit in ranking], text=False)
-    return query, Counter(record.document.lang for record in records if record)
+    return query, held.documents([hit.id for hit in ranking])
 
 
 def guesses(held: Held, text: str) -> list[Guess]:

@@ -3,14 +3,26 @@ process can do it. Knows nothing of HTTP."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import posixpath
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from paragloss.collection import Answer, Collection, Deadline
-from paragloss.types import Query, Where
+from paragloss.formats.numbers import dated
+from paragloss.types import Document, Query, Where
 
-#: How deep languages are counted: what a person might page through.
-DEPTH = 50
+#: How deep documents are counted and sorted by date: what a person might page through.
+DEPTH = 200
+#: Of a field so many values are told; one whose values nearly all differ is no help, nor is one of few documents.
+VALUES = 12
+#: What is sorted by date has at least such a share of the best score.
+_SHARE = 0.25
+
+
+#: What a document says of itself that nobody chooses by.
+_UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "unread"}
 
 
 def found(
@@ -35,22 +47,62 @@ def each_language(
     return _shown(engine, answer._replace(results=results))
 
 
+def by_date(
+    engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
+) -> dict[str, Any]:
+    """Of the best documents those that fit, the newest first."""
+    answer = engine.search(q, lang=lang, to=to, deadline=deadline, **{**options, "k": DEPTH})
+    least = _SHARE * max((result.score for result in answer.results), default=0.0)
+    some = sorted((r for r in answer.results if r.score >= least), key=lambda r: dated(r.meta) or 0.0, reverse=True)
+    return _shown(engine, answer._replace(results=some[: options["k"]]))
+
+
 def _shown(engine: Collection, answer: Answer) -> dict[str, Any]:
-    results = [result._replace(meta=engine.without_folders(result.meta)) for result in answer.results]
-    return answer._replace(results=results).as_json()
+    shown = answer.as_json()
+    for row in shown["results"]:
+        row |= told(engine, row["meta"])
+    return shown
+
+
+def told(engine: Collection, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a document says of itself, without folders of this machine; and whether its file can be opened there."""
+    original = {"original": True} if engine.original(meta) else {}
+    return {"meta": engine.without_folders(meta), **original}
 
 
 def counted(engine: Collection, q: str, lang: str, where: Where | None, deadline: Deadline) -> dict[str, Any]:
-    query, spread = engine.spread(q, lang=lang or None, k=DEPTH, where=where, deadline=deadline)
+    query, found = engine.candidates(q, lang=lang or None, k=DEPTH, where=where, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
-        "of": spread.total(),
-        "languages": dict(spread.most_common()),
+        "of": len(found),
+        "languages": dict(Counter(document.lang for document in found).most_common()),
+        "fields": _fields(engine, found),
     }
+
+
+def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str, int]]:
+    """By what documents can be told apart: kind, folder, year, and the fields that some of them share values of."""
+    counts: dict[str, Counter[str]] = {}
+    for document in found:
+        meta = engine.without_folders(document.meta)
+        folder, name = posixpath.split(str(meta.get("path", "")))
+        day = dated(meta)
+        year = {} if day is None else {"dated": date.fromordinal(int(day)).year}
+        told = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder, **year, **meta}
+        for field, value in told.items():
+            if field not in _UNTOLD and isinstance(value, str | int) and 0 < len(str(value)) <= 60:
+                said = str(value).lower() if isinstance(value, bool) else str(value)
+                counts.setdefault(field, Counter())[said] += 1
+    several = {f: c for f, c in counts.items() if 1 < len(c) <= max(3, c.total() // 2)}
+    return {field: dict(counted.most_common(VALUES)) for field, counted in several.items()}
 
 
 def why(engine: Collection, q: str, lang: str, id: str, how: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
     return engine.why(Query("", q, lang), id, deadline=deadline, **how)
+
+
+def translated(engine: Collection, text: str, lang: str, to: str, _: Deadline) -> str:
+    return engine.translation(text, lang=lang, to=to)
 
 
 def glosses(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import JSONResponse
@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from paragloss.formats.conditions import conditions
 from paragloss.server import answers, schemas
 from paragloss.server.requests import Here, Place, problems, with_key
+from paragloss.types import Where
 
 #: A word, or a letter of a script that is written without spaces.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -36,21 +37,25 @@ async def search(
     pipeline: Pipeline = "",
     where: Conditions = [],  # noqa: B006 - FastAPI copies it
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
+    sort: Annotated[
+        Literal["fit", "date"], Query(description="The best first, or the newest of those that fit.")
+    ] = "fit",
     reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
-    _asked(here, q, k)
-    options = {"k": k, "pipeline": pipeline or None, "where": conditions(where) or None, "reader": reader}
-    work = answers.each_language if each_language else answers.found
+    asked(here, q, k)
+    options = {"k": k, "pipeline": pipeline or None, "where": wanted(here, where), "reader": reader}
+    every = answers.each_language if each_language else answers.found
+    work = answers.by_date if sort == "date" else every
     # The answer is ours and JSON already: checking it again costs more than a small search.
-    return JSONResponse(await here.library.ask(here.name, work, q, lang or None, _langs(to), options))
+    return JSONResponse(await here.library.ask(here.name, work, q, lang or None, langs(to), options))
 
 
 @routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))
 async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> JSONResponse:  # noqa: B006
-    """How many of the best documents are in which language."""
-    _asked(here, q)
-    return JSONResponse(await here.library.ask(here.name, answers.counted, q, lang, conditions(where) or None))
+    """How many of the best documents are in which language, and have which values of fields."""
+    asked(here, q)
+    return JSONResponse(await here.library.ask(here.name, answers.counted, q, lang, wanted(here, where)))
 
 
 @routes.get("/why", response_model=schemas.Why, responses=problems(503, 504))
@@ -65,8 +70,8 @@ async def why(
     where: Conditions = [],  # noqa: B006
 ) -> JSONResponse:
     """Which words met, through what, and how much of the score they carried; asked as the search was."""
-    _asked(here, q, k)
-    how: dict[str, Any] = {"to": _langs(to), "k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
+    asked(here, q, k)
+    how: dict[str, Any] = {"to": langs(to), "k": k, "pipeline": pipeline or None, "where": wanted(here, where)}
     return JSONResponse(await here.library.ask(here.name, answers.why, q, lang, id, how))
 
 
@@ -92,7 +97,20 @@ async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
     return JSONResponse({"glosses": await here.library.ask(here.name, answers.glosses, texts, how)})
 
 
-def _asked(here: Place, q: str, k: int = 1) -> None:
+@routes.post("/translate", response_model=schemas.Translated, responses=problems(413, 501, 503, 504))
+async def translate(here: Here, said: schemas.TranslationRequest) -> JSONResponse:
+    """A text by the translation engine of the collection, where it has one."""
+    _bounded("text", len(said.text), here.library.limits.gloss, "characters")
+    made = await here.library.ask(here.name, answers.translated, said.text, said.lang, said.to)
+    return JSONResponse({"text": made})
+
+
+def wanted(here: Place, where: list[str]) -> Where | None:
+    """Conditions as the engine takes them: folders are those of this machine."""
+    return here.engine.with_folders(conditions(where)) or None
+
+
+def asked(here: Place, q: str, k: int = 1) -> None:
     limits = here.library.limits
     _bounded("q", len(q), limits.query, "characters")
     _bounded("q", len(_TERM.findall(q)), limits.terms, "words")
@@ -104,5 +122,5 @@ def _bounded(name: str, value: int, most: int, unit: str) -> None:
         raise HTTPException(422, f"{name}: {value:,} {unit}; at most {most:,} are allowed")
 
 
-def _langs(to: str) -> list[str] | None:
+def langs(to: str) -> list[str] | None:
     return [lang for lang in to.split(",") if lang] or None
