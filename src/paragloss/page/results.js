@@ -101,6 +101,7 @@ export function gloss(items, state, reader, signal) {
       element.className = "rendering";
       element.replaceChildren(helps(said) ? said.rendering : h("button", { type: "button", class: "link fold", onclick: unfold }, t("read.rough")));
       element.lang = reader;
+      element.title = helps(said) ? said.rendering : ""; // the list shows a line or two of it
       element.hidden = !said.rendering;
     };
     const failed = () => {

@@ -13,12 +13,10 @@ from paragloss.collection import Answer, Collection, Deadline
 from paragloss.formats.numbers import dated
 from paragloss.types import Document, Query, Where
 
-#: How deep documents are counted and sorted by date: what a person might page through.
-DEPTH = 200
+#: How deep documents are counted: what a person might page through; and how many of the best are sorted by date.
+DEPTH, SORTED = 200, 50
 #: Of a field so many values are told; one whose values nearly all differ is no help, nor is one of few documents.
 VALUES = 12
-#: What is sorted by date has at least such a share of the best score.
-_SHARE = 0.25
 
 
 #: What a document says of itself that nobody chooses by.
@@ -50,10 +48,9 @@ def each_language(
 def by_date(
     engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
 ) -> dict[str, Any]:
-    """Of the best documents those that fit, the newest first."""
-    answer = engine.search(q, lang=lang, to=to, deadline=deadline, **{**options, "k": DEPTH})
-    least = _SHARE * max((result.score for result in answer.results), default=0.0)
-    some = sorted((r for r in answer.results if r.score >= least), key=lambda r: dated(r.meta) or 0.0, reverse=True)
+    """The best documents, the newest of them first."""
+    answer = engine.search(q, lang=lang, to=to, deadline=deadline, **{**options, "k": max(options["k"], SORTED)})
+    some = sorted(answer.results, key=lambda result: dated(result.meta) or 0.0, reverse=True)
     return _shown(engine, answer._replace(results=some[: options["k"]]))
 
 

@@ -37,9 +37,7 @@ async def search(
     pipeline: Pipeline = "",
     where: Conditions = [],  # noqa: B006 - FastAPI copies it
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
-    sort: Annotated[
-        Literal["fit", "date"], Query(description="The best first, or the newest of those that fit.")
-    ] = "fit",
+    sort: Annotated[Literal["fit", "date"], Query(description="The best first, or the newest of them.")] = "fit",
     reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
