@@ -6,12 +6,13 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from paragloss.collection import Answer, Collection, Deadline
+from paragloss.collection import Answer, Collection, Deadline, SearchOptions
 from paragloss.formats.numbers import dated
-from paragloss.types import Document, Query, Where
+from paragloss.types import Document, Query
 
 #: How deep documents are counted: what a person might page through; and how many of the best are sorted by date.
 DEPTH, SORTED = 200, 50
@@ -23,35 +24,25 @@ VALUES = 12
 _UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "unread"}
 
 
-def found(
-    engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
-) -> dict[str, Any]:
-    return _shown(engine, engine.search(q, lang=lang, to=to, deadline=deadline, **options))
+def found(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    return _shown(engine, engine.search(q, options, deadline=deadline))
 
 
-def each_language(
-    engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
-) -> dict[str, Any]:
+def each_language(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
     """The best documents, and after them the best of every language that has none among them."""
-    options = {**options, "deadline": deadline}
-    answer = engine.search(q, lang=lang, to=to, **options)
-    missing = [other for other in to or engine.langs if other not in {result.lang for result in answer.results}]
-    more = [
-        result
-        for other in missing
-        for result in engine.search(q, lang=answer.query.lang, to=[other], **{**options, "k": 1}).results
-    ]
+    answer = engine.search(q, options, deadline=deadline)
+    missing = [lang for lang in options.to or engine.langs if lang not in {result.lang for result in answer.results}]
+    one = replace(options, lang=answer.query.lang, k=1, deadline=deadline)
+    more = [result for lang in missing for result in engine.search(q, one, to=[lang]).results]
     results = [*answer.results, *sorted(more, key=lambda result: -result.score)]
     return _shown(engine, answer._replace(results=results))
 
 
-def by_date(
-    engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
-) -> dict[str, Any]:
+def by_date(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
     """The best documents, the newest of them first."""
-    answer = engine.search(q, lang=lang, to=to, deadline=deadline, **{**options, "k": max(options["k"], SORTED)})
+    answer = engine.search(q, options, k=max(options.k, SORTED), deadline=deadline)
     some = sorted(answer.results, key=lambda result: dated(result.meta) or 0.0, reverse=True)
-    return _shown(engine, answer._replace(results=some[: options["k"]]))
+    return _shown(engine, answer._replace(results=some[: options.k]))
 
 
 def _shown(engine: Collection, answer: Answer) -> dict[str, Any]:
@@ -67,8 +58,8 @@ def told(engine: Collection, meta: Mapping[str, Any]) -> dict[str, Any]:
     return {"meta": engine.without_folders(meta), **original}
 
 
-def counted(engine: Collection, q: str, lang: str, where: Where | None, deadline: Deadline) -> dict[str, Any]:
-    query, found = engine.candidates(q, lang=lang or None, k=DEPTH, where=where, deadline=deadline)
+def counted(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    query, found = engine.candidates(q, options, k=DEPTH, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "of": len(found),
@@ -94,8 +85,8 @@ def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str
     return {field: dict(counted.most_common(VALUES)) for field, counted in several.items()}
 
 
-def why(engine: Collection, q: str, lang: str, id: str, how: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-    return engine.why(Query("", q, lang), id, deadline=deadline, **how)
+def why(engine: Collection, q: str, id: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    return engine.why(Query("", q, options.lang or ""), id, options, deadline=deadline)
 
 
 def translated(engine: Collection, text: str, lang: str, to: str, _: Deadline) -> str:

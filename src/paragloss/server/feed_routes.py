@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -9,10 +10,11 @@ from xml.etree import ElementTree
 
 from fastapi import APIRouter, Query, Request, Response
 
-from paragloss.formats.numbers import EPOCH, dated
+from paragloss.formats.numbers import EPOCH, dated, number
 from paragloss.server import answers
 from paragloss.server.requests import Here, problems, with_key
-from paragloss.server.search_routes import Conditions, Lang, Text, To, asked, langs, wanted
+from paragloss.server.search_routes import Options, Text, asked
+from paragloss.types import Range
 
 #: Entries of a feed.
 MOST = 30
@@ -29,19 +31,17 @@ async def feed(
     request: Request,
     here: Here,
     q: Text,
-    lang: Lang = "",
-    to: To = "",
-    where: Conditions = [],  # noqa: B006 - FastAPI copies it
+    options: Options,
     days: Annotated[int, Query(ge=1, le=3650, description="How far back.")] = 30,
 ) -> Atom:
     """Documents found for a query that were added in the last days, as Atom."""
     asked(here, q)
     now = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
-    since = [*where, f"added>={(now - timedelta(days=days)).isoformat()}"]
-    options = {"k": MOST, "where": wanted(here, since)}
-    answer = await here.library.ask(here.name, answers.found, q, lang or None, langs(to), options)
+    since = {"meta.added": [Range(low=number((now - timedelta(days=days)).isoformat()))]}
+    options = replace(options, k=MOST, where={**(options.where or {}), **since})
+    answer = await here.library.ask(here.name, answers.found, q, options)
     page = str(request.base_url)
-    asking = {"q": q, "lang": lang, "to": to, "collection": here.name}
+    asking = {"q": q, "lang": options.lang or "", "to": ",".join(options.to or ()), "collection": here.name}
     root = ElementTree.Element("feed", xmlns="http://www.w3.org/2005/Atom")
     _say(root, title=f"{q} – Paragloss", id=_link(page, asking), updated=f"{now.isoformat()}Z")
     _say(_say(root, author=""), name=here.name)
