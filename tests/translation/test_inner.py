@@ -132,7 +132,7 @@ def test_a_word_that_everybody_knows_is_no_name_however_it_is_written():
     ],
 )
 def test_what_is_wanted_of_what_words_hold_is_all_that_they_hold(lang, text):
-    forms = analyzer(lang).forms(text)
+    forms = analyzer(lang).cut(text).forms()
     held = {(one, t, w) for w, t in forms.items() for one in inside([t], lang, [w] if as_written(lang) else ())}
     assert held
     assert set(holding(forms, lang, {one for one, _, _ in held})) == held

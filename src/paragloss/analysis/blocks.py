@@ -12,6 +12,8 @@ from paragloss.languages import identify_one, known, script_of, scripts
 from paragloss.languages.scripts import strange
 
 _WORD = re.compile(r"[^\W\d_]+")
+#: What a line says, without the space around it.
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
 #: A language is looked for where a text has so many of its small words and they are such a share of all, and spoken
 #: where blocks have so many words, so many different small ones among them.
 _SMALL, _RARE, _SPOKEN, _DIFFERENT = 4, 0.01, 12, 4
@@ -20,40 +22,37 @@ _SMALL, _RARE, _SPOKEN, _DIFFERENT = 4, 0.01, 12, 4
 _LEAST, _SHARE = 2, 0.12
 
 
-def others(text: str, lang: str) -> dict[str, str]:
-    """For each language that some blocks (lines) of a text are in, other than its own, what they say."""
+def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
+    """For each language that some blocks (lines) of a text are in, other than its own, where they stand."""
     words = Counter(_WORD.findall(text.lower()))
     spoken = _small().get(lang, frozenset())
     met = Counter[str]()
-    for word in words.keys() & _languages().keys():
-        for other in _languages()[word] if word not in spoken else ():
+    for word in words.keys() & _languages().keys() - spoken:
+        for other in _languages()[word]:
             met[other] += words[word]
     few = max(_SMALL, _RARE * words.total())
-    likely = [other for other, number in met.most_common(3) if number >= few and other != lang]
+    likely = {o: _small()[o] - spoken for o, number in met.most_common(3) if number >= few and o != lang}
     foreign = _foreign_letters(text, lang)
     if not likely and not foreign:
         return {}
-    found: dict[str, list[str]] = {}
-    for block in filter(None, map(str.strip, text.split("\n"))):
-        if other := _other(block, lang, likely, foreign):
-            found.setdefault(other, []).append(block)
-    said = {other: "\n".join(blocks) for other, blocks in found.items()}
-    return {other: blocks for other, blocks in said.items() if _is(blocks, other, lang)}
+    found: dict[str, list[tuple[int, int]]] = {}
+    for line in _LINE.finditer(text):
+        if other := _other(line[0], spoken, likely, foreign):
+            found.setdefault(other, []).append(line.span())
+    said = {other: "\n".join(text[start:end] for start, end in blocks) for other, blocks in found.items()}
+    return {other: blocks for other, blocks in found.items() if _is(said[other], other, lang)}
 
 
-def _other(block: str, lang: str, likely: list[str], foreign: Mapping[str, str]) -> str:
+def _other(block: str, own: frozenset[str], likely: Mapping[str, frozenset[str]], foreign: Mapping[str, str]) -> str:
     """The language of a block that is not in the text's own."""
     if foreign and (other := foreign.get(script_of(block) or "")):
         return other
     words = _WORD.findall(block.lower())
-    own = _small().get(lang, frozenset())
-    here = sum(word in own for word in words)
     best, most = "", 0
-    for other in likely:
-        theirs = _small()[other]
-        if (met := sum(word in theirs and word not in own for word in words)) > most:
+    for other, theirs in likely.items():
+        if (met := sum(map(theirs.__contains__, words))) > most:
             best, most = other, met
-    return best if most >= max(_LEAST, _SHARE * len(words)) and most > here else ""
+    return best if most >= max(_LEAST, _SHARE * len(words)) and most > sum(map(own.__contains__, words)) else ""
 
 
 def _is(text: str, lang: str, instead: str) -> bool:

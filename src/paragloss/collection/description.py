@@ -81,18 +81,18 @@ def why(
     """Which words of a query met which of a document, through what, and how much of the score that carried."""
     held.index.catch_up()
     query, guessed = retrieval.understood(held, query)
-    document = next(iter(held.documents([id])), None)
-    if document is None:
+    record = next(iter(held.records([id])), None)
+    if record is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
     parts, targets = held.parts(deadline), retrieval.targets_of(held, to)
     if to is not None:
         where = {**(where or {}), "lang": targets}
-    asking = evidence.Asking(query, document, k, where, evidence.called(parts.translators))
+    asking = evidence.Asking(query, record.document, k, where, evidence.called(parts.translators))
     made = [(pipelines.build(parts, pipeline, source=g.lang, targets=targets), g) for g in guessed]
     told = evidence.expected(made, asking)
     if not told.score:
         told = evidence.expected(made, asking._replace(k=max(k, DEPTH)))
-    return explanation.why(query, document, told, name=pipeline or "bm25")
+    return explanation.why(query, record, told, name=pipeline or "bm25")
 
 
 def gloss(held: Held, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:

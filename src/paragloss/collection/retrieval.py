@@ -81,21 +81,22 @@ def search(
         shown = meant
         (other,) = _ranked(held, [(meant, [Guess(meant.lang, 1.0)])], standings=standings, **how)
         ranking = expected([(1.0, ranking), (1.0, other)], k)
-    here = {document.id: document for document in held.documents([hit.id for hit in ranking])}
+    here = {record.document.id: record for record in held.records([hit.id for hit in ranking])}
     found = [(here[hit.id], hit.score) for hit in ranking if hit.id in here]  # others were deleted meanwhile
     best = pipelines.attainable(parts, pipeline, source=shown.lang, targets=targets)
     models = {**held.models, **parts.translators}
-    passages = best_passages(held.store, held.models, shown, [document for document, _ in found])
+    passages = best_passages(held.models, shown, [record for record, _ in found])
     results, said, answered = [], Said(shown, models), False
-    for document, score in found:
+    for record, score in found:
         if deadline:
             deadline.check()
+        document = record.document
         most = best.get(document.lang) or max(ranking[0].score, 1e-9)
         number = held.index.statistics.documents("text", document.lang)
         stood = max((s[document.id] for s in standings if document.id in s), default=None)  # None: it was not fused
         fit = calibration.fit(stood, most, number) if stood else score / most
         answered |= not stood or calibration.answers(stood, most, number)
-        results.append(result(said, document, score, fit, passage=passages.get(document.id)))
+        results.append(result(said, record, score, fit, passage=passages.get(document.id)))
     results = results if answered else []
     searched = coverage.searched(query, parts.translators.values(), targets) if not results else {}
     others = tuple(guess.lang for guess in shares[1:])

@@ -180,7 +180,7 @@ class EmbeddedStore(KeptVectors):
             ids = [record.document.id for record in some]
             keys = [self._point_key(id) for id in ids]
             points = [
-                edge.Point(point, self._vectors(record), _points.payload(record.document))
+                edge.Point(point, self._vectors(record), _points.payload(record))
                 for point, record in zip(self._told(keys), some, strict=True)
             ]
             with self._writing, self._turn:
