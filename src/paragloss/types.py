@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -144,13 +143,15 @@ class Cut(NamedTuple):
 
     def places(self, terms: Container[str]) -> list[Span]:
         """Where some terms stand."""
-        wanted = [term in terms for term in self.terms]
-        if not any(wanted):
+        wanted = [word for word, term in enumerate(self.terms) if term in terms]
+        if not wanted:
             return []
-        here = [*map(wanted.__getitem__, which := self.which.tolist())]
-        lengths = self.lengths.tolist()
-        found = compress(zip(which, self.starts.tolist(), strict=True), here)
-        return [Span(start, start + lengths[word], self.terms[word]) for word, start in found]
+        sizes = self.lengths * 0
+        sizes[wanted] = self.lengths[wanted]
+        here = sizes[self.which].nonzero()[0]
+        which, starts = self.which[here], self.starts[here]
+        ends = starts + sizes[which]
+        return [*map(Span, starts.tolist(), ends.tolist(), map(self.terms.__getitem__, which.tolist()))]
 
     def weight(self, weights: Mapping[str, float]) -> float:
         """What its different terms weigh together."""
@@ -169,15 +170,17 @@ class Cut(NamedTuple):
         """Its terms, in order."""
         return [*map(self.terms.__getitem__, self.which.tolist())]
 
-    def words(self) -> dict[int, str]:
-        """Its distinct words as they are first written, in that order."""
-        first = dict(zip(self.which[::-1].tolist(), self.starts[::-1].tolist(), strict=True))
-        lengths = self.lengths.tolist()
-        return {word: self.text[start : start + lengths[word]] for word, start in sorted(first.items())}
+    def words(self) -> list[str]:
+        """Each distinct word as it is first written; "" for one that stands nowhere here."""
+        first = self.lengths * 0
+        ends = first.copy()
+        first[self.which[::-1]] = self.starts[::-1]  # the last that is put there stays
+        ends[self.which] = self.lengths[self.which]
+        return [self.text[start:end] for start, end in zip(first.tolist(), (first + ends).tolist(), strict=True)]
 
     def forms(self) -> dict[str, str]:
-        """The same, each with its term."""
-        return {written: self.terms[word] for word, written in self.words().items()}
+        """The same that stand here, each with its term."""
+        return {word: term for word, term in zip(self.words(), self.terms, strict=True) if word}
 
 
 class SparseVector(NamedTuple):

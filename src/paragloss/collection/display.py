@@ -90,7 +90,7 @@ def matching(said: Said, document: Document, words_of: Cut) -> dict[str, float]:
     cut, words = analyzer(document.lang), said.words(document.lang)
     weights = dict(words)
     if document.lang != said.query.lang:
-        for held, term, _ in holding(words_of.forms(), document.lang, words):
+        for held, term, _ in holding(words_of, document.lang, words):
             if term not in words:
                 weights[term] = max(weights.get(term, 0.0), words[held])
     for model, vector in said.vectors(document.lang).values():

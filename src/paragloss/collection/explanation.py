@@ -69,12 +69,13 @@ def _written(text: str, *langs: str) -> dict[str, str]:
 
 def _meeting(record: Record, met: set[str]) -> dict[str, str]:
     """How the terms that met are written in a document: a word, one that holds it, or one that sounds like it."""
-    document = record.document
-    forms = {**analyzer(document.lang).cut(document.title).forms(), **kept(record)[0].forms()}
+    lang, wanted = record.document.lang, {term.removeprefix(WITHIN) for term in met}
+    each = analyzer(lang).cut(record.document.title), kept(record)[0]
     found: dict[str, str] = {}
-    for word, term in forms.items():
-        if term in met:
-            found.setdefault(term, word)
-    for held, _, word in holding(forms, document.lang, {term.removeprefix(WITHIN) for term in met}):
-        found.setdefault(held if held[0] == MARK else WITHIN + held, word)
+    for cut in each:
+        for span in cut.places(met - found.keys()):
+            found.setdefault(span.term, cut.text[span.start : span.end])
+    for cut in each:
+        for held, _, word in holding(cut, lang, wanted):
+            found.setdefault(held if held[0] == MARK else WITHIN + held, word)
     return found
