@@ -99,7 +99,7 @@ def unknown_share(texts: Iterable[str], lang: str, model: Default) -> float | No
     terms = Counter(term for text in texts for term in cut.terms(text[:REACH]) if not term.isdigit())
     if terms.total() < FEWEST:
         return None
-    return sum(number for term, number in terms.items() if not model.knows(term, lang)) / terms.total()
+    return sum(number for term, number in terms.items() if not model.has_term(term, lang)) / terms.total()
 
 
 def strangers(documents: Sequence[Document], model: Default) -> dict[str, str]:

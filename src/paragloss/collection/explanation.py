@@ -10,10 +10,8 @@ from typing import Any
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.cuts import kept
-from paragloss.search.evidence import Account
-from paragloss.search.matches import Share
 from paragloss.translation.inner import MARK, WITHIN, holding
-from paragloss.types import Query, Record
+from paragloss.types import Account, Query, Record, Share
 
 #: Pairs of words shown of a part; what the others carried is one line.
 PAIRS = 12
