@@ -38,9 +38,8 @@ GIMP = ("de", "en", "es", "fr", "it", "ja", "ko", "ru", "zh-cn")
 BOOKS = ("developers-reference", *(f"developers-reference-{lang}" for lang in ("de", "fr", "ja", "ru")))
 PACKAGES = "debian-handbook", *BOOKS, *(f"gimp-help-{lang}" for lang in GIMP)
 #: Each language as the handbook writes it, and as the others do.
-LANGUAGES = {
-    code[:2]: code for code in ["de-DE", "en-US", "es-ES", "fr-FR", "it-IT", "ja-JP", "ko-KR", "ru-RU", "zh-CN"]
-}
+CODES = "de-DE", "en-US", "es-ES", "fr-FR", "it-IT", "ja-JP", "ko-KR", "ru-RU", "zh-CN"
+LANGUAGES = {code[:2]: code for code in CODES}
 QUERIES = """
 configure the network; encrypted file system; upgrade to a new release; package maintainer; printer; restore a backup;
 mail server with virtual domains; kernel compilation; firewall rules; user accounts and passwords; crop an image;
@@ -129,6 +128,7 @@ def measure(files: Path, library: str, queries: list[str], workers: int, meaning
     """One round by the package that is imported here."""
     from paragloss.collection import Collection
     from paragloss.formats import sandbox
+    from paragloss.types import Query
 
     rows, documents = Rows(), 0
     with Collection.create(library, meaning=meaning) as engine:
@@ -143,9 +143,11 @@ def measure(files: Path, library: str, queries: list[str], workers: int, meaning
     extra["KB on disk a document"] = round(size_of(library) / documents / 1000, 1)
     with Collection.open(library) as engine:
         for text in queries:
-            answer = rows.best(
-                "search in the process, ten results", lambda text=text: engine.search(text, lang="en", k=10)
-            )
+            answer = rows.best("search in the process, ten results", lambda text=text: engine.search(text, lang="en"))
+            rows.best("why for all ten, in the process", lambda answer=answer, text=text: [
+                answer.why(found.id) if hasattr(answer, "why") else engine.why(Query("", text, "en"), found.id)
+                for found in answer.results
+            ])  # fmt: skip
             rows.best("gloss of ten snippets", lambda answer=answer, text=text: [
                 engine.gloss(found.snippet, lang=found.lang, to="en", asked=text) for found in answer.results
             ])  # fmt: skip
@@ -255,15 +257,12 @@ def peer(files: Path, queries: list[str]) -> dict[str, Any]:
         import bm25s
     except ImportError:
         return {"rows": rows.table(), "extra": {}}
-    found = bm25s.BM25()
-    each(
-        "peer: bm25s, index a page",
-        lambda: found.index(bm25s.tokenize(texts, show_progress=False), show_progress=False),
-    )
+    found, quiet = bm25s.BM25(), {"show_progress": False}
+    each("peer: bm25s, index a page", lambda: found.index(bm25s.tokenize(texts, **quiet), **quiet))
     for text in queries:
         rows.best(
             "peer: bm25s, ten results without snippets",
-            lambda text=text: found.retrieve(bm25s.tokenize(text, show_progress=False), k=10, show_progress=False),
+            lambda text=text: found.retrieve(bm25s.tokenize(text, **quiet), k=10, **quiet),
         )
     return {"rows": rows.table(), "extra": {}}
 
