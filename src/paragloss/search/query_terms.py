@@ -30,6 +30,11 @@ class QueryTerms(NamedTuple):
     most: Doubles  # (langs,) what a document full of the query's words would get
     weights: Doubles  # (keys,) what each counts where the store is asked
 
+    @property
+    def ids(self) -> Ids:
+        """The terms that are asked for."""
+        return (self.keys & 0xFFFFFFFF).astype(np.uint32)
+
     def linear(self, places: Sequence[int]) -> SparseVector:
         """What the store is asked: the words of some languages at once, which stand one after the other."""
         first, last = np.searchsorted(self.keys, np.array([min(places), max(places) + 1]) << 32) if places else (0, 0)
@@ -62,7 +67,8 @@ class _Clauses(NamedTuple):
 
 
 def query_terms(
-    queries: Sequence[tuple[Query, list[list[Choice]]]],
+    queries: Sequence[Query],
+    cut: Callable[[Query], list[tuple[str, list[Choice]]]],
     statistics: Statistics,
     factors: Doubles,
     weigh: Weigh,
@@ -70,13 +76,13 @@ def query_terms(
     proportional: bool,
     inside: bool,
 ) -> QueryTerms | None:
-    """Queries with their clauses; None where none has a word. `factors` are what fields count, `weigh` what terms do;
-    words that others hold `inside` count as words of the text do."""
+    """Queries, `cut` into their clauses; None where none has a word. `factors` are what fields count, `weigh` what
+    terms do; words that others hold `inside` count as words of the text do."""
     layout, fields = statistics.layout, np.flatnonzero(factors)
-    clauses = _flat(queries, statistics)
+    clauses = _flat(queries, cut, statistics)
     if clauses is None or not len(fields):
         return None
-    lang, of, langs = clauses.lang, clauses.of, tuple(query.lang for query, _ in queries)
+    lang, of, langs = clauses.lang, clauses.of, tuple(query.lang for query in queries)
     ids = layout.ids(fields[:, None], clauses.hashes)  # (fields, terms)
     documents, usual = (each[fields][:, lang] for each in statistics.held(langs))  # (fields, clauses)
     df = statistics.df_of(ids.ravel()).reshape(ids.shape).astype(float)
@@ -104,19 +110,23 @@ def query_terms(
     return QueryTerms(langs, keys, table, gain, most, weights)
 
 
-def _flat(queries: Sequence[tuple[Query, list[list[Choice]]]], statistics: Statistics) -> _Clauses | None:
+def _flat(
+    queries: Sequence[Query], cut: Callable[[Query], list[tuple[str, list[Choice]]]], statistics: Statistics
+) -> _Clauses | None:
     hashes, shares, inside, sizes = list[int](), list[float](), list[float](), list[int]()
     owner, importance = list[tuple[int, int]](), list[float]()
-    for place, (query, clauses) in enumerate(queries):
+    cuts: dict[int, list[tuple[dict[str, float], float]]] = {}  # one query may be asked for several languages
+    for place, query in enumerate(queries):
         known = statistics.layout.hashes(query.lang)
-        for number, choices in enumerate(clauses):
-            words = probabilities(choices)
+        if id(query) not in cuts:
+            cuts[id(query)] = [(probabilities(choices), choices[0].clause) for _, choices in cut(query)]
+        for number, (words, weight) in enumerate(cuts[id(query)]):
             hashes.extend(map(known.__getitem__, words))
             shares += words.values()
             inside += [(1.0 if word[0] == MARK else PART) if query.clauses else 0.0 for word in words]
             sizes.append(len(words))
             owner.append((place, number))
-            importance.append(choices[0].clause)
+            importance.append(weight)
     if not owner:
         return None
     lang, numbers = np.array(owner).T

@@ -133,6 +133,8 @@ class _OneTerm(ClauseSearcher):
         vectors = [asked.linear(places) for places in questions]
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
+        signs = [self._statistics.ids("text", lang, HELD[:1]) for lang in self._statistics.beside]
+        looked = looked._replace(rows=self._statistics.layout.among(looked.rows, np.concatenate([asked.ids, *signs])))
         which, owner, places = self._pairs(
             asked, looked, [questions[i] for i in told], None if kept is None else [kept[i] for i in told]
         )
@@ -195,16 +197,19 @@ class _OneTerm(ClauseSearcher):
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
         """For each language that some documents hold beside their own, where it is said, and which of these do."""
+        holds: dict[str, npt.NDArray[np.bool_]] = {}
+        ends = np.cumsum(rows.sizes)
         for place, lang in enumerate(langs):
             if lang in self._statistics.beside:
-                sign = self._statistics.ids("text", lang, HELD[:1])[0]
-                row = np.searchsorted(np.cumsum(rows.sizes), np.flatnonzero(rows.indices == sign), side="right")
-                yield place, np.bincount(row, minlength=len(rows.sizes)).astype(bool)
+                if lang not in holds:
+                    sign = self._statistics.ids("text", lang, HELD[:1])[0]
+                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == sign), side="right")
+                    holds[lang] = np.bincount(row, minlength=len(ends)).astype(bool)
+                yield place, holds[lang]
 
     def _asked(self, queries: Sequence[Query]) -> QueryTerms | None:
-        cut = [(query, [choices for _, choices in self.clauses(query)]) for query in queries]
         how = {"proportional": self._proportional, "inside": self.looks_inside}
-        return query_terms(cut, self._statistics, self._factors, self._weighed, **how)
+        return query_terms(queries, self.clauses, self._statistics, self._factors, self._weighed, **how)
 
     def met(self, query: Query, id: str) -> list[Met]:
         """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
@@ -240,7 +245,7 @@ class _OneTerm(ClauseSearcher):
     def _matches(self, asked: QueryTerms, places: Integers, rows: SparseRows) -> _Matches:
         """Of some documents, each in one of the query's languages (-1: none)."""
         statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack_rows(rows, among=(asked.keys & 0xFFFFFFFF).astype(np.uint32))
+        bags = layout.unpack_rows(layout.among(rows, asked.ids))
         lang = places[bags.row]
         usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
         averages = np.array([usual[code] for code in asked.langs])
