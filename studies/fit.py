@@ -45,11 +45,11 @@ def judged(part: str, langs: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     Collection.create(f"{place}/c", models=[os.environ["PARAGLOSS_HELD"]], default=False) as engine,
                 ):
                     engine.index([made.documents[i] for i in kept])
-                    parts, options = engine.held.parts(), SearchOptions(k=HITS, to=[lang])
-                    best = retrieval.searcher(engine.held, None, "en", [lang]).best(lang)
+                    parts, options = engine.state.parts(), SearchOptions(k=HITS, to=[lang])
+                    best = retrieval.searcher(engine.state, None, "en", [lang]).best(lang)
                     for i in some:
-                        asked = retrieval.understood(engine.held, made.queries[i])
-                        (found,) = retrieval._found(engine.held, parts, [asked], options, retrieval._to_show)
+                        asked = retrieval.understood(engine.state, made.queries[i])
+                        (found,) = retrieval._found(engine.state, parts, [asked], options, retrieval._to_show)
                         for hit in found:
                             rows.append(calibration.features(found.standing[hit.id], best, len(kept)))
                             right.append(hit.id == made.documents[made.right[i]].id)

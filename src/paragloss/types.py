@@ -368,7 +368,7 @@ class Trusted(Protocol):
 
 @runtime_checkable
 class Chooser(Protocol):
-    """Says which of the translations of a query's words are meant, and how surely, or names the `one` alone."""
+    """Says which of the translations of a query's words are meant, with weights, or names the `one` alone."""
 
     def choose(
         self, query: Query, clauses: Sequence[Translation], to: str, *, one: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from functools import partial
 
 import pytest
 from reference import Words
@@ -222,11 +223,12 @@ def test_what_words_hold_inside_counts_by_hand(tmp_path):
             {"bread": 0.0, "bridge": expected["bridge"]}, rel=1e-5
         )
         assert plain.scores_together([], ["bread", "bridge"]) == {}
-        assert plain.met(query, "bridge") == [("railway", "…eisenbahn", pytest.approx(expected["bridge"], rel=1e-5))]
-        assert plain.met(query, "train") == [("railway", "eisenbahn", pytest.approx(expected["train"], rel=1e-5))]
-        assert plain.met(sound, "name") == [("Gorbachev", "≈GRBCW", pytest.approx(1 / (1 + short) * name, rel=1e-5))]
-        assert shares.met(query, "train")[0].score == pytest.approx(expected["train"] / railway, rel=1e-5)
-        assert plain.met(query, "en") == plain.met(Query("q", "", "de"), "train") == []
+        approx = partial(pytest.approx, rel=1e-5)
+        assert plain.matches(query, "bridge") == [("railway", "…eisenbahn", approx(expected["bridge"]))]
+        assert plain.matches(query, "train") == [("railway", "eisenbahn", pytest.approx(expected["train"], rel=1e-5))]
+        assert plain.matches(sound, "name") == [("Gorbachev", "≈GRBCW", approx(1 / (1 + short) * name))]
+        assert shares.matches(query, "train")[0].score == pytest.approx(expected["train"] / railway, rel=1e-5)
+        assert plain.matches(query, "en") == plain.matches(Query("q", "", "de"), "train") == []
 
 
 def test_so_many_candidates_are_looked_at(indexed, monkeypatch):

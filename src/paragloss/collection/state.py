@@ -26,7 +26,7 @@ _GLOSSARY = "glossary"
 _DEFAULT, _LEFT_OUT = "default", b"left out"
 
 
-class Held:
+class State:
     """A collection and the models it is searched with."""
 
     def __init__(self, location: str, store: AnyStore, index: TermIndex, *, default: bool = True) -> None:

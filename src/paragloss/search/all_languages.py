@@ -8,7 +8,7 @@ from functools import partial
 from paragloss.search.evidence import words
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.translation.combined import translate_many
-from paragloss.translation.inner import heard
+from paragloss.translation.inner import with_sounds
 from paragloss.translation.origins import origins
 from paragloss.types import Account, Document, Found, Known, Query, Ranking, Translator, Where
 
@@ -53,15 +53,13 @@ class Everywhere:
         self, query: Query, translated: Sequence[Query], document: Document, score: float, known: Known
     ) -> Account:
         """By the words of its language, or of another that it holds: a document has the best of what they say of it."""
-        each = [(said, self.searcher.met(said, document.id)) for said in translated if self._may_hold(document, said)]
-        if not each:
+        some = [each for each in translated if each.lang in (document.lang, *self._beside)]
+        if not some:
             return Account(score)
-        said, matches = max(each, key=lambda pair: sum(match.score for match in pair[1]))
-        by = origins(self.translator, query, said.lang, known.names) if said.clauses else {}
-        return words(matches, said, score, by)
-
-    def _may_hold(self, document: Document, said: Query) -> bool:
-        return said.lang == document.lang or said.lang in self._beside
+        found = [(each, self.searcher.matches(each, document.id)) for each in some]
+        best, matches = max(found, key=lambda pair: sum(match.score for match in pair[1]))
+        by = origins(self.translator, query, best.lang, known.names) if best.clauses else {}
+        return words(matches, best, score, by)
 
     def _scores(self, translated: Sequence[Query], ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         wanted = [each for each in translated if each.lang in langs or each.lang in self._beside]
@@ -73,6 +71,6 @@ class Everywhere:
         others = [lang for lang in to if lang != query.lang]
         clauses = translate_many(self.translator, query, others) if others else {}
         if self.searcher.looks_inside:
-            clauses = {lang: heard(some, query.lang, lang) for lang, some in clauses.items()}
+            clauses = {lang: with_sounds(some, query.lang, lang) for lang, some in clauses.items()}
         own = [query] if query.lang in to else []
         return own + [Query(query.id, query.text, lang, tuple(some)) for lang, some in clauses.items()]

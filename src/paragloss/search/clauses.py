@@ -12,7 +12,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.search.evidence import words
 from paragloss.search.indexed_fields import INNER
-from paragloss.search.matches import Met
+from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.types import Account, Analyzer, Document, Found, Known, Query, Ranking, Store, Where
 
@@ -72,12 +72,12 @@ class ClauseSearcher:
     def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
         raise NotImplementedError
 
-    def met(self, query: Query, id: str) -> list[Met]:
+    def matches(self, query: Query, id: str) -> list[Match]:
         """What every word gives a document of the query's language; all of them sum to its score."""
         raise NotImplementedError
 
     def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
-        return words(self.met(query, document.id), query, score, known.origins)
+        return words(self.matches(query, document.id), query, score, known.origins)
 
     def clauses(self, query: Query) -> list[tuple[str, list[Choice]]]:
         """Each source term with its alternatives, cut into words; what is only stop words is left out."""

@@ -15,7 +15,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, sparse
 from paragloss.search.evidence import words
-from paragloss.search.matches import Met
+from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.types import Account, Analyzer, Document, Found, Known, Query, Ranking, SparseVector, Store, Where
 
@@ -110,13 +110,13 @@ class Lexical:
         return vector
 
     def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
-        return words(self.met(query, document.id), query, score, known.origins)
+        return words(self.matches(query, document.id), query, score, known.origins)
 
-    def met(self, query: Query, id: str) -> list[Met]:
+    def matches(self, query: Query, id: str) -> list[Match]:
         """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,
         which is a dot product."""
         (record,) = self._store.get([id], vectors=[self._name], text=False)
-        found: list[Met] = []
+        found: list[Match] = []
         for lang in self._searched(query, None) if record is not None else ():
             if record is None or lang not in (record.document.lang, *self._statistics.beside):
                 continue
@@ -124,8 +124,8 @@ class Lexical:
             for source, word, weight in self._said(query, lang):
                 linear = self._statistics.query(lang, {word: weight}, self._weights)
                 score = dot(linear, record.sparse[self._name]) / (most if self._proportional else 1.0)
-                found.append(Met(source, word, score))
-        return [met for met in found if met.score]
+                found.append(Match(source, word, score))
+        return [match for match in found if match.score]
 
     def _searched(self, query: Query, where: Where | None) -> list[str]:
         langs = (query.lang,) if query.clauses or self._langs is None else self._langs

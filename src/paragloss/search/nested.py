@@ -9,7 +9,7 @@ import numpy as np
 from paragloss.bm25 import dot, sparse
 from paragloss.ranking import rank
 from paragloss.search.clauses import CANDIDATES, Choice, ClauseSearcher
-from paragloss.search.matches import Met
+from paragloss.search.matches import Match
 from paragloss.types import Hit, Query, Ranking, SparseVector, Where
 
 
@@ -42,7 +42,7 @@ class Nested(ClauseSearcher):
         ids = [hit.id for hit in self._candidates(rarest, df, where)]
         return rank((Hit(id, dot(linear, vector)) for id, vector in self._matching(ids, needs)), k)
 
-    def met(self, query: Query, id: str) -> list[Met]:
+    def matches(self, query: Query, id: str) -> list[Match]:
         langs, rows = self._store.read_sparse(self._name, [id])
         vector = SparseVector(rows.indices, rows.values)
         if langs != [query.lang]:
@@ -50,8 +50,8 @@ class Nested(ClauseSearcher):
         found = []
         for source, word, weight in self._said(query)[1]:
             linear = self._statistics.query(query.lang, {word: weight}, self._fields())
-            found.append(Met(source, word, dot(linear, vector)))
-        return [met for met in found if met.score]
+            found.append(Match(source, word, dot(linear, vector)))
+        return [match for match in found if match.score]
 
     def _said(self, query: Query) -> tuple[list[tuple[str, list[Choice]]], list[tuple[str, str, float]]]:
         """The clauses that must match, and every word with its source and its weight."""

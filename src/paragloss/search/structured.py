@@ -22,7 +22,7 @@ from paragloss.bm25 import HELD, Bags, Doubles, Integers
 from paragloss.ranking import top
 from paragloss.search.clauses import ClauseSearcher, probabilities
 from paragloss.search.indexed_fields import INNER
-from paragloss.search.matches import Met
+from paragloss.search.matches import Match
 from paragloss.search.query_terms import QueryTerms, query_terms
 from paragloss.statistics import POWER, RARER, tempered
 from paragloss.translation.inner import MARK, WITHIN
@@ -211,7 +211,7 @@ class _OneTerm(ClauseSearcher):
         how = {"proportional": self._proportional, "inside": self.looks_inside}
         return query_terms(queries, self.clauses, self._statistics, self._factors, self._weighed, **how)
 
-    def met(self, query: Query, id: str) -> list[Met]:
+    def matches(self, query: Query, id: str) -> list[Match]:
         """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
         asked = self._asked([query])
         langs, rows = self._store.read_sparse(self._name, [id])
@@ -232,7 +232,7 @@ class _OneTerm(ClauseSearcher):
                     here = asked.keys[found.place] == self._statistics.ids(INNER, query.lang, [word]).astype(np.int64)
                     inner = word if word[0] == MARK else WITHIN + word
                     totals[source, inner] = totals.get((source, inner), 0.0) + float(given[here, number].sum())
-        return [Met(source, word, score) for (source, word), score in totals.items() if score]
+        return [Match(source, word, score) for (source, word), score in totals.items() if score]
 
     def _scores(self, asked: QueryTerms, places: Integers, rows: SparseRows) -> Doubles:
         bags, lang, norms, _, _, _, tf = self._matches(asked, places, rows)
