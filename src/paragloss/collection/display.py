@@ -81,7 +81,10 @@ def result(
             cut, weights = analyzer(other), dict(words)
     start, end = passage or (0, len(document.text))
     shown = snippet(document.text[start:end] or document.title, cut, weights)
-    return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
+    meta = document.meta
+    if "pages" in meta:  # a form feed stands before every page but the first
+        meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}
+    return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, meta, fit)
 
 
 def _weight(text: str, lang: str, weights: Mapping[str, float]) -> float:
