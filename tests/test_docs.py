@@ -20,7 +20,9 @@ from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = (ROOT / "docs" / "look-up" / "commands.md").read_text(encoding="utf-8")
+#: In the order that its examples are run.
+PAGES = [ROOT / "docs" / "look-up" / "commands" / f"{name}.md" for name in ("training", "collections", "searching", "evaluating")]
+COMMANDS = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 @pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands))
@@ -114,7 +116,7 @@ def test_every_command_has_an_example(name):
 
 @pytest.fixture
 def prepared(tmp_path):
-    """What the examples of docs/look-up/commands.md speak of."""
+    """What the examples of docs/look-up/commands speak of."""
     (tmp_path / "pages.jsonl").write_bytes(CORPUS.read_bytes())
     (tmp_path / "queries.jsonl").write_text('{"id": "q1", "lang": "en", "text": "volcano lava"}\n')
     (tmp_path / "letter.de.txt").write_text("Der Zug hat wegen Schnee eine Stunde Verspätung.", encoding="utf-8")

@@ -6,30 +6,34 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import COLLECTIONS
 from paragloss.cli.output import Progress, writable
 from paragloss.cli.placement import OnDisk, Replicas, Shards, placed
 from paragloss.cli.program import app
 
 Place = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
-New = Annotated[str, typer.Argument(metavar="NEW", help="Where it is to be: a folder, or http://host:port/name.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="The new collection: a folder, or http://host:port/name.")]
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def copy(
     collection: Place,
     new: New,
     model: Annotated[
-        list[str] | None, typer.Option("--model", help="Encode the copy with this model, in place of its name's.")
+        list[str] | None,
+        typer.Option("--model", help="Add this model to the copy, or replace the one of the same name."),
     ] = None,
     shards: Shards = 1,
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
     alias: Annotated[
-        str, typer.Option(metavar="NAME", help="On a server: let this name mean the copy once it is whole.")
+        str, typer.Option(metavar="NAME", help="Server only: point this alias to the finished copy.")
     ] = "",
 ) -> None:
-    """Copy a collection with everything in it, between folders and servers either way, and check the copy. Stopped
-    half-way, the same command goes on."""
+    """Copy a collection, between folders and servers, and verify the copy.
+
+    If it is interrupted, the same command continues.
+    """
     from paragloss.collection.transfer import copy as copied
     from paragloss.stores import check_alias, point_alias
 
@@ -44,11 +48,11 @@ def copy(
         print(f"{alias} means {new}" + (f", no longer {before}" if before else ""))
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def backup(
     collection: Place, file: Annotated[str, typer.Argument(help="The file to write; .tar, or .tar.gz to compress.")]
 ) -> None:
-    """Write a collection with everything in it into one file."""
+    """Write a collection into one backup file."""
     from paragloss.collection.archive_file import backup as written
 
     writable(file, "the backup")
@@ -57,7 +61,7 @@ def backup(
     print(f"wrote {count} documents into {file}")
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def restore(
     file: Annotated[str, typer.Argument(help="A file that `paragloss backup` wrote.")],
     new: New,
@@ -65,7 +69,7 @@ def restore(
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
 ) -> None:
-    """Make a collection of a backup, in a new place; every part of the file is checked first."""
+    """Restore a backup into a new collection."""
     from paragloss.collection.archive_file import restore as restored
 
     with Progress("restoring") as bar:

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import TRAINING
 from paragloss.cli.output import Skipped, writable_model
 from paragloss.cli.program import app
 
 
-@app.command()
+@app.command(rich_help_panel=TRAINING)
 def dictionary(
     file: Annotated[
         str, typer.Argument(help="MUSE or TSV pairs, dictd .index, .tei, CC-CEDICT .u8, Wiktionary .jsonl.")
@@ -20,7 +21,7 @@ def dictionary(
     out: Annotated[str, typer.Option(help="Where the model goes: a folder.")],
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable entries.")] = False,
 ) -> None:
-    """Make a dictionary that collections can be searched with: `index --model` takes it."""
+    """Convert a dictionary file into a model for `index --model`."""
     from paragloss.formats.dictionaries import read_entries
     from paragloss.languages import normalise
     from paragloss.translation.dictionary import Dictionary

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import print_json, print_table, writable, write_report
 from paragloss.cli.program import AsJson, app
 
 
-@app.command("eval")
+@app.command("eval", rich_help_panel=MEASURING)
 def evaluate_(
     run: Annotated[str, typer.Argument(help="A TREC run.")],
     qrels: Annotated[str, typer.Argument(help="TREC judgments.")],
@@ -21,7 +22,7 @@ def evaluate_(
     report: Annotated[str, typer.Option(help="Write an HTML page with plots here.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Measure a run against judgments."""
+    """Measure a TREC run against judgments."""
     from paragloss.evaluation import DEFAULT, evaluate, mean
     from paragloss.formats.queries import read_qrels
     from paragloss.formats.trec import read_run
@@ -45,7 +46,7 @@ def evaluate_(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def compare(
     first: Annotated[str, typer.Argument(help="A TREC run: the baseline.")],
     second: Annotated[str, typer.Argument(help="Another TREC run.")],
@@ -54,7 +55,7 @@ def compare(
     report: Annotated[str, typer.Option(help="Write an HTML page with plots here.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say whether the second run is better than the first: paired t-test and randomisation test."""
+    """Compare two runs, with significance tests."""
     from paragloss.evaluation import DEFAULT, compare, evaluate
     from paragloss.formats.queries import read_qrels
     from paragloss.formats.trec import read_run

@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 import qdrant_edge as edge
 
-from paragloss.errors import StoreError
+from paragloss import __version__
+from paragloss.errors import StoreError, unread_format
 from paragloss.ranking import rank
 from paragloss.stores import _files, _points, _snapshots
 from paragloss.stores._base import KeptVectors
@@ -131,7 +132,7 @@ class EmbeddedStore(KeptVectors):
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path / 'meta.json'} is damaged ({error}): restore it or index again") from None
         if version not in (_BY_UUID, FORMAT):
-            raise StoreError(f"{path} has format {version}, this version reads {_BY_UUID} and {FORMAT}: index again")
+            raise StoreError(unread_format(path, meta, f"{_BY_UUID} and {FORMAT}"))
         if not os.access(path, os.W_OK):
             _unchanged(path, anyway)
             return cls._borrowed(path, shape, version)
@@ -509,7 +510,7 @@ class EmbeddedStore(KeptVectors):
                 )
 
     def _write_meta(self) -> None:
-        meta = {**self._shape.as_json(), "format": self._version}
+        meta = {**self._shape.as_json(), "format": self._version, "paragloss": __version__}
         _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
 
     def _agree(self) -> None:

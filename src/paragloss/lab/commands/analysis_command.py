@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import print_table
 from paragloss.cli.program import app
 from paragloss.errors import InputError
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def analyse(
     kind: Annotated[str, typer.Argument(help="kernels, translations, exact-match, data-size or quality.")],
     files: Annotated[list[str], typer.Argument(help='Rows {"concept","lang","title","text"}, or en-xx.tsv.')],
@@ -24,7 +25,7 @@ def analyse(
     by: Annotated[str, typer.Option("--with", help="A saved translator, where the kind needs one.")] = "",
     categories: Annotated[str, typer.Option(help="A file of concepts and their categories, for quality.")] = "",
 ) -> None:
-    """Look into a kernel ranker: its weights, its word pairs, its data. Writes a table and a plot."""
+    """Analyse a kernel ranker: weights, word pairs, training data."""
     from paragloss.lab.analyses import KINDS
 
     if kind not in KINDS:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import Skipped, print_json, print_table
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError
@@ -19,7 +20,7 @@ WORK = ("translate", "clean", "case")
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable lines.")]
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def clicks(
     log: Annotated[str, typer.Argument(help="JSON Lines of query, shown, clicks; or Sogou's log.")],
     out: Annotated[str, typer.Option(help="Where queries.jsonl, qrels and scores.tsv go: a folder.")],
@@ -36,7 +37,7 @@ def clicks(
     lang: Annotated[str, typer.Option(help="The language of queries that don't say theirs.")] = "",
     skip_bad: SkipBad = False,
 ) -> None:
-    """Say from a click log what is relevant to what: judgments that `train --judged` and `eval` take."""
+    """Turn a click log into relevance judgments."""
     from paragloss.formats.click_logs import read_log
     from paragloss.formats.text import open_output
     from paragloss.lab import clicks
@@ -63,7 +64,7 @@ def clicks(
     print(f"{len(sessions)} sessions, {len(queries)} queries, {pairs} judged pairs by {model}: {out}")
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def log(
     work: Annotated[str, typer.Argument(help="translate, clean or case.")],
     judged: Annotated[str, typer.Argument(metavar="QUERIES,DOCUMENTS,JUDGMENTS", help="Or LOG,DOCUMENTS.")],
@@ -77,7 +78,7 @@ def log(
     seed: Annotated[int, typer.Option(min=0, help="clean: where chance begins.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Make bilingual training data of a monolingual log: translate its queries, clean out what became ambiguous.
+    """Make bilingual training data from a monolingual query log.
 
     translate: the same documents asked for in another language. clean: without queries whose translation others share.
     case: capitals of the queries as the translator wrote them, or lowered.

@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import print_json, print_table
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def recipes(
     name: Annotated[str, typer.Argument(help="A recipe; none lists them all.")] = "",
     smoke: Annotated[bool, typer.Option("--smoke", help="Tiny sizes: does it run? Seconds.")] = False,
@@ -29,7 +30,7 @@ def recipes(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Measure a table or figure of the papers: tables, plots, and whether the order is the paper's."""
+    """Reproduce a table or figure of the papers."""
     from paragloss.lab.recipes import markdown_tables, runner, verdicts
 
     if docs:
@@ -63,13 +64,13 @@ def recipes(
     print(f"written: {folder}", file=sys.stderr)
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def advise(
     paths: Annotated[list[str], typer.Argument(help="Documents, aligned texts, word lists: files or folders.")],
     lang: Annotated[str, typer.Option(help="The language you ask in.")] = "en",
     as_json: AsJson = False,
 ) -> None:
-    """Look at a corpus and this machine: which pipeline, what to expect of it, what would help, which commands."""
+    """Recommend a pipeline for your documents and this machine."""
     from paragloss.lab.advisor import advise
     from paragloss.lab.recipes import collected as collecting
 

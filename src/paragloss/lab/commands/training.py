@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paragloss.cli.help_layout import TRAINING
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, tracked, writable_model
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
@@ -40,7 +41,7 @@ Judged = Annotated[
 _TELLING = 100
 
 
-@app.command(context_settings=_OPEN, add_help_option=False)
+@app.command(context_settings=_OPEN, add_help_option=False, rich_help_panel=TRAINING)
 def train(
     context: typer.Context,
     method: Method = "",
@@ -81,7 +82,7 @@ def train(
             _gained(aligned, settings)
 
 
-@app.command(context_settings=_OPEN, add_help_option=False)
+@app.command(context_settings=_OPEN, add_help_option=False, rich_help_panel=TRAINING)
 def tune(
     context: typer.Context,
     method: Method = "",
@@ -98,7 +99,7 @@ def tune(
     as_json: AsJson = False,
     help: Help = False,
 ) -> None:
-    """Try settings of a method on data kept apart, and say which is best. Its grid and its settings are flags.
+    """Try settings of a method on held-out data. Its grid and its settings are flags.
 
     `tune fusion --in COLLECTION --queries FILE --qrels FILE` weighs a collection's parts by your judgments.
     """
