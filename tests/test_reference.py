@@ -172,7 +172,7 @@ def test_the_reference_is_what_the_code_says(name):
     ("panel", "name", "command"), commands(), ids=lambda each: each if isinstance(each, str) else ""
 )
 def test_a_help_text_begins_with_one_short_sentence(panel, name, command):
-    first = text(command).split(". ")[0]
+    first = text(command).split("\n\n")[0].split(". ")[0]
     assert len(first) < 90, f"{name}: {first}"
     assert panel in SECTIONS[:-1], f"{name} has no section of the help"
 
