@@ -148,7 +148,7 @@ def test_what_is_not_a_collection(tmp_path, folder):
     with pytest.raises(StoreError, match="damaged"):
         open_store(folder)
     (folder / "meta.json").write_text('{"format": 99, "dense": {}, "sparse": []}')
-    with pytest.raises(StoreError, match="has format 99, this version reads 1"):
+    with pytest.raises(StoreError, match="has format 99, this version reads 2"):
         open_store(folder)
 
 

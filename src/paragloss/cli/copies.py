@@ -26,26 +26,17 @@ def copy(
     shards: Shards = 1,
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
-    alias: Annotated[
-        str, typer.Option(metavar="NAME", help="Server only: point this alias to the finished copy.")
-    ] = "",
 ) -> None:
     """Copy a collection, between folders and servers, and verify the copy.
 
     If it is interrupted, the same command continues.
     """
     from paragloss.collection.transfer import copy as copied
-    from paragloss.stores import check_alias, point_alias
 
-    if alias:
-        check_alias(alias, new)
     placement = placed(shards, replicas, on_disk)
     with Progress("copying") as bar:
         count = copied(collection, new, models=model or [], placement=placement, progress=bar)
     print(f"copied {count} documents into {new}: the same, every letter and every vector")
-    if alias:
-        before = point_alias(alias, new)
-        print(f"{alias} means {new}" + (f", no longer {before}" if before else ""))
 
 
 @app.command(rich_help_panel=COLLECTIONS)

@@ -31,7 +31,6 @@ PURPOSES = {
     "train": "train: methods that need PyTorch",
     "lab": "recipes, analyse, tune: plots",
     "vectors": "train --vectors: word vectors of your own texts",
-    "tagger": "translate --pos: parts of speech",
     "datasets": "index irds:ID: public test collections",
     "langchain": "LangChain",
     "llamaindex": "LlamaIndex",

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from paragloss.cli.program import AsJson, In, app
 from paragloss.cli.terminal_text import plain_lines
 from paragloss.errors import InputError
 from paragloss.formats.conditions import conditions
+
+if TYPE_CHECKING:
+    from paragloss.collection import CollectionKeywords
 
 MODELS, FILES, SCALE = "Models and translation", "Reading files", "Large collections and servers"
 
@@ -47,7 +50,7 @@ def index(
     ] = False,
     vectors: Annotated[
         str,
-        typer.Option(help="Precision of stored embeddings: float32, float16, int8, binary.", rich_help_panel=MODELS),
+        typer.Option(help="Precision of stored embeddings: float32, float16 or int8.", rich_help_panel=MODELS),
     ] = "float32",
     lang: Annotated[str, typer.Option(help="Language of documents that don't state one; detected by default.")] = "",
     machine: Annotated[
@@ -93,7 +96,7 @@ def index(
     if listed:
         writable(listed, "--skipped")
     skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
-    settings = {
+    settings: CollectionKeywords = {
         "models": model or [],
         "default": not no_default,
         "meaning": False if no_meaning else None,
@@ -132,7 +135,9 @@ def _told(done: Any, seconds: float) -> str:
     return f"{done.read} documents in {seconds:.1f} s ({speed}){also}"
 
 
-def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: str, lang: str, take_over: bool) -> None:
+def _spread(
+    files: list[str], into: str, settings: CollectionKeywords, scheduler: str, lang: str, take_over: bool
+) -> None:
     """By workers on other machines."""
     from paragloss.collection import Collection
     from paragloss.collection.distributed import spread
@@ -150,7 +155,7 @@ def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: st
 
 
 @contextmanager
-def _opened(into: str, settings: dict[str, Any]) -> Iterator[Any]:
+def _opened(into: str, settings: CollectionKeywords) -> Iterator[Any]:
     """The collection to fill. One that is made here and gets no document before something fails is taken away again."""
     from paragloss.collection import Collection
     from paragloss.stores import discard, exists

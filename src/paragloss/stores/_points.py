@@ -31,13 +31,10 @@ MOST_TIES = 10_000
 #: 100 it was 0.99 and 0.86.
 BREADTH, BREADTH_FILTERED = 256, 512
 
-#: How finely dense vectors can be kept. int8 and binary search coarse copies and score what they find by the whole.
-#: Binary has two bits a number, and the query eight: of 48,519 passages' ten nearest .97 are found, with one bit .27.
-PRECISIONS = ("float32", "float16", "int8", "binary")
-#: How many times as many candidates a search through coarse copies looks at again.
-OVERSAMPLING = {"int8": 2.0, "binary": 20.0}
-#: And a search that walks a graph by coarse copies of vectors that are kept whole.
-WALKED = 2.0
+#: How finely dense vectors can be kept. int8 searches coarse copies and scores what it finds by the whole.
+PRECISIONS = ("float32", "float16", "int8")
+#: How many times as many candidates a search through coarse copies, or a graph walked by them, looks at again.
+OVERSAMPLING = 2.0
 #: Reading the fields of so many documents takes some milliseconds: with more they are indexed, so many keys of a
 #: collection at most. An index takes ten files and five megabytes.
 SCANNED, INDEXED = 1000, 24
@@ -63,14 +60,13 @@ class Shape(NamedTuple):
     """Which vectors a collection keeps: dense ones with their dimension, sparse ones by name.
 
     Of those in `several` a document may have any number, the best of which counts; `precision` says how finely a dense
-    vector is kept where that is not float32. `flagged`: every document's flags say which fields it has.
+    vector is kept where that is not float32.
     """
 
     dense: dict[str, int]
     sparse: tuple[str, ...]
     several: tuple[str, ...] = ()
     precision: Mapping[str, str] = MappingProxyType({})
-    flagged: bool = True
 
     @classmethod
     def of(
@@ -98,8 +94,7 @@ class Shape(NamedTuple):
         if name in self.dense:
             raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
         more = (*self.several, name) if several else self.several
-        shape = Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
-        return shape._replace(flagged=self.flagged)
+        return Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
 
     def without(self, name: str) -> Shape:
         """The same without one of the dense vectors."""
@@ -108,17 +103,16 @@ class Shape(NamedTuple):
             self.sparse,
             tuple(other for other in self.several if other != name),
             {other: kept for other, kept in self.precision.items() if other != name},
-            self.flagged,
         )
 
     def as_json(self) -> dict[str, Any]:
         described = {"format": FORMAT, "dense": self.dense, "sparse": list(self.sparse)}
-        return described | {"several": list(self.several), "precision": dict(self.precision), "flagged": self.flagged}
+        return described | {"several": list(self.several), "precision": dict(self.precision)}
 
     @classmethod
     def from_json(cls, meta: Mapping[str, Any]) -> Shape:
         several, precision = tuple(meta.get("several", ())), dict(meta.get("precision", {}))
-        return cls(dict(meta["dense"]), tuple(meta["sparse"]), several, precision, meta.get("flagged", False))
+        return cls(dict(meta["dense"]), tuple(meta["sparse"]), several, precision)
 
     def names(self, vectors: bool | Sequence[str]) -> list[str]:
         """The vectors asked for by `get` and `scroll`."""
@@ -315,9 +309,9 @@ def keys(documents: Iterable[Document]) -> dict[str, str]:
     return found
 
 
-def conditions(where: Where | None, indexed: Container[str] | None = None) -> list[list[Match | Between]] | None:
-    """A filter as groups of matches: one of every group must hold. None when nothing can match. Where flags say which
-    fields documents have, a field that is not among those `indexed` is read of those that have it only."""
+def conditions(where: Where | None, indexed: Container[str]) -> list[list[Match | Between]] | None:
+    """A filter as groups of matches: one of every group must hold. None when nothing can match. A
+    field that is not among those `indexed` is read of those documents only whose flags say that they have it."""
     groups: list[list[Match | Between]] = []
     for field, values in (where or {}).items():
         if field != "lang" and not field.startswith("meta."):
@@ -332,7 +326,7 @@ def conditions(where: Where | None, indexed: Container[str] | None = None) -> li
         ranges += [value for value in values if isinstance(value, Range)]
         sized = "numbers" + _path(field)[4:]
         groups.append([*(match for match in exact if match.values), *(Between(sized, each) for each in ranges)])
-        if indexed is not None and any(match.key not in indexed for match in groups[-1]):
+        if any(match.key not in indexed for match in groups[-1]):
             groups.append([Match("flags", [f"{field[5:]}="])])
     return groups if all(groups) else None
 

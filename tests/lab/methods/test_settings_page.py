@@ -23,8 +23,8 @@ The flags of `paragloss train METHOD`, `paragloss tune METHOD` and of `train cr5
 keywords of the function of that name. What is typed for each is in [commands.md](commands.md). A test holds this page
 against the code.
 """
-#: The functions that take settings. Only Python reaches `fit_triples`.
-FUNCTIONS = ("fit", "fit_judged", "fit_triples", "tune", "add_language")
+#: The functions that take settings.
+FUNCTIONS = ("fit", "fit_judged", "tune", "add_language")
 
 
 def written(default):
