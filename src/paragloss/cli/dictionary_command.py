@@ -16,10 +16,10 @@ def dictionary(
     file: Annotated[
         str, typer.Argument(help="MUSE or TSV pairs, dictd .index, .tei, CC-CEDICT .u8, Wiktionary .jsonl.")
     ],
-    lang: Annotated[str, typer.Option(help="The language of the headwords.")],
-    to: Annotated[str, typer.Option(help="The language of the translations.")],
-    out: Annotated[str, typer.Option(help="Where the model goes: a folder.")],
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable entries.")] = False,
+    lang: Annotated[str, typer.Option(help="Language of the headwords.")],
+    to: Annotated[str, typer.Option(help="Language of the translations.")],
+    out: Annotated[str, typer.Option(help="Folder for the model.")],
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip entries that can't be read.")] = False,
 ) -> None:
     """Convert a dictionary file into a model for `index --model`."""
     from paragloss.formats.dictionaries import read_entries

@@ -17,9 +17,9 @@ from paragloss.cli.program import AsJson, app
 def evaluate_(
     run: Annotated[str, typer.Argument(help="A TREC run.")],
     qrels: Annotated[str, typer.Argument(help="TREC judgments.")],
-    measures: Annotated[str, typer.Option(help='Such as "RR nDCG@10 P@1".')] = "",
-    per_query: Annotated[bool, typer.Option("--per-query", help="A row for every query.")] = False,
-    report: Annotated[str, typer.Option(help="Write an HTML page with plots here.")] = "",
+    measures: Annotated[str, typer.Option(help='Measures, such as "RR nDCG@10 P@1".')] = "",
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print a row for each query.")] = False,
+    report: Annotated[str, typer.Option(help="HTML report to write.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Measure a TREC run against judgments."""
@@ -51,8 +51,8 @@ def compare(
     first: Annotated[str, typer.Argument(help="A TREC run: the baseline.")],
     second: Annotated[str, typer.Argument(help="Another TREC run.")],
     qrels: Annotated[str, typer.Argument(help="TREC judgments.")],
-    measures: Annotated[str, typer.Option(help='Such as "RR nDCG@10 P@1".')] = "",
-    report: Annotated[str, typer.Option(help="Write an HTML page with plots here.")] = "",
+    measures: Annotated[str, typer.Option(help='Measures, such as "RR nDCG@10 P@1".')] = "",
+    report: Annotated[str, typer.Option(help="HTML report to write.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs, with significance tests."""

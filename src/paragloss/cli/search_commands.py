@@ -94,10 +94,10 @@ def _with_reasons(answer: dict[str, Any], said: list[dict[str, Any]]) -> dict[st
 @app.command(rich_help_panel=TRAINING)
 def translate(
     query: Annotated[str, typer.Argument(help="The words to translate.")],
-    lang: Annotated[str, typer.Option(help="The language of the query.")],
-    to: Annotated[str, typer.Option(help="The language to translate into.")],
+    lang: Annotated[str, typer.Option(help="Language of the query.")],
+    to: Annotated[str, typer.Option(help="Language to translate into.")],
     by: Annotated[
-        str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")
+        str, typer.Option("--with", help="Translate with this saved model, dictionary file, engine or URL.")
     ] = "",
     parallel: Annotated[str, typer.Option(help="Choose by these parallel texts (`train parallel`).")] = "",
     one: Annotated[bool, typer.Option("--one", help="Keep the most frequent translation only.")] = False,

@@ -17,17 +17,15 @@ from paragloss.errors import InputError
 
 @app.command(rich_help_panel=MEASURING)
 def recipes(
-    name: Annotated[str, typer.Argument(help="A recipe; none lists them all.")] = "",
-    smoke: Annotated[bool, typer.Option("--smoke", help="Tiny sizes: does it run? Seconds.")] = False,
-    out: Annotated[str, typer.Option(help="Where results go: a folder. A run that was stopped goes on there.")] = "",
-    seeds: Annotated[str, typer.Option(help="Such as 0,1,2.")] = "",
-    part: Annotated[list[str] | None, typer.Option(help="Only this part; may be repeated.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of a recipe; lists all without one.")] = "",
+    smoke: Annotated[bool, typer.Option("--smoke", help="Run on tiny data, in seconds.")] = False,
+    out: Annotated[str, typer.Option(help="Folder for results; an interrupted run continues there.")] = "",
+    seeds: Annotated[str, typer.Option(help="Random seeds, such as 0,1,2.")] = "",
+    part: Annotated[list[str] | None, typer.Option(help="Run this part only. Repeatable.")] = None,
     docs: Annotated[
         str, typer.Option(help="Write results.md, results.html and the papers' tables into this folder.")
     ] = "",
-    leaderboard: Annotated[
-        str, typer.Option(help="Write what is known of every system and task into this folder.")
-    ] = "",
+    leaderboard: Annotated[str, typer.Option(help="Folder for leaderboard files (MTEB format).")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Reproduce a table or figure of the papers."""
@@ -66,8 +64,8 @@ def recipes(
 
 @app.command(rich_help_panel=MEASURING)
 def advise(
-    paths: Annotated[list[str], typer.Argument(help="Documents, aligned texts, word lists: files or folders.")],
-    lang: Annotated[str, typer.Option(help="The language you ask in.")] = "en",
+    paths: Annotated[list[str], typer.Argument(help="Your documents, aligned texts and word lists.")],
+    lang: Annotated[str, typer.Option(help="Language of your queries.")] = "en",
     as_json: AsJson = False,
 ) -> None:
     """Recommend a pipeline for your documents and this machine."""
