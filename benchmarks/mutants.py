@@ -308,6 +308,7 @@ def main() -> None:
         if not noticed(path, source, tests, LIMIT + 3 * sum(kept["seconds"][test] for test in tests)):
             survived += 1
             print(f"{path.relative_to(HOME)} {said}", flush=True)
+        print(f"{tried} tried, {tried - survived} noticed", file=sys.stderr, end="\r", flush=True)
     print(f"{len(every)} faults, {tried} tried, {tried - survived} noticed")
 
 

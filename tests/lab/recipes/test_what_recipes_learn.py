@@ -34,6 +34,7 @@ from paragloss.lab.recipes.tables import (
     thesis_table_6_9,
     thesis_table_6_10,
     thesis_table_6_12,
+    xcnn_table_1,
 )
 from paragloss.types import Alternative, Concept, Document, Hit, Judged, Query, Translation
 from paragloss.vocabulary import Vocabulary
@@ -575,6 +576,32 @@ def test_every_stage_is_asked_with_and_without_what_was_learned_from_the_same(mo
         **{stage: {"a": 0.5, "b": 0.5} for stage in knrm_stages.STAGES},
         **{f"{stage}>knrm": {"a": 1.0, "b": 1.0} for stage in knrm_stages.STAGES},
     }
+
+
+class Searched(Engine):
+    def __init__(self, path, *, models, default):
+        self.models, self.default = [Path(model).name for model in models], default
+
+    def rank(self, queries, *, k, to, pipeline):
+        assert ([query.id for query in queries], k, to, pipeline) == (["a", "b"], 100, ["it"], "table:best")
+        assert ([document.lang for document in self.documents], self.models, self.default) == (
+            ["it"] * 3,
+            ["table"],
+            False,
+        )
+        hits = [Hit(f"x{i}", 9.0 - i) for i in range(5)]
+        return [[Hit("a", 99.0), *hits], [*hits, Hit("b", 1.0)]]
+
+
+def test_words_are_asked_of_the_product_and_a_sentence_without_any_finds_nothing(monkeypatch):
+    taught = []
+    monkeypatch.setattr(xcnn_table_1, "Collection", SimpleNamespace(create=Searched))
+    monkeypatch.setattr(xcnn_table_1.table_method, "fit", lambda train: taught.append(train) or Saved())
+    test = [Concept(id, {"it": f"testo {id}"}) for id in "abc"]
+    queries = [Query("a", "x", "en"), Query("b", "y", "en"), Query("c", " ", "en")]
+    found = xcnn_table_1.by_words(queries, test, "it", "table:best", ["train"])
+    assert (taught, found["RR"]) == ([["train"]], [1.0, round(1 / 6, 4), 0.0])
+    assert [found[f"P@{k}"] for k in (1, 5, 10)] == pytest.approx([1 / 3, 1 / 3, 2 / 3])
 
 
 # The page of results: which systems, with which models.
