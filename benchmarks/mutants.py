@@ -28,6 +28,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,8 @@ NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "an
 TOLD = {"MINUTES", "__all__", "TypeAlias"}
 #: Least seconds of processor that one fault may take.
 LIMIT = 60
-#: Tests that are tried before the others are read.
-FIRST = 8
+#: Tests that are tried before the others are read; seconds of processor that the tests of one fault may take in all.
+FIRST, MOST = 8, 8.0
 
 
 def faults(tree: ast.Module) -> list[tuple[ast.AST, str]]:
@@ -235,7 +236,10 @@ def tests_of(path: Path, line: int, met: dict[str, dict[str, set[str]]], seconds
     found = found or [test for test, files in met.items() if name in files]
     named = {file for file in {test.split("::")[0] for test in met} if path.stem in (ROOT / file).read_text()}
     found = found or [test for test in met if test.split("::")[0] in named]
-    return sorted(found, key=lambda test: seconds[test])
+    quick = sorted(found, key=lambda test: seconds[test])
+    return [
+        test for test, so_far in zip(quick, accumulate(map(seconds.__getitem__, quick)), strict=True) if so_far <= MOST
+    ]
 
 
 def _function(path: Path, line: int) -> str:
