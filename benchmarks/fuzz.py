@@ -69,7 +69,7 @@ SHARES = {
     "file": 1,
 }  # fmt: skip
 _PIPELINES = [
-    "bm25+cr5+table", "0.3*cr5+bm25:title=2,url=0.5", "wordnet|table|feedback", "bm25+cr5>knrm", "table:nested,title=2",
+    "bm25+cr5+table", "0.3*cr5+bm25:title=2,url=0.5", "table|feedback", "bm25+cr5>knrm", "table:nested,title=2",
     'mix(default+3*table):k=5', '"bm25"|(cr5>knrm)', "rrf(bm25+cr5)", "feedback:terms=5|table:synonyms|together",
 ]  # fmt: skip
 _WHERES = [

@@ -28,13 +28,13 @@ from paragloss.analysis import analyzer
 from paragloss.evaluation.significance import compare
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.methods import cr5, table
+from paragloss.lab.recipes.wordnet import WordNet
 from paragloss.translation import word_table
 from paragloss.translation.combined import Combined
 from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.expansion import Chained
-from paragloss.translation.wordnet import WordNet
 from paragloss.types import Alternative, Concept, Query, Translation, Translator
 
 DATA = Path(os.environ.get("PARAGLOSS_DATA", "~/.cache/paragloss")).expanduser()
@@ -150,6 +150,9 @@ class Bm25:
 
 class Same:
     """The query as it stands."""
+
+    def knows(self, source: str, target: str) -> bool:
+        return True
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         return [Translation(w, (Alternative(w, 1.0),)) for w in analyzer(query.lang).terms(query.text)]

@@ -1,4 +1,4 @@
-"""Which of a dictionary's translations is meant: parts of speech, phrases, what occurs together, parallel texts.
+"""Which of a dictionary's translations is meant: what occurs together, parallel texts.
 
     PARAGLOSS_DATA=... python studies/disambiguation.py DICTIONARIES [--quick]
 
@@ -24,19 +24,12 @@ from paragloss.types import Concept
 
 SETS = (("lohelp", "de"), ("ddtp", "de"), ("tatoeba", "de"), ("tatoeba", "hi"), ("lohelp", "nl"), ("mdn", "fr"))
 FILES = {"de": "eng-deu", "hi": "eng-hin", "nl": "eng-nld", "fr": "eng-fra"}
-#: Whose entries say parts of speech.
-TAGGED = ("de", "hi")
 PLAIN = "every translation"
 SYSTEMS = {
     PLAIN: "words:{}",
-    "of the word's part of speech": "words:{},pos",
     "together with its neighbours": "words:{}|together",
-    "together within phrases": "words:{}|together:phrases",
     "the one of parallel texts": "words:{}|pairs:one",
     "weighed by parallel texts": "words:{}|pairs",
-    "part of speech, together within phrases": "words:{},pos|together:phrases",
-    "part of speech, together within phrases, the one of parallel texts": "words:{},pos|together:phrases|pairs:one",
-    "together within phrases, weighed by parallel texts": "words:{}|together:phrases|pairs",
 }
 #: How alternatives are searched: mixed as probabilities, or each for itself.
 MATCHINGS = ("psq", "each")
@@ -70,8 +63,7 @@ def measured(folder: Path, lang: str, task: tasks.Task, texts: list[Concept]) ->
         entries = read_entries(folder / f"freedict-{FILES[lang]}.index", "en", lang, on_error=lambda _: None)
         Dictionary.build(entries, "en", lang).save(f"{place}/words")
         parallel.fit(texts).save(f"{place}/pairs")
-        lines = {name: line for name, line in SYSTEMS.items() if lang in TAGGED or ",pos" not in line}
-        systems = {f"{name} {way}": line.format(way) for name, line in lines.items() for way in MATCHINGS}
+        systems = {f"{name} {way}": line.format(way) for name, line in SYSTEMS.items() for way in MATCHINGS}
         found = results._asked([task], [f"{place}/words", f"{place}/pairs"], systems, Path(place))
     ids = [query.id for query in task.queries]
     return {name: dict(zip(ids, found[f"{task.name} | {name}"]["measure"], strict=True)) for name in systems}

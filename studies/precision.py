@@ -65,7 +65,6 @@ def main() -> None:
         ("float32", False),
         ("float16", False),
         ("int8", False),
-        ("binary", False),
     ):
         with tempfile.TemporaryDirectory() as place:
             kept = {} if precision == "float32" else {"e5": precision}

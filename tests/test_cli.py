@@ -261,8 +261,6 @@ def test_words_are_translated_by_file_model_and_vectors(place):
     assert (
         "volcan" in paragloss_("translate", "volcano", "--with", "cr5", "--lang", "en", "--to", "fr", cwd=place).stdout
     )
-    done = paragloss_("translate", "x", "--with", "cr5", "--lang", "en", "--to", "fr", "--pos", cwd=place, code=1)
-    assert "cr5 is no dictionary: parts of speech are for dictionaries" in done.stderr
     done = paragloss_("translate", "x", "--with", "wordlist", "--lang", "en", "--to", "da", cwd=place, code=1)
     assert "no dictionary for en->da" in done.stderr
 
@@ -279,12 +277,9 @@ def test_a_collection_is_searched_with_a_dictionary_where_it_has_words(place):
     assert "no dictionary for en->da" in done.stderr
 
 
-def test_parts_of_speech_and_parallel_texts_choose_translations(place):
-    pytest.importorskip("HanTa", reason="a tagger: paragloss[tagger]")
-    (place / "light.tsv").write_text("light\tlumière\tn\nlight\tléger\tadj\nbread\tpain\tn\nbread\tmiche\tn\n")
-    how = ("--with", "light.tsv", "--lang", "en", "--to", "fr", "--json")
-    (light, _) = json.loads(paragloss_("translate", "a light bread", *how, "--pos", cwd=place).stdout)
-    assert [a["text"] for a in light["alternatives"]] == ["léger"]
+def test_parallel_texts_choose_translations(place):
+    (place / "loaf.tsv").write_text("bread\tpain\tn\nbread\tmiche\tn\n")
+    how = ("--with", "loaf.tsv", "--lang", "en", "--to", "fr", "--json")
     paragloss_("train", "parallel", CORPUS, "--langs", "en,fr", "--out", "pairs", cwd=place)
     (bread,) = json.loads(paragloss_("translate", "bread", *how, "--parallel", "pairs", "--one", cwd=place).stdout)
     assert [a["text"] for a in bread["alternatives"]] == ["pain"]

@@ -15,7 +15,7 @@ from paragloss.collection.integrity import check
 from paragloss.collection.transfer import copy, digest
 from paragloss.errors import InputError, StoreError
 from paragloss.lab.methods import cr5
-from paragloss.stores import Placement, check_alias, create_store, open_store
+from paragloss.stores import Placement, create_store, open_store
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
 
@@ -194,11 +194,6 @@ def test_a_copy_with_another_model_is_searched_with_it(source, tmp_path):
         engine.index(d for d in demo.documents() if d.id != "volcano.fr")
         assert copied.rank(ASKED, k=20, pipeline="cr5") == engine.rank(ASKED, k=20, pipeline="cr5")
     assert check(place) == []
-
-
-def test_an_alias_is_for_servers(source, tmp_path):
-    with pytest.raises(StoreError, match="both must be on one server"):
-        check_alias("http://127.0.0.1:1/name", source)
 
 
 def test_shards_are_for_servers(source, tmp_path):

@@ -47,5 +47,9 @@ class MissingExtraError(ParaglossError):
         super().__init__(f"{what} needs an optional part that is not installed: pip install 'paragloss[{extra}]'")
 
 
+class ClosedError(StoreError):
+    """A collection that this process has closed."""
+
+
 class InUseError(StoreError):
     """Another process has the collection open."""

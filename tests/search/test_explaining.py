@@ -19,7 +19,7 @@ def test_what_stands_in_another_is_indented_below_it():
     merged = Merged([Translated(Listed(a=1.0), translator(), to="fr"), Listed()])
     assert tree(Fused([merged], fuse=score_sum, weights=[0.5], depth=50), name="all") == (
         "all: Fused(fuse=score_sum, weights=[0.5], depth=50)\n"
-        "  searchers: Merged(merge=by_score)\n"
+        "  searchers: Merged()\n"
         "    searchers: Translated(to='fr')\n"
         "      searcher: Listed()\n"
         "      translator: WordForWord()\n"

@@ -20,7 +20,7 @@ BM25, CR5, TABLE, KNRM = Part("bm25"), Part("cr5"), Part("table"), Part("knrm")
         ("bm25+0.3*cr5", Fused((Term(None, BM25), Term(0.3, CR5)))),
         ("cr5:csls", Part("cr5", (Option("csls"),))),
         ("bm25:title=2,url=0.5", Part("bm25", (Option("title", "2"), Option("url", "0.5")))),
-        ("wordnet|table|feedback", Chain((Part("wordnet"), TABLE, Part("feedback")))),
+        ("e5|table|feedback", Chain((Part("e5"), TABLE, Part("feedback")))),
         ("bm25>knrm", Ranked(BM25, (KNRM,))),
         ("bm25>knrm:depth=50>other", Ranked(BM25, (Part("knrm", (Option("depth", "50"),)), Part("other")))),
         ("rrf:constant=10(bm25+cr5)", Part("rrf", (Option("constant", "10"),), parse("bm25+cr5"))),

@@ -169,28 +169,6 @@ def test_feedback_on_both_sides_and_alone(engine):
     assert found(engine, "feedback|bm25", "argent", lang="fr") == ["banque", "rive"]
 
 
-def test_wordnet_expands_before_translation(engine, monkeypatch, tmp_path):
-    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
-    monkeypatch.setattr("paragloss.translation.wordnet._PLACES", ())
-    with pytest.raises(PlacedError, match="no WordNet on this machine") as caught:
-        found(engine, "table+wordnet|dict")
-    assert caught.value.at == 6
-    synonyms(tmp_path, "stream", "river")
-    assert found(engine, "dict", "stream") == []
-    assert found(engine, "wordnet|dict", "stream") == ["rive"]
-    assert found(engine, "wordnet:weight=0.1,most=1|dict", "stream") == ["rive"]
-    assert found(engine, "wordnet|bm25", "stream", to=None) == ["river-en"]  # reworded, not translated
-
-
-def synonyms(path, *words):
-    """A WordNet with one meaning."""
-    for part in ("noun", "verb", "adj", "adv"):
-        for name in (f"data.{part}", f"index.{part}", f"{part}.exc"):
-            (path / name).write_text("")
-    (path / "data.noun").write_text(f"00000000 03 n {len(words):02x} {' '.join(f'{w} 0' for w in words)} 000 | x  \n")
-    (path / "index.noun").write_text("".join(f"{word} n 1 1 @ 1 0 00000000  \n" for word in words))
-
-
 def test_neighbours_of_a_word_expand_before_translation(engine):
     text = engine.explain("volcano", lang="en", to=["fr"], pipeline="cr5:words,top=2|dict")
     assert "first: Embedding(top=2" in text
@@ -233,23 +211,6 @@ def test_parallel_texts_choose_what_is_meant(tmp_path):
             found(small, "dict|pairs:two")
 
 
-def test_parts_of_speech_choose_translations_and_make_phrases(tmp_path):
-    pytest.importorskip("HanTa", reason="a tagger: paragloss[tagger]")
-    dictionary(
-        tmp_path / "dict", ("light", "lumière", "n"), ("light", "léger", "adj"), ("red", "rouge"), ("coat", "manteau")
-    )
-    with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
-        small.index([Document("1", "un manteau léger", "fr"), Document("2", "la lumière rouge", "fr")])
-        said = small.explain("a light coat", lang="en", pipeline="dict:pos")
-        assert "light (1): léger 1.00" in said
-        assert "light (1): lumière 1.00" in small.explain("red light", lang="en", pipeline="dict:pos")
-        assert found(small, "dict|together:phrases", "light coat") == ["1"]
-        # In "the light and the coat" no phrase has both: nothing is chosen.
-        assert set(found(small, "dict|together:phrases", "the light and the coat")) == {"1", "2"}
-        with pytest.raises(LanguageError, match=r"no tagger for 'fr'; there is one for en, de, nl"):
-            small.search("manteau", lang="fr", pipeline="dict:pos")
-
-
 def test_a_translated_query_can_be_asked_of_an_encoder_or_of_a_group(engine):
     assert found(engine, "dict|bm25", "river") == ["rive"]
     assert found(engine, "dict|(bm25+cr5)", "river")[0] == "rive"
@@ -261,10 +222,8 @@ def test_what_a_fusion_trusts_each_with(engine):
     assert "weights=[1.0, 2.0]" in engine.explain(lang="en", to=["fr"], pipeline="mix(dict+2*table)")
 
 
-def test_languages_are_merged_as_said(engine):
-    for merge in ("score", "scaled", "turns"):
-        both = found(engine, f"dict:merge={merge}", "river", to=None)
-        assert set(both) == {"rive", "river-en"}
+def test_languages_are_merged(engine):
+    assert set(found(engine, "dict", "river", to=None)) == {"rive", "river-en"}
 
 
 def test_machine_translation_is_named_or_the_collection_s_own(engine):
@@ -326,7 +285,7 @@ def test_without_a_pipeline_everything_that_knows_the_language_is_fused(engine):
 def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(engine):
     text = engine.explain("bank river", lang="en", to=["fr"], pipeline="dict:nested|feedback")
     assert text == (
-        "Merged(merge=by_score)\n"
+        "Merged()\n"
         "  searchers: Translated(to='fr')\n"
         "    searcher: Expanded(depth=10, terms=10, alpha=1.0, beta=0.3)\n"
         "      searcher: Nested(weights={title: 1, text: 1, headings: 0.5, strong: 0.1, url: 0.1}, number=200, "

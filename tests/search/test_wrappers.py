@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss.search.fused import Fused, reciprocal_rank, score_sum
-from paragloss.search.merged import Merged, by_scaled_score, in_turns
+from paragloss.search.merged import Merged
 from paragloss.search.reranked import Reranked
 from paragloss.search.translated import Translated
 from paragloss.types import Alternative, Document, Hit, Query
@@ -63,16 +63,6 @@ def test_reciprocal_rank_does_not_care_who_spoke_first(orders):
 def test_merging_by_score_keeps_scores_and_breaks_ties_by_id():
     merged = Merged([Listed(b=1.0, d=0.5), Listed(a=1.0, c=2.0)])
     assert merged.search(ASK, 3)[0] == [Hit("c", 2.0), Hit("a", 1.0), Hit("b", 1.0)]
-
-
-def test_merging_by_scaled_score_puts_each_best_first():
-    merged = Merged([Listed(a=10.0, b=9.0), Listed(c=0.1, d=0.01)], merge=by_scaled_score)
-    assert names(merged.search(ASK, 4)[0]) == ["a", "c", "b", "d"]
-
-
-def test_merging_in_turns():
-    merged = Merged([Listed(a=10.0, b=9.0), Listed(c=0.1, d=0.01)], merge=in_turns)
-    assert names(merged.search(ASK, 4)[0]) == ["a", "c", "b", "d"]
 
 
 def test_translated_asks_for_the_other_language_with_weighted_clauses():

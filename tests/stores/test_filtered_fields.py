@@ -1,7 +1,5 @@
 """Fields are indexed by who writes them; who reads changes nothing."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -53,19 +51,3 @@ def test_fields_are_indexed_as_long_as_they_are_few_and_found_beyond(store, monk
     store.add([record("c", **{f"f{number}": "x" for number in range(9)})])
     assert len(store._shard.info().payload_schema) == 4
     assert [store.count({f"meta.f{number}": ["x"]}) for number in range(10)] == [1] * 9 + [0]
-
-
-def test_a_collection_of_before_is_still_filtered(tmp_path, monkeypatch):
-    payload = _points.payload
-    with EmbeddedStore.create(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
-        monkeypatch.setattr(_points, "payload", lambda document: payload(document) | {"flags": []})
-        store.add([record("a", year=1999)])
-        monkeypatch.undo()
-    meta = json.loads((tmp_path / "c" / "meta.json").read_text())
-    del meta["flagged"]
-    (tmp_path / "c" / "meta.json").write_text(json.dumps(meta, indent=1))
-    with EmbeddedStore.open(tmp_path / "c", anyway=True) as store:
-        assert store.count({"meta.year": [1999]}) == 1
-        store.drop_dense("m")
-        store.add_dense("other", 2)
-        assert store.count({"meta.year": [1999]}) == 1

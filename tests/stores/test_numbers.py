@@ -1,15 +1,13 @@
-"""Points of a folder are called by numbers made from documents' ids: two ids with one number are noticed, nothing is
-lost, and folders from before, whose points are called by UUIDs, are read and written as ever."""
+"""Points of a folder are called by numbers made from documents' ids: two ids with one number are noticed, and nothing
+is lost."""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pytest
 
 from paragloss.errors import StoreError
-from paragloss.stores import _points, embedded
+from paragloss.stores import _points
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Record, SparseVector
 
@@ -41,33 +39,11 @@ def test_two_documents_on_one_number_are_told_of_and_the_first_stays(tmp_path, m
         assert store.delete(["one"]) == 1
 
 
-def test_a_folder_from_before_is_read_and_written(tmp_path, monkeypatch):
-    with monkeypatch.context() as before:
-        before.setattr(embedded, "FORMAT", 1)
-        with EmbeddedStore.create(tmp_path / "c", dense={"m": 2}, sparse=["t"]) as store:
-            store.add([record(f"d{i}", weight=1 + i) for i in range(20)])
-    assert json.loads((tmp_path / "c" / "meta.json").read_text())["format"] == 1
-    with EmbeddedStore.open(tmp_path / "c") as store:
-        store.add([record("new", weight=50.0), record("d3", word=9)])
-        store.update_dense("m", ["d1"], np.float32([[3, 4]]))
-        assert store.delete(["d19", "none"]) == 1
-        assert store.count() == 20
-        assert found(store)[:2] == ["new", "d18"]
-        assert found(store, 9) == ["d3"]
-        assert store.get(["d1"], vectors=True)[0].dense["m"].tolist() == [3, 4]
-        looked = store.look("t", [SparseVector(np.array([3], np.uint32), np.ones(1, np.float32))], 3)
-        assert [looked.ids[i] for i in looked.found[0]] == ["new", "d18", "d17"]
-        assert sum(len(batch) for batch in store.scroll(batch=7)) == 20
-        assert max(store.read_ahead("t")) == 20
-        assert store.read_sparse("t", ["d18"])[1].values.tolist() == [19]
-    assert json.loads((tmp_path / "c" / "meta.json").read_text())["format"] == 1
-
-
 def test_a_folder_of_a_later_format_is_left_alone(tmp_path):
     EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["t"]).close()
     meta = tmp_path / "c" / "meta.json"
     meta.write_text(meta.read_text().replace('"format": 2', '"format": 3'))
-    with pytest.raises(StoreError, match="format 3, this version reads 1 and 2"):
+    with pytest.raises(StoreError, match="format 3, this version reads 2"):
         EmbeddedStore.open(tmp_path / "c")
 
 

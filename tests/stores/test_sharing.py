@@ -11,13 +11,16 @@ from paragloss.collection import Collection
 from paragloss.errors import StoreError
 from paragloss.stores import _sharing, create_store, open_store, wire
 from paragloss.stores._sharing import SharedStore
-from paragloss.types import Document, Hit, Record, SparseVector
+from paragloss.types import Document, Hit, Range, Record, SparseVector
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are shared through Unix sockets")
 
 
 def documents(start, stop):
-    return [Document(f"d{i}", f"word{i} common text", "en", meta={"even": i % 2 == 0}) for i in range(start, stop)]
+    return [
+        Document(f"d{i}", f"word{i} common text", "en", meta={"even": i % 2 == 0, "number": i})
+        for i in range(start, stop)
+    ]
 
 
 def test_what_is_sent_is_what_arrives():
@@ -45,6 +48,7 @@ def test_a_second_opening_reads_what_the_first_has(tmp_path):
         with Collection.open(str(tmp_path / "c")) as second:
             assert second.count() == 5
             assert second.count({"meta.even": [True]}) == 3
+            assert second.count({"meta.number": [Range(2, None, low_open=True)]}) == 2
             assert [r.id for r in second.search("word3", lang="en").results] == ["d3"]
             assert [d.id for d in second.get(["d1"])] == ["d1"]
 

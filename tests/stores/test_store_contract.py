@@ -295,7 +295,7 @@ def test_vectors_need_names_of_their_own(location):
 # Several vectors to a document: one for each passage
 
 
-@pytest.fixture(params=["float32", "float16", "int8", "binary"])
+@pytest.fixture(params=["float32", "float16", "int8"])
 def passages(request, location):
     precision = {"meaning": request.param}
     with create_store(location, dense={"meaning": 3}, sparse=[], several=["meaning"], precision=precision) as opened:
@@ -337,7 +337,7 @@ def test_documents_that_lack_a_vector_can_be_found_and_given_one(store, location
 
 
 def test_a_precision_nobody_knows_is_refused(location):
-    with pytest.raises(StoreError, match="can't be kept as 'int4'; there are float32, float16, int8, binary"):
+    with pytest.raises(StoreError, match="can't be kept as 'int4'; there are float32, float16, int8"):
         create_store(location, dense={"meaning": 3}, sparse=[], precision={"meaning": "int4"})
 
 

@@ -94,31 +94,14 @@ def test_it_can_be_looked_up_another_way():
 
 def test_it_says_what_it_knows_and_in_which_language():
     assert built().langs == ("en",)
-    assert [built().knows(term, "en") for term in ("bank", "hous", "zebra")] == [True, True, False]
-    assert not built().knows("bank", "de")
-    assert not built(stem=False).knows("hous", "en")
+    assert [built().has_term(term, "en") for term in ("bank", "hous", "zebra")] == [True, True, False]
+    assert not built().has_term("bank", "de")
+    assert not built(stem=False).has_term("hous", "en")
 
 
 def test_only_the_best_are_kept_and_share_the_weight():
     (only,) = built(most=2).translate(Query("q", "bank", "en"), "de")
     assert [a[:2] for a in only.alternatives] == [("Bank", 0.75), ("Ufer", 0.25)]
-
-
-def test_the_part_of_speech_of_the_query_word_decides_where_it_can():
-    def tag(text, spans):
-        return ["verb" if span.term == "bank" else "pronoun" for span in spans]
-
-    assert translated(built(tag=tag), "bank") == {"bank": ["sich neigen"]}
-    assert translated(built(tag=tag), "house") == {"house": ["Haus"]}  # no pronoun there: all are kept
-
-
-def test_parts_of_speech_may_be_written_any_way_and_one_that_is_not_said_may_be_meant():
-    entries = [Entry("light", "Licht", "neut"), Entry("light", "hell", "adj"), Entry("light", "leicht")]
-    noun = Dictionary.build(entries, "en", "de", tag=lambda text, spans: ["noun"] * len(spans))
-    assert translated(noun, "light") == {"light": ["Licht", "leicht"]}
-    assert translated(noun.varied(tag=lambda text, spans: ["adj"]), "light") == {"light": ["hell", "leicht"]}
-    assert translated(noun.varied(stem=False), "light") == {"light": ["Licht", "leicht"]}  # the tagger stays
-    assert translated(noun.varied(tag=lambda text, spans: [""]), "light") == {"light": ["Licht", "hell", "leicht"]}
 
 
 def test_equal_entries_add_up_and_weightless_or_empty_ones_are_dropped():

@@ -24,24 +24,15 @@ def copy(
     shards: Shards = 1,
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
-    alias: Annotated[
-        str, typer.Option(metavar="NAME", help="On a server: let this name mean the copy once it is whole.")
-    ] = "",
 ) -> None:
     """Copy a collection with everything in it, between folders and servers either way, and check the copy. Stopped
     half-way, the same command goes on."""
     from paragloss.collection.transfer import copy as copied
-    from paragloss.stores import check_alias, point_alias
 
-    if alias:
-        check_alias(alias, new)
     placement = placed(shards, replicas, on_disk)
     with Progress("copying") as bar:
         count = copied(collection, new, models=model or [], placement=placement, progress=bar)
     print(f"copied {count} documents into {new}: the same, every letter and every vector")
-    if alias:
-        before = point_alias(alias, new)
-        print(f"{alias} means {new}" + (f", no longer {before}" if before else ""))
 
 
 @app.command()

@@ -6,12 +6,11 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
-from typing import Any
 
 from paragloss.collection import opening, retrieval
+from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.processes import pool
 from paragloss.collection.state import Held
 from paragloss.errors import StoreError
@@ -21,62 +20,38 @@ from paragloss.types import Query, Ranking
 BATCH = 64
 #: Other processes take a second or two to begin: they are started where more work than this is left, in seconds.
 _WORTH = 5.0
-#: Bytes of a folder that are copied in a second.
-_COPIED = 300_000_000
-#: Batches that lie before each other process.
+#: Batches that lie before each of them.
 _AHEAD = 2
 
 
-def rankings(held: Held, queries: Sequence[Query], *, workers: int, **options: Any) -> Iterator[list[Ranking]]:
-    """Rankings of one batch of queries after another; `options` are those of `answering.rank`."""
-    worth = _WORTH + held.store.size / _COPIED
+def rankings(held: Held, queries: Sequence[Query], options: SearchOptions, *, workers: int) -> Iterator[list[Ranking]]:
+    """Rankings of one batch of queries after another."""
     batches, done = deque(queries[start : start + BATCH] for start in range(0, len(queries), BATCH)), 0
     started = time.perf_counter()
     while batches:
         left = len(batches) * (time.perf_counter() - started) / done if done else 0.0
-        if workers > 1 and left > worth:
+        if workers > 1 and left > _WORTH:
             break
-        yield retrieval.rank(held, batches.popleft(), **options)
+        yield retrieval.rank(held, batches.popleft(), options)
         done += 1
     if batches:
         yield from _side_by_side(held, batches, workers, options)
 
 
 def _side_by_side(
-    held: Held, batches: deque[Sequence[Query]], workers: int, options: dict[str, Any]
+    held: Held, batches: deque[Sequence[Query]], workers: int, options: SearchOptions
 ) -> Iterator[list[Ranking]]:
-    """This process works too. Each of the others has a copy of a folder for itself: who has it open could answer all of
-    them, but one question at a time."""
+    """This process only answers what the others ask of the collection, which is a fifth of the work."""
     held.index.commit()
     waiting: deque[Future[list[Ranking]]] = deque()
-    with ExitStack() as stack:
-        places = stack.enter_context(held.store.copies(workers - 1)) or [held.location] * (workers - 1)
-        known = held.default is not None
-        others = {stack.enter_context(pool(1, _open, place, known)): deque[Future[Any]]() for place in places}
-        while batches or waiting:
-            for other, given in others.items():
-                while given and given[0].done():
-                    given.popleft()
-                while batches and len(given) < _AHEAD:
-                    given.append(other.submit(_rank, batches.popleft(), options))
-                    waiting.append(given[-1])
-            if batches and len(waiting) < 4 * _AHEAD * workers:
-                waiting.append(_done(retrieval.rank(held, batches.popleft(), **options)))
-            elif waiting:
-                wait([waiting[0]])
-            try:
-                while waiting and waiting[0].done():
-                    yield waiting.popleft().result()
-            except BrokenProcessPool:
-                raise StoreError(
-                    "a process that searched died: is there memory for all? --workers 1 needs least"
-                ) from None
-
-
-def _done(rankings: list[Ranking]) -> Future[list[Ranking]]:
-    future: Future[list[Ranking]] = Future()
-    future.set_result(rankings)
-    return future
+    with pool(workers, _open, held.location, held.default is not None) as others:
+        try:
+            while batches or waiting:
+                while batches and len(waiting) < _AHEAD * workers:
+                    waiting.append(others.submit(_rank, batches.popleft(), options))
+                yield waiting.popleft().result()
+        except BrokenProcessPool:
+            raise StoreError("a process that searched died: is there memory for all? --workers 1 needs least") from None
 
 
 # In the processes
@@ -89,6 +64,6 @@ def _open(location: str, default: bool) -> None:
     _held = opening.open(location, default=default)
 
 
-def _rank(queries: Sequence[Query], options: dict[str, Any]) -> list[Ranking]:
+def _rank(queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
     assert _held is not None
-    return retrieval.rank(_held, queries, **options)
+    return retrieval.rank(_held, queries, options)

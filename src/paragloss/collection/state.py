@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.models import load
 from paragloss.encoders.bag import BagEncoder
+from paragloss.encoders.pretrained import Pretrained
 from paragloss.errors import StoreError
 from paragloss.search import pipeline as pipelines
 from paragloss.search.deadline import Deadline, Timed
@@ -18,7 +19,7 @@ from paragloss.stores import model_files
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pair, Pairs, corrected
-from paragloss.types import Chooser, Document, Encoder, Translator
+from paragloss.types import Chooser, Document, Encoder, Record, Reranker, Translator
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
@@ -59,6 +60,11 @@ class Held:
         """Those of some documents that are here."""
         return [record.document for record in self.store.get(ids) if record is not None]
 
+    def records(self, ids: Sequence[str]) -> list[Record]:
+        """The same with what is shown of them by: where their words stand, and their passages' vectors."""
+        there = self.store.get(ids, vectors=[name for name, m in self.models.items() if isinstance(m, Pretrained)])
+        return [record for record in there if record is not None]
+
     def parts(self, deadline: Deadline | None = None) -> pipelines.Parts:
         """What a pipeline can be made of; its store is asked until a deadline."""
         return pipelines.Parts(
@@ -66,7 +72,7 @@ class Held:
             self.index.statistics,
             {name: m for name, m in self.models.items() if isinstance(m, Encoder)},
             corrected(self.translators(), self.glossary, _GLOSSARY),
-            {name: m for name, m in self.models.items() if hasattr(m, "score")},
+            {name: m for name, m in self.models.items() if isinstance(m, Reranker)},
             self.documents,
             machine=self.machine.engine,
             memory=self.memory,

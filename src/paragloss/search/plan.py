@@ -48,7 +48,7 @@ def _translations(link: Any, query: Query) -> list[Query]:
 
 def _held(link: Any) -> dict[str, Any]:
     """What a link was made with. A model's insides are no part of a pipeline, unless it wraps another."""
-    held = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items() if key != "_standings"}
+    held = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items()}
     wraps = type(link).__module__.startswith("paragloss.search") or any(map(_links, held.values()))
     return held if wraps else {}
 
@@ -74,7 +74,7 @@ def _setting(value: Any) -> str:
     if isinstance(value, list | tuple) and all(isinstance(each, float | str) for each in value):
         return "[" + ", ".join(str(each) for each in value) + "]"
     function = getattr(value, "func", value)  # a partial's own
-    ours = getattr(function, "__module__", "") in ("paragloss.search.fused", "paragloss.search.merged")
+    ours = getattr(function, "__module__", "") == "paragloss.search.fused"
     return str(function.__name__) if ours and hasattr(function, "__name__") else ""
 
 

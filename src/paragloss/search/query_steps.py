@@ -51,7 +51,6 @@ class Wording(NamedTuple):
     translator: Translator
     stays: bool
     clauses: Mapping[str, Any]
-    merging: Mapping[str, Any]
 
 
 def rewords(here: Place, step: Node, *, first: bool) -> bool:
@@ -73,7 +72,7 @@ def _chooses(here: Place, step: Part) -> bool:
 def wording(here: Place, steps: Sequence[Node], *, searched: bool = False) -> Wording:
     """The steps as one translator. The last may say how its words are `searched`; those before, where they go."""
     found: Translator | None = None
-    via, clauses, merging = "", {}, {}
+    via, clauses = "", {}
     last = max((number for number, step in enumerate(steps) if translates(here, step)), default=-1)
     for number, step in enumerate(steps):
         if not isinstance(step, Part) or not rewords(here, step, first=not number):
@@ -83,7 +82,7 @@ def wording(here: Place, steps: Sequence[Node], *, searched: bool = False) -> Wo
                 settings, onward = here.bound(step, make, made.onward)
             else:
                 searching = made.clauses if searched else _no_options
-                settings, clauses, merging = here.bound(step, make, searching, made.merging)
+                settings, clauses = here.bound(step, make, searching)
                 onward = {}
             one = here.made(step, make, settings)
             found, via = (one if found is None else Chained(found, one, via=via)), made.onward(**onward)
@@ -98,7 +97,7 @@ def wording(here: Place, steps: Sequence[Node], *, searched: bool = False) -> Wo
             found = made.witnessed(here.asked, found, step.name, **here.bound(step, made.witnessed)[0])
     assert found is not None, "a chain has a step"
     stays = all(isinstance(step, Part) and step.name in made.EXPANDERS for step in steps)
-    return Wording(found, stays, clauses, merging)
+    return Wording(found, stays, clauses)
 
 
 def flat(node: Node) -> Iterator[Node]:

@@ -11,7 +11,9 @@ was translated. A query without clauses has one for each of its terms: all but `
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,11 +23,25 @@ import numpy.typing as npt
 from paragloss.analysis import analyzer
 from paragloss.bm25 import HELD, Bags, Doubles, Ids, Integers, dot, sparse
 from paragloss.ranking import rank, top
+from paragloss.search.evidence import words
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Met
 from paragloss.statistics import POWER, RARER, Statistics, rarity, summed, tempered
 from paragloss.translation.inner import MARK, PART, WITHIN
-from paragloss.types import Analyzer, Hit, Query, Ranking, SparseRows, SparseVector, Store, Where
+from paragloss.types import (
+    Account,
+    Analyzer,
+    Document,
+    Found,
+    Hit,
+    Known,
+    Query,
+    Ranking,
+    SparseRows,
+    SparseVector,
+    Store,
+    Where,
+)
 
 #: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
 #: gave the same reciprocal ranks as 1,000 at a fifth of the time.
@@ -75,11 +91,22 @@ class _Structured:
         """Whether what words hold inside and how they sound is looked at: it counts as words of the text do."""
         return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        return [self._one(query, k, where) for query in queries]
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+        rankings = zip(queries, self._rankings(queries, k, where), strict=True)
+        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
 
-    def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
+    def best(self, lang: str) -> float:
+        return 1.0 if self._proportional else math.inf
+
+    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
         raise NotImplementedError
+
+    def met(self, query: Query, id: str) -> list[Met]:
+        """What every word gives a document of the query's language; all of them sum to its score."""
+        raise NotImplementedError
+
+    def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
+        return words(self.met(query, document.id), query, score, known.origins)
 
     def clauses(self, query: Query) -> list[list[Choice]]:
         """Each source term's alternatives, cut into words; what is only stop words is left out."""
@@ -117,6 +144,11 @@ class _Asked(NamedTuple):
     gain: Doubles  # (langs, fields, clauses) field weight times the clause's idf
     most: Doubles  # (langs,) what a document full of the query's words would get
     weights: Doubles  # (keys,) what each counts where the store is asked
+
+    @property
+    def ids(self) -> Ids:
+        """The terms that are asked for."""
+        return (self.keys & 0xFFFFFFFF).astype(np.uint32)
 
     def linear(self, places: Sequence[int]) -> SparseVector:
         """What the store is asked: the words of some languages at once, which stand one after the other."""
@@ -163,7 +195,7 @@ class _OneTerm(_Structured):
         where each clause's begin, and how many documents there are (fields, clauses)."""
         raise NotImplementedError
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
         return self.together([[query] for query in queries], k, where)
 
     def together(self, questions: Sequence[Sequence[Query]], k: int, where: Where | None = None) -> list[Ranking]:
@@ -231,6 +263,8 @@ class _OneTerm(_Structured):
         vectors = [asked.linear(places) for places in questions]
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
+        signs = [self._statistics.ids("text", lang, HELD[:1]) for lang in self._statistics.beside]
+        rows = self._statistics.layout.among(looked.rows, np.concatenate([asked.ids, *signs]))
         codes = {code: i for i, code in enumerate(dict.fromkeys(looked.langs))}
         lang = np.array([codes[code] for code in looked.langs], np.int64)
         spoken = np.full((len(told), len(codes)), -1)  # what each question says in each language
@@ -243,7 +277,7 @@ class _OneTerm(_Structured):
         places = spoken[owner, lang[which]]
         which, owner, places = which[places >= 0], owner[places >= 0], places[places >= 0]
         if self._statistics.beside:
-            for place, holds in self._beside(asked.langs, looked.rows):
+            for place, holds in self._beside(asked.langs, rows):
                 for row, i in enumerate(told):
                     if place in questions[i]:
                         more = looked.found[row][holds[looked.found[row]]]
@@ -254,7 +288,7 @@ class _OneTerm(_Structured):
                 each = zip(own, [kept[told[row]] for row in owner.tolist()], places.tolist(), strict=True)
                 here = [home in s.homes or (asked.langs[p] in s.homes and home not in s.every) for home, s, p in each]
                 which, owner, places = which[here], owner[here], places[here]
-        scores = self._scores(asked, places, taken(looked.rows, which))
+        scores = self._scores(asked, places, taken(rows, which))
         if self._statistics.beside:
             which, owner, scores = _best(which, owner, scores)
         rankings: list[Ranking] = [[] for _ in questions]
@@ -282,11 +316,15 @@ class _OneTerm(_Structured):
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
         """For each language that some documents hold beside their own, where it is said, and which of these do."""
+        holds: dict[str, npt.NDArray[np.bool_]] = {}
+        ends = np.cumsum(rows.sizes)
         for place, lang in enumerate(langs):
             if lang in self._statistics.beside:
-                sign = self._statistics.ids("text", lang, HELD[:1])[0]
-                row = np.searchsorted(np.cumsum(rows.sizes), np.flatnonzero(rows.indices == sign), side="right")
-                yield place, np.bincount(row, minlength=len(rows.sizes)).astype(bool)
+                if lang not in holds:
+                    sign = self._statistics.ids("text", lang, HELD[:1])[0]
+                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == sign), side="right")
+                    holds[lang] = np.bincount(row, minlength=len(ends)).astype(bool)
+                yield place, holds[lang]
 
     def _asked(self, queries: Sequence[Query]) -> _Asked | None:
         statistics, layout = self._statistics, self._statistics.layout
@@ -296,16 +334,18 @@ class _OneTerm(_Structured):
         sizes: list[int] = []  # terms of each clause, language after language
         owner: list[tuple[int, int]] = []  # (clauses,) language, number
         importance: list[float] = []  # (clauses,)
+        said: dict[int, list[tuple[dict[str, float], float]]] = {}  # one query may be asked for several languages
         for place, query in enumerate(queries):
             known = layout.hashes(query.lang)
-            for number, choices in enumerate(self.clauses(query)):
-                words = _probabilities(choices)
-                hashes.extend(map(known.__getitem__, words))
-                parts += words.values()
-                inside += [(1.0 if word[0] == MARK else PART) if query.clauses else 0.0 for word in words]
-                sizes.append(len(words))
+            if id(query) not in said:
+                said[id(query)] = [(_probabilities(each), each[0].clause) for each in self.clauses(query)]
+            for number, (terms, weight) in enumerate(said[id(query)]):
+                hashes.extend(map(known.__getitem__, terms))
+                parts += terms.values()
+                inside += [(1.0 if word[0] == MARK else PART) if query.clauses else 0.0 for word in terms]
+                sizes.append(len(terms))
                 owner.append((place, number))
-                importance.append(choices[0].clause)
+                importance.append(weight)
         if not owner or not self._factors.any():
             return None
         lang, clause = np.array(owner).T
@@ -327,10 +367,10 @@ class _OneTerm(_Structured):
         gain = np.zeros((len(langs), len(layout.fields), clause.max() + 1))
         gain[lang[:, None], fields, clause[:, None]] = np.where(df > 0, idf, 0.0).T
         scale = most if self._proportional else np.ones(len(langs))
-        weight = np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]  # (fields, terms) of a whole share
+        given = np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]  # (fields, terms) of a whole share
         every = np.concatenate([ids.ravel(), held])
         counted = np.concatenate([np.tile(share, len(fields)), share[: len(held)] * within])
-        weighed = np.concatenate([weight.ravel(), weight[home, : len(held)]])
+        weighed = np.concatenate([given.ravel(), given[home, : len(held)]])
         which = np.resize(of, len(every))
         keys, row = np.unique((lang[which] << 32) + every.astype(np.int64), return_inverse=True)
         table = np.zeros((len(keys), gain.shape[2]))
@@ -339,8 +379,7 @@ class _OneTerm(_Structured):
         return _Asked(langs, keys, table, gain, most, weights)
 
     def met(self, query: Query, id: str) -> list[Met]:
-        """What every word gives a document of the query's language; all of them sum to its score. A clause saturates as
-        a whole: what it gives is shared out by what each word adds to its tf."""
+        """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
         asked = self._asked([query])
         langs, rows = self._store.read_sparse(self._name, [id])
         if asked is None or (langs != [query.lang] and not any(here[0] for _, here in self._beside(asked.langs, rows))):
@@ -373,7 +412,7 @@ class _OneTerm(_Structured):
     def _felt(self, asked: _Asked, places: Integers, rows: SparseRows) -> _Felt:
         """Of some documents, each in one of the query's languages (-1: none)."""
         statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack_rows(rows, among=(asked.keys & 0xFFFFFFFF).astype(np.uint32))
+        bags = layout.unpack_rows(layout.among(rows, asked.ids))
         lang = places[bags.row]
         usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
         averages = np.array([usual[code] for code in asked.langs])
@@ -443,6 +482,9 @@ class Nested(_Structured):
     documents, all documents of the rarest clause are.
     """
 
+    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
+        return [self._one(query, k, where) for query in queries]
+
     def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
         needed, said = self._said(query)
         clauses, words = [choices for _, choices in needed], dict[str, float]()
@@ -461,7 +503,6 @@ class Nested(_Structured):
         return rank((Hit(id, dot(linear, vector)) for id, vector in self._matching(ids, needs)), k)
 
     def met(self, query: Query, id: str) -> list[Met]:
-        """What every word gives a document of the query's language; all of them sum to its score."""
         langs, rows = self._store.read_sparse(self._name, [id])
         vector = SparseVector(rows.indices, rows.values)
         if langs != [query.lang]:

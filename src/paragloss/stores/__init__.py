@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Placement",
     "changed_since",
-    "check_alias",
     "create_store",
     "discard",
     "exists",
     "open_store",
-    "point_alias",
     "repaired",
 ]
 
@@ -90,20 +88,6 @@ def discard(location: str | Path) -> None:
         shutil.rmtree(location)
 
 
-def check_alias(alias: str, location: str) -> None:
-    """Refuse a name that can't mean a collection."""
-    if not _is_url(alias) or not _is_url(location) or _server(alias)[0] != _server(location)[0]:
-        raise StoreError(f"{alias!r} can't mean {location!r}: both must be on one server, http(s)://host:port/name")
-
-
-def point_alias(alias: str, location: str) -> str:
-    """Let a name on a server mean one of its collections; what it meant before, or ""."""
-    check_alias(alias, location)
-    from paragloss.stores.cluster import ClusterStore
-
-    return ClusterStore.point_alias(_server(alias)[0], _server(alias)[1], _server(location)[1])
-
-
 def create_store(
     location: str | Path,
     *,
@@ -114,7 +98,7 @@ def create_store(
     placement: Placement | None = None,
 ) -> AnyStore:
     """Start an empty collection. `dense` maps the names of dense vectors to their dimensions; of those in `several` a
-    document may have any number, and `precision` says how finely some are kept (float32, float16, int8, binary);
+    document may have any number, and `precision` says how finely some are kept (float32, float16, int8);
     `placement` is for servers."""
     kept: dict[str, Any] = {"dense": dense, "sparse": sparse, "several": several, "precision": precision}
     if _is_url(location):

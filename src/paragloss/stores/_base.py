@@ -4,7 +4,7 @@ how it is closed. An engine brings `_add_vector`, `_write_vectors`, `_write_meta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -42,17 +42,6 @@ class KeptVectors:
     def read_ahead(self, name: str) -> Iterator[int]:
         """Nothing, where somebody else does: the process that has the folder, or the server."""
         yield from ()
-
-    @property
-    def size(self) -> int:
-        """Bytes that one of `copies` takes."""
-        return 0
-
-    @contextmanager
-    def copies(self, number: int) -> Iterator[list[str]]:
-        """So many collections that hold what this one does now, for other processes to search; gone afterwards. None
-        where all may ask this one, or where there is no room."""
-        yield []
 
     def state(self, blob: str) -> tuple[str, str]:
         """What this process has made of a blob, and of all others: both change when they do. Empty where others

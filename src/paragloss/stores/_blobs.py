@@ -66,7 +66,7 @@ class Blobs:
         self._remove([name, *(_parts(name, head) if head else [])])
 
     def heads(self) -> dict[str, str]:
-        """All blobs with their versions, but for those that versions before this one wrote."""
+        """All blobs with their versions."""
         found: dict[str, str] = {}
         offset = None
         while True:

@@ -9,23 +9,21 @@ from typing import Any
 
 from paragloss.types import Hit, Ranking
 
-_SCORE = attrgetter("score")
+_ID, _SCORE = attrgetter("id"), attrgetter("score")
 #: So many are remembered: about 150 MB.
 MOST = 1_000_000
 
 
 class Names:
-    """Scored points to rankings. `read` gives the documents' ids of points that are not known; `key` is what both know
-    a point by."""
+    """Scored points to rankings. `read` gives the documents' ids of points that are not known."""
 
-    def __init__(self, read: Callable[[list[Any]], Iterable[tuple[Any, str]]], *, key: Callable[[Any], Any]) -> None:
+    def __init__(self, read: Callable[[list[Any]], Iterable[tuple[Any, str]]]) -> None:
         self._read = read
-        self._key = key
         self._known: dict[Any, str] = {}
 
     def rankings(self, answers: Sequence[Sequence[Any]]) -> list[Ranking]:
         """An engine's answers, best first; a document that went away meanwhile is left out."""
-        keys = [list(map(self._key, answer)) for answer in answers]
+        keys = [list(map(_ID, answer)) for answer in answers]
         try:
             names = [list(map(self._known.__getitem__, some)) for some in keys]
         except KeyError:

@@ -5,8 +5,11 @@ Knows nothing of either engine.
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import re
+import time
 import zlib
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -17,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from paragloss.errors import StoreError
-from paragloss.formats.numbers import number
+from paragloss.formats.numbers import EPOCH, dated, number
 from paragloss.ranking import best
 from paragloss.types import Document, Floats, Range, Record, SparseRows, SparseVector, Where
 
@@ -31,16 +34,15 @@ MOST_TIES = 10_000
 #: 100 it was 0.99 and 0.86.
 BREADTH, BREADTH_FILTERED = 256, 512
 
-#: How finely dense vectors can be kept. int8 and binary search coarse copies and score what they find by the whole.
-#: Binary has two bits a number, and the query eight: of 48,519 passages' ten nearest .97 are found, with one bit .27.
-PRECISIONS = ("float32", "float16", "int8", "binary")
-#: How many times as many candidates a search through coarse copies looks at again.
-OVERSAMPLING = {"int8": 2.0, "binary": 20.0}
-#: And a search that walks a graph by coarse copies of vectors that are kept whole.
-WALKED = 2.0
+#: How finely dense vectors can be kept. int8 searches coarse copies and scores what it finds by the whole.
+PRECISIONS = ("float32", "float16", "int8")
+#: How many times as many candidates a search through coarse copies, or a graph walked by them, looks at again.
+OVERSAMPLING = 2.0
 #: Reading the fields of so many documents takes some milliseconds: with more they are indexed, so many keys of a
 #: collection at most. An index takes ten files and five megabytes.
 SCANNED, INDEXED = 1000, 24
+#: What can be filtered by beside fields: when a document was added, when it is from, its file's kind and folder.
+ADDED, DATED, OF_FILES = "added", "dated", ("kind", "folder")
 #: What is read of a document when its text is not wanted.
 BARE = ("id", "lang")
 
@@ -63,14 +65,13 @@ class Shape(NamedTuple):
     """Which vectors a collection keeps: dense ones with their dimension, sparse ones by name.
 
     Of those in `several` a document may have any number, the best of which counts; `precision` says how finely a dense
-    vector is kept where that is not float32. `flagged`: every document's flags say which fields it has.
+    vector is kept where that is not float32.
     """
 
     dense: dict[str, int]
     sparse: tuple[str, ...]
     several: tuple[str, ...] = ()
     precision: Mapping[str, str] = MappingProxyType({})
-    flagged: bool = True
 
     @classmethod
     def of(
@@ -98,8 +99,7 @@ class Shape(NamedTuple):
         if name in self.dense:
             raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
         more = (*self.several, name) if several else self.several
-        shape = Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
-        return shape._replace(flagged=self.flagged)
+        return Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
 
     def without(self, name: str) -> Shape:
         """The same without one of the dense vectors."""
@@ -108,17 +108,16 @@ class Shape(NamedTuple):
             self.sparse,
             tuple(other for other in self.several if other != name),
             {other: kept for other, kept in self.precision.items() if other != name},
-            self.flagged,
         )
 
     def as_json(self) -> dict[str, Any]:
         described = {"format": FORMAT, "dense": self.dense, "sparse": list(self.sparse)}
-        return described | {"several": list(self.several), "precision": dict(self.precision), "flagged": self.flagged}
+        return described | {"several": list(self.several), "precision": dict(self.precision)}
 
     @classmethod
     def from_json(cls, meta: Mapping[str, Any]) -> Shape:
         several, precision = tuple(meta.get("several", ())), dict(meta.get("precision", {}))
-        return cls(dict(meta["dense"]), tuple(meta["sparse"]), several, precision, meta.get("flagged", False))
+        return cls(dict(meta["dense"]), tuple(meta["sparse"]), several, precision)
 
     def names(self, vectors: bool | Sequence[str]) -> list[str]:
         """The vectors asked for by `get` and `scroll`."""
@@ -150,26 +149,46 @@ def point_number(document: str) -> int:
     return int.from_bytes(blake2b(document.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def payload(document: Document) -> dict[str, Any]:
+def payload(record: Record) -> dict[str, Any]:
     """What is kept beside the vectors; empty parts take no room."""
+    document = record.document
     kept: dict[str, Any] = {"id": document.id, "lang": document.lang, "text": document.text}
     if document.title:
         kept["title"] = document.title
     if document.fields:
         kept["fields"] = dict(document.fields)
+    kept["numbers"] = {ADDED: time.time() / 86400 + EPOCH}
+    if (day := dated(document.meta)) is not None:
+        kept["numbers"][DATED] = day
+    kept["flags"] = [f"{name}=" for name in kept["numbers"]]
     if document.meta:
         kept["meta"] = dict(document.meta)
         # The embedded engine reads a truth value in a filter as a number, so truths are also kept as words; and every
         # field is, so that one that no document has is known at once.
         truths = [_flag(name, value) for name, value in document.meta.items() if isinstance(value, bool)]
-        kept["flags"] = [*truths, *(f"{name}=" for name in document.meta)]
+        kept["flags"] += [*truths, *(f"{name}=" for name in document.meta), *_file(document.meta.get("path"))]
         # Ranges are asked of numbers, also of those that a table holds as text.
-        if numbers := {
+        kept["numbers"] |= {
             name: found for name, value in document.meta.items() if (found := _numbers(value)) not in (None, [])
-        }:
-            kept["numbers"] = numbers
+        }
+    if record.cut:
+        kept["cut"] = base64.b64encode(record.cut).decode()
     kept["sum"] = _sum(document)
     return kept
+
+
+def _file(path: object) -> list[str]:
+    """Of a document of a file its kind and folder, to be asked for like fields."""
+    if not isinstance(path, str):
+        return []
+    folder, name = os.path.split(path)
+    kind = os.path.splitext(name)[1][1:].lower()
+    return [
+        flag
+        for field, value in zip(OF_FILES, (kind, folder), strict=True)
+        if value
+        for flag in (f"{field}=", f"file:{field}={value}")
+    ]
 
 
 def document(payload: Mapping[str, Any]) -> Document:
@@ -315,9 +334,9 @@ def keys(documents: Iterable[Document]) -> dict[str, str]:
     return found
 
 
-def conditions(where: Where | None, indexed: Container[str] | None = None) -> list[list[Match | Between]] | None:
-    """A filter as groups of matches: one of every group must hold. None when nothing can match. Where flags say which
-    fields documents have, a field that is not among those `indexed` is read of those that have it only."""
+def conditions(where: Where | None, indexed: Container[str]) -> list[list[Match | Between]] | None:
+    """A filter as groups of matches: one of every group must hold. None when nothing can match. A
+    field that is not among those `indexed` is read of those documents only whose flags say that they have it."""
     groups: list[list[Match | Between]] = []
     for field, values in (where or {}).items():
         if field != "lang" and not field.startswith("meta."):
@@ -328,11 +347,13 @@ def conditions(where: Where | None, indexed: Container[str] | None = None) -> li
         texts = [value for value in values if isinstance(value, str)]
         numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
         exact = [Match("flags", truths), Match(_path(field), texts), Match(_path(field), numbers)]
+        if field[5:] in OF_FILES:
+            exact.append(Match("flags", [f"file:{field[5:]}={value}" for value in texts]))
         ranges = [Range(value, value) for value in values if isinstance(value, float)]
         ranges += [value for value in values if isinstance(value, Range)]
         sized = "numbers" + _path(field)[4:]
         groups.append([*(match for match in exact if match.values), *(Between(sized, each) for each in ranges)])
-        if indexed is not None and any(match.key not in indexed for match in groups[-1]):
+        if any(match.key not in indexed for match in groups[-1]):
             groups.append([Match("flags", [f"{field[5:]}="])])
     return groups if all(groups) else None
 
@@ -427,4 +448,5 @@ def record(
     sparse_: Mapping[str, tuple[Sequence[int], Sequence[float]]],
 ) -> Record:
     rows: dict[str, Floats] = {name: np.array(row, np.float32) for name, row in dense.items()}
-    return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()})
+    cut = base64.b64decode(payload.get("cut", ""))
+    return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()}, cut)

@@ -1,7 +1,17 @@
-"""One folder, many processes: whoever has it open answers the others' questions over a local socket.
+"""One owner: a folder belongs to one process, and the others ask it.
 
-The engine lets one process open a folder. That one (a `Host`) listens; another that opens the folder meanwhile gets a
-`SharedStore`, which asks the host, takes the folder over when the host has gone, and writes only once it has it.
+The engine lets one process open a folder; that one holds the folder's lock. It listens on a socket of this machine and
+answers what only reads (`Host`). Another that opens the folder meanwhile has a `SharedStore`, which asks. Why this is
+enough:
+
+- Whoever asks sees what the owner sees, down to what was written a moment ago: there is one engine, one order of
+  things, and nothing to keep up to date but blobs that others have read, which carry a version.
+- When the owner has closed the folder or was killed, its lock is free. Whoever asks next finds nobody at the socket,
+  takes the lock, opens the folder as after any kill, and becomes the owner. Of several that try, one gets the lock.
+- Only the owner writes. Who wants to write waits for the lock for a while, then says who has it.
+
+So any number of processes search while one writes, and nothing is copied. What is done on a copy of the folder is
+building graphs (`_graphs`), which no reader ever sees.
 """
 
 from __future__ import annotations
@@ -14,16 +24,15 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from paragloss.errors import ParaglossError, StoreError
+from paragloss.errors import ClosedError, ParaglossError, StoreError
 from paragloss.stores import wire
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._points import Shape
-from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 #: What a host answers, and by what of its store; everything else is refused.
 QUESTIONS = {
@@ -88,12 +97,25 @@ class Host:
                 try:
                     asked = getattr(self._store, QUESTIONS[question])
                     answer = {"answer": asked(*arguments, **options) if callable(asked) else asked}
+                except ClosedError:
+                    return
                 except ParaglossError as error:
-                    if "has been closed" in str(error):
-                        return
                     answer = {"error": str(error)}
                 wire.send(link, answer)
         self._links.discard(link)
+
+
+def _asking(question: str) -> Any:
+    return lambda store, *arguments, **options: store._ask(question, *arguments, **options)
+
+
+def _writing(name: str) -> Any:
+    def write(store: SharedStore, *arguments: Any, **options: Any) -> Any:
+        answer = getattr(store._owned(), name)(*arguments, **options)
+        store._shape = store._own._shape
+        return answer
+
+    return write
 
 
 class SharedStore(KeptVectors):
@@ -107,103 +129,46 @@ class SharedStore(KeptVectors):
         self._turn = threading.RLock()
         self._shape = Shape.from_json(self._ask("shape"))
 
-    def get(
-        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
-    ) -> list[Record | None]:
-        found: list[Record | None] = self._ask("get", list(ids), vectors=vectors, text=text)
-        return found
+    # Reading: the owner answers
 
-    def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
-        langs, rows = self._ask("read_sparse", name, list(ids))
-        return langs, rows
-
-    def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
-        return int(self._ask("count", where, lacking=lacking))
-
-    def page(
-        self,
-        where: Where | None,
-        offset: Any,
-        batch: int,
-        vectors: bool | Sequence[str],
-        lacking: str | None = None,
-        text: bool = True,
-    ) -> tuple[list[Record], Any]:
-        records, after = self._ask("page", where, offset, batch, vectors, lacking, text)
-        return records, after
-
-    def search_dense(
-        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
-    ) -> list[Ranking]:
-        found: list[Ranking] = self._ask("search_dense", name, vectors, k, where, exact=exact)
-        return found
-
-    def search_sparse(
-        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
-    ) -> list[Ranking]:
-        found: list[Ranking] = self._ask("search_sparse", name, list(vectors), k, where)
-        return found
-
-    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
-        return Looked(*self._ask("look", name, list(vectors), k, where))
-
-    def read_blob(self, name: str) -> bytes | None:
-        found: bytes | None = self._ask("read_blob", name)
-        return found
-
-    def blobs(self) -> dict[str, str]:
-        found: dict[str, str] = self._ask("blobs")
-        return found
+    get = _asking("get")
+    read_sparse = _asking("read_sparse")
+    count = _asking("count")
+    page = _asking("page")
+    search_dense = _asking("search_dense")
+    search_sparse = _asking("search_sparse")
+    look = _asking("look")
+    read_blob = _asking("read_blob")
+    blobs = _asking("blobs")
 
     def version(self, name: str) -> str | None:
         """Changes whenever the blob does, so that a reader knows when to read it again; stays as it is once this
         process has the folder to itself."""
         return self._own.token if self._own is not None else str(self._ask("version", name))
 
-    # Writing needs the folder itself
+    # Writing: by who owns the folder
+
+    add = _writing("add")
+    delete = _writing("delete")
+    add_dense = _writing("add_dense")
+    drop_dense = _writing("drop_dense")
+    update_dense = _writing("update_dense")
+    update_sparse = _writing("update_sparse")
+    write_blob = _writing("write_blob")
+    salvage = _writing("salvage")
+    optimize = _writing("optimize")
 
     def claim(self) -> tuple[int, bool]:
         self._owned()
         return 0, True
 
-    def add(self, records: Sequence[Record]) -> None:
-        self._owned().add(records)
-
-    def delete(self, ids: Sequence[str]) -> int:
-        return int(self._owned().delete(ids))
-
-    def add_dense(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
-        self._owned().add_dense(name, dim, several=several, precision=precision)
-        self._shape = self._own._shape
-
-    def drop_dense(self, name: str) -> None:
-        self._owned().drop_dense(name)
-        self._shape = self._own._shape
-
-    def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
-        self._owned().update_dense(name, ids, vectors)
-
-    def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
-        self._owned().update_sparse(name, ids, vectors)
-
-    def write_blob(self, name: str, data: bytes) -> None:
-        self._owned().write_blob(name, data)
-
     def publish(self, name: str, version: Callable[[], str], data: Callable[[], bytes]) -> None:
         if self._own is not None:
             self._own.publish(name, version, data)
 
-    def salvage(self) -> Iterator[tuple[list[Record], int]]:
-        yield from self._owned().salvage()
-
-    def optimize(self) -> None:
-        self._owned().optimize()
-
     def close(self) -> None:
         with self._turn:
-            if self._link is not None:
-                self._link.close()
-                self._link = None
+            self._hang_up()
             if self._own is not None:
                 self._own.close()
 

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -42,7 +42,7 @@ class ClusterStore(KeptVectors):
         self._shape = shape
         self._where = where
         self._indexed = {"lang", "flags"}
-        self._names = Names(self._ids, key=lambda point: point.id)
+        self._names = Names(self._ids)
         self._blobs = Blobs(client, f"{name}--blobs", self._ask, self._write)
         self._fence = Fence(client, name, self._ask, where)
 
@@ -101,22 +101,6 @@ class ClusterStore(KeptVectors):
             return bool(cls(client, _meant(client, name), Shape({}, ()), f"{url}/{name}")._blobs.exist())
         finally:
             client.close()
-
-    @classmethod
-    def point_alias(cls, url: str, alias: str, name: str, *, timeout: int = 60) -> str:
-        """Let an alias mean a collection, in one step; what it meant before, or "". Whoever has that open goes on with
-        it."""
-        from qdrant_client import models
-
-        with closing(cls.open(url, name, timeout=timeout)) as store:
-            client, before = store._client, _meant(store._client, _points.named(alias, "alias"))
-            if before == alias and store._ask(client.collection_exists, alias):
-                raise StoreError(f"{url}/{alias} is a collection itself: choose another name for the alias")
-            created = models.CreateAlias(collection_name=store._name, alias_name=alias)
-            gone = [models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))]
-            changes = [*(gone if before != alias else []), models.CreateAliasOperation(create_alias=created)]
-            store._ask(client.update_collection_aliases, change_aliases_operations=changes)
-            return "" if before == alias else before
 
     @classmethod
     def discard(cls, url: str, name: str, *, timeout: int = 60) -> None:
@@ -337,7 +321,7 @@ class ClusterStore(KeptVectors):
         return models.PointStruct(
             id=_points.point_id(record.document.id),
             vector=self._vectors(record),
-            payload=_points.payload(record.document),
+            payload=_points.payload(record),
         )
 
     def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -365,8 +349,7 @@ class ClusterStore(KeptVectors):
         if matching is None:
             return [[] for _ in queries]
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""))
-        coarse = models.QuantizationSearchParams(rescore=True, oversampling=again) if again else None
+        coarse = models.QuantizationSearchParams(rescore=True, oversampling=_points.OVERSAMPLING)
         params = models.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
 
         def fetch(which: list[int], limit: int) -> list[Ranking]:
@@ -390,7 +373,7 @@ class ClusterStore(KeptVectors):
         """The engine's filter; None when nothing can match."""
         from qdrant_client import models
 
-        groups = _points.conditions(where, self._indexed if self._shape.flagged else None)
+        groups = _points.conditions(where, self._indexed)
         if groups is None:
             return None
         without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
@@ -441,18 +424,8 @@ def _params(shape: Shape, name: str, *, on_disk: bool = False) -> dict[str, Any]
     """How the server keeps a dense vector. Coarse copies stay in memory, what they stand for on disk."""
     from qdrant_client import models
 
-    coarse = {
-        "int8": models.ScalarQuantization(
-            scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
-        ),
-        "binary": models.BinaryQuantization(
-            binary=models.BinaryQuantizationConfig(
-                always_ram=True,
-                encoding=models.BinaryQuantizationEncoding.TWO_BITS,
-                query_encoding=models.BinaryQuantizationQueryEncoding.SCALAR8BITS,
-            )
-        ),
-    }.get(shape.precision.get(name, ""))
+    int8 = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
+    coarse = models.ScalarQuantization(scalar=int8) if shape.precision.get(name) == "int8" else None
     best = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
     half = models.Datatype.FLOAT16 if shape.precision.get(name) == "float16" else None
     kept = {"size": shape.dense[name], "distance": models.Distance.DOT, "on_disk": True if coarse or on_disk else None}

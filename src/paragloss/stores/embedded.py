@@ -21,7 +21,7 @@ import uuid
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 import qdrant_edge as edge
 
-from paragloss.errors import StoreError
+from paragloss.errors import ClosedError, StoreError
 from paragloss.ranking import rank
 from paragloss.stores import _files, _points, _snapshots
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._guards import ROOM, TOGETHER, enough_room, loaded, survives, told
+from paragloss.stores._guards import TOGETHER, enough_room, loaded, survives, told
 from paragloss.stores._point_ids import Names
 from paragloss.stores._points import BATCH, Between, Match, Shape
 from paragloss.stores._recent import Packed, Recent
@@ -49,10 +49,10 @@ shard.optimize()
 shard.flush()
 shard.close()
 """
-_SCORE = attrgetter("score")
+_ID, _SCORE = attrgetter("id"), attrgetter("score")
 _UNFINISHED = ".creating"
-#: Folders of format 1 have points called by UUIDs, those of format 2 by numbers.
-_BY_UUID, FORMAT = 1, 2
+#: Points are called by numbers.
+FORMAT = 2
 #: Documents written between two syncs of everything; a long one counts as several.
 FLUSH = 10_000
 #: Documents read ahead in one step, for which searches wait.
@@ -62,9 +62,8 @@ _AHEAD = 50
 class EmbeddedStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`; close it, or use it in a `with` block."""
 
-    def __init__(self, path: Path, shape: Shape, shard: Any, lock: Any, version: int) -> None:
+    def __init__(self, path: Path, shape: Shape, shard: Any, lock: Any) -> None:
         self.path = path
-        self._version = version
         self._shape = shape
         self._shard = shard
         self._lock = lock
@@ -74,8 +73,7 @@ class EmbeddedStore(KeptVectors):
         self._since: set[int] | None = None  # points written since a copy was made
         self._unflushed = 0
         self._indexed = set(shard.info().payload_schema)
-        self._key = attrgetter("id.int" if version == _BY_UUID else "id")  # what a point is known by here
-        self._names = Names(lambda points: self._payloads(points, "id"), key=self._key)
+        self._names = Names(lambda points: self._payloads(points, "id"))
         self._recent = Recent()  # whatever is written is left out
         self.token = uuid.uuid4().hex
         self._changes: Counter[str] = Counter()
@@ -114,7 +112,7 @@ class EmbeddedStore(KeptVectors):
         for key in ("lang", "flags"):
             shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
         shard.flush()
-        store = cls(path, shape, shard, lock, FORMAT)
+        store = cls(path, shape, shard, lock)
         store._write_meta()
         (path / _UNFINISHED).unlink(missing_ok=True)
         return store
@@ -130,11 +128,11 @@ class EmbeddedStore(KeptVectors):
             raise StoreError(f"{path} is not a collection: it has no meta.json (paragloss index makes one)") from None
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path / 'meta.json'} is damaged ({error}): restore it or index again") from None
-        if version not in (_BY_UUID, FORMAT):
-            raise StoreError(f"{path} has format {version}, this version reads {_BY_UUID} and {FORMAT}: index again")
+        if version != FORMAT:
+            raise StoreError(f"{path} has format {version}, this version reads {FORMAT}: index again")
         if not os.access(path, os.W_OK):
             _unchanged(path, anyway)
-            return cls._borrowed(path, shape, version)
+            return cls._borrowed(path, shape)
         lock = _files.lock(path / "lock", patience=patience)
         try:
             _unchanged(path, anyway)
@@ -145,7 +143,7 @@ class EmbeddedStore(KeptVectors):
             settle(path / "shard")
             if not vouched:
                 survives(path / "shard")
-            store = cls(path, shape, loaded(path / "shard"), lock, version)
+            store = cls(path, shape, loaded(path / "shard"), lock)
         except BaseException:
             lock.close()
             raise
@@ -157,14 +155,14 @@ class EmbeddedStore(KeptVectors):
         return store
 
     @classmethod
-    def _borrowed(cls, path: Path, shape: Shape, version: int) -> EmbeddedStore:
+    def _borrowed(cls, path: Path, shape: Shape) -> EmbeddedStore:
         """A folder that can't be written, such as on a read-only disk: the engine, which writes even to read, gets a
         copy of its files; nothing can be added."""
         home = Path(tempfile.mkdtemp(prefix="paragloss-reading-"))
         try:
             copy_sparse(path / "shard", home / "shard")
             settle(home / "shard")
-            store = cls(home, shape, loaded(home / "shard"), _files.lock(home / "lock"), version)
+            store = cls(home, shape, loaded(home / "shard"), _files.lock(home / "lock"))
         except OSError as error:
             shutil.rmtree(home, ignore_errors=True)
             raise StoreError(f"{path} can't be read ({error.strerror})") from None
@@ -178,10 +176,10 @@ class EmbeddedStore(KeptVectors):
             some = records[start : start + BATCH]
             weight = sum(1 + len(record.document.text) // 5000 for record in some)
             ids = [record.document.id for record in some]
-            keys = [self._point_key(id) for id in ids]
+            keys = [self._point_id(id) for id in ids]
             points = [
-                edge.Point(point, self._vectors(record), _points.payload(record.document))
-                for point, record in zip(self._told(keys), some, strict=True)
+                edge.Point(point, self._vectors(record), _points.payload(record))
+                for point, record in zip(keys, some, strict=True)
             ]
             with self._writing, self._turn:
                 self._unshared(keys, ids)
@@ -191,20 +189,20 @@ class EmbeddedStore(KeptVectors):
                     self._index_fields(some)
 
     def delete(self, ids: Sequence[str]) -> int:
-        wanted = {self._point_key(id): id for id in ids}
+        wanted = {self._point_id(id): id for id in ids}
         there = [key for key, id in self._payloads(list(wanted), "id") if wanted[key] == id]
         if there:
             with self._writing, self._turn:
                 self._changed(there)
-                self._update(edge.UpdateOperation.delete_points(self._told(there)))
+                self._update(edge.UpdateOperation.delete_points([*there]))
         return len(there)
 
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
         names, payload = self._shape.names(vectors), True if text else list(_points.BARE)
-        keys = [self._point_key(id) for id in ids]
-        found = {self._key(p): p for p in self._ask("retrieve", self._told(keys), payload, names or False)}
+        keys = [self._point_id(id) for id in ids]
+        found = {p.id: p for p in self._ask("retrieve", keys, payload, names or False)}
         points = [found.get(key) for key in keys]
         mine = [point is not None and point.payload["id"] == id for point, id in zip(points, ids, strict=True)]
         return [self._record(point) if own else None for point, own in zip(points, mine, strict=True)]
@@ -212,12 +210,12 @@ class EmbeddedStore(KeptVectors):
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
         self._shape.known(name)
         with self._turn:  # nothing is written between reading and remembering
-            points = [self._point_key(id) for id in ids]
+            points = [self._point_id(id) for id in ids]
             return self._recent.rows(name, points, lambda some: self._packed(name, some))
 
     def _packed(self, name: str, points: Sequence[int]) -> Iterator[tuple[int, Packed]]:
-        found = self._ask("retrieve", self._told(points), ["lang"], [name])
-        return ((self._key(point), _vector_of(point, name)) for point in found)
+        found = self._ask("retrieve", points, ["lang"], [name])
+        return ((point.id, _vector_of(point, name)) for point in found)
 
     def read_ahead(self, name: str) -> Iterator[int]:
         """What searches would read bit by bit: how documents are called, and one sparse vector of each; as many as are
@@ -230,8 +228,8 @@ class EmbeddedStore(KeptVectors):
             )
             with self._turn:
                 points, offset = self._ask("scroll", request)
-                self._names.know((self._key(point), point.payload["id"]) for point in points)
-                if not self._recent.remember(name, [(self._key(point), _vector_of(point, name)) for point in points]):
+                self._names.know((point.id, point.payload["id"]) for point in points)
+                if not self._recent.remember(name, [(point.id, _vector_of(point, name)) for point in points]):
                     return
             read += len(points)
             yield read
@@ -264,7 +262,7 @@ class EmbeddedStore(KeptVectors):
             with_vector=names or False,
         )
         points, after = self._ask("scroll", request)
-        return [self._record(point) for point in points], str(after) if isinstance(after, uuid.UUID) else after
+        return [self._record(point) for point in points], after
 
     def salvage(self) -> Iterator[tuple[list[Record], int]]:
         """Every record that can be read, a batch at a time with how many can't: of a batch with one that is damaged the
@@ -273,7 +271,7 @@ class EmbeddedStore(KeptVectors):
         while True:
             request = edge.ScrollRequest(offset=offset, limit=BATCH, with_payload=False, with_vector=False)
             points, offset = self._ask("scroll", request)
-            keys = self._told([self._key(point) for point in points])
+            keys = [point.id for point in points]
             try:
                 records = self._records(keys)
             except StoreError:
@@ -295,8 +293,7 @@ class EmbeddedStore(KeptVectors):
         """`exact` compares with every document instead of walking the graph."""
         queries = _points.asked(self._shape, name, vectors)
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        again = _points.OVERSAMPLING.get(self._shape.precision.get(name, ""), _points.WALKED)
-        coarse = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=again)
+        coarse = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_points.OVERSAMPLING)
         params = edge.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
         return self._search([edge.Query.Nearest(row, using=name) for row in queries], k, where, params)
 
@@ -309,7 +306,7 @@ class EmbeddedStore(KeptVectors):
 
         def fetch(which: list[int], limit: int) -> list[list[tuple[int, float]]]:
             answers = answer(which, limit)
-            found = [list(zip(map(self._key, points), map(_SCORE, points), strict=True)) for points in answers]
+            found = [list(zip(map(_ID, points), map(_SCORE, points), strict=True)) for points in answers]
             keys = {key for points in found for key, _ in points}
             known = self._names.known(keys)
             names.update((key, known[key]) for key in keys)
@@ -365,23 +362,6 @@ class EmbeddedStore(KeptVectors):
         others = sorted((name, count) for name, count in list(self._changes.items()) if name != blob)
         return self.published_version(blob), json.dumps(others)
 
-    @property
-    def size(self) -> int:
-        return _snapshots.size(self.path)
-
-    @contextmanager
-    def copies(self, number: int) -> Iterator[list[str]]:
-        made: list[Path] = []
-        try:
-            if not self._read_only and shutil.disk_usage(self.path).free > ROOM + 2 * number * self.size:
-                with self._turn, told(f"{self.path} could not be copied"):
-                    self._open.flush()
-                    made += [_snapshots.copied(self.path) for _ in range(number)]
-            yield [str(path) for path in made]
-        finally:
-            for path in made:
-                shutil.rmtree(path, ignore_errors=True)
-
     def optimize(self) -> None:
         """Build the graphs that dense searches walk, with coarse copies of the vectors to walk by, which takes half the
         time. Searches and writes go on meanwhile.
@@ -393,7 +373,7 @@ class EmbeddedStore(KeptVectors):
         with self._building:
             try:
                 with self._writing:
-                    enough_room(self.path, more=2 * self.size)
+                    enough_room(self.path, more=2 * _snapshots.size(self.path))
                     shape, self._since = self._shape, set()
                     with told(f"{self.path} could not be copied"):
                         with self._turn:
@@ -430,13 +410,13 @@ class EmbeddedStore(KeptVectors):
         try:
             for start in range(0, len(since), BATCH):
                 some = since[start : start + BATCH]
-                here = self._ask("retrieve", self._told(some), True, True)
-                gone = set(some) - {self._key(point) for point in here}
+                here = self._ask("retrieve", some, True, True)
+                gone = set(some) - {point.id for point in here}
                 if here:
-                    points = [edge.Point(self._told([self._key(p)])[0], p.vector, p.payload) for p in here]
+                    points = [edge.Point(p.id, p.vector, p.payload) for p in here]
                     new.update(edge.UpdateOperation.upsert_points(points))
                 if gone:
-                    new.update(edge.UpdateOperation.delete_points(self._told(sorted(gone))))
+                    new.update(edge.UpdateOperation.delete_points(sorted(gone)))
         finally:
             new.flush()
             new.close()
@@ -468,7 +448,7 @@ class EmbeddedStore(KeptVectors):
     @property
     def _open(self) -> Any:
         if self._shard is None:
-            raise StoreError(f"{self.path} has been closed: open it again")
+            raise ClosedError(f"{self.path} has been closed: open it again")
         return self._shard
 
     def _ask(self, method: str, *args: Any) -> Any:
@@ -477,18 +457,11 @@ class EmbeddedStore(KeptVectors):
 
     def _payloads(self, points: Sequence[int], key: str) -> list[tuple[int, str]]:
         """What some points hold under one key."""
-        found = self._ask("retrieve", self._told(points), [key], False) if points else []
-        return [(self._key(point), point.payload[key]) for point in found]
+        found = self._ask("retrieve", points, [key], False) if points else []
+        return [(point.id, point.payload[key]) for point in found]
 
-    def _point_key(self, document: str) -> int:
-        return int(_points.point_id(document), 16) if self._version == _BY_UUID else _points.point_number(document)
-
-    def _point_id(self, document: str) -> int | str:
-        return _points.point_id(document) if self._version == _BY_UUID else _points.point_number(document)
-
-    def _told(self, keys: Sequence[int]) -> list[Any]:
-        """Points as the engine is asked for them."""
-        return [f"{key:032x}" for key in keys] if self._version == _BY_UUID else list(keys)
+    def _point_id(self, document: str) -> int:
+        return _points.point_number(document)
 
     def _changed(self, keys: Sequence[int]) -> None:
         """Points that are about to be written."""
@@ -498,8 +471,6 @@ class EmbeddedStore(KeptVectors):
 
     def _unshared(self, keys: Sequence[int], ids: Sequence[str]) -> None:
         """None of the points that are about to be written may be another document's."""
-        if self._version == _BY_UUID:
-            return
         wanted = dict(zip(keys, ids, strict=True))
         there = [*self._payloads(list(wanted), "id"), *zip(keys, ids, strict=True)]
         for key, id in there:
@@ -509,7 +480,7 @@ class EmbeddedStore(KeptVectors):
                 )
 
     def _write_meta(self) -> None:
-        meta = {**self._shape.as_json(), "format": self._version}
+        meta = {**self._shape.as_json(), "format": FORMAT}
         _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
 
     def _agree(self) -> None:
@@ -540,7 +511,7 @@ class EmbeddedStore(KeptVectors):
     def _write_vectors(self, vectors: Sequence[tuple[Any, dict[str, Any]]]) -> None:
         points = [edge.PointVectors(id, named) for id, named in vectors]
         with self._writing, self._turn:
-            self._changed([id if isinstance(id, int) else int(id, 16) for id, _ in vectors])
+            self._changed([id for id, _ in vectors])
             self._update(edge.UpdateOperation.update_vectors(points), len(points))
 
     @staticmethod
@@ -594,7 +565,7 @@ class EmbeddedStore(KeptVectors):
 
     def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
         """The engine's filter; None when nothing can match."""
-        groups = _points.conditions(where, self._indexed if self._shape.flagged else None)
+        groups = _points.conditions(where, self._indexed)
         if groups is None:
             return None
         without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
@@ -626,22 +597,15 @@ def _config(shape: Shape, *, walked: bool = False) -> Any:
 def _params(shape: Shape, name: str, *, walked: bool = False) -> Any:
     """How the engine keeps a dense vector. Coarse copies stay in memory, what they stand for on disk; those by which a
     graph is `walked` are there beside whole ones."""
-    kinds: dict[str, Any] = {
-        "int8": edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True),
-        "binary": edge.BinaryQuantizationConfig(
-            always_ram=True,
-            encoding=edge.BinaryQuantizationEncoding.TwoBits,
-            query_encoding=edge.BinaryQuantizationQueryEncoding.Scalar8Bits,
-        ),
-    }
-    coarse = kinds.get(shape.precision.get(name, ""))
+    int8 = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True)
+    coarse = shape.precision.get(name) == "int8"
     return edge.EdgeVectorParams(
         size=shape.dense[name],
         distance=edge.Distance.Dot,
         on_disk=True if coarse else None,
         multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if name in shape.several else None,
         datatype=edge.VectorStorageDatatype.Float16 if shape.precision.get(name) == "float16" else None,
-        quantization_config=coarse or (kinds["int8"] if walked else None),
+        quantization_config=int8 if coarse or walked else None,
     )
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from paragloss.types import Document, Hit, Record, SparseRows, SparseVector
+from paragloss.types import Document, Hit, Looked, Range, Record, SparseRows, SparseVector
 
 _HEAD = struct.Struct("<QQ")
 _MOST = 1 << 32
-_KINDS = {"Document": Document, "Hit": Hit, "Record": Record, "SparseVector": SparseVector, "SparseRows": SparseRows}
+_KINDS = {kind.__name__: kind for kind in (Document, Hit, Looked, Range, Record, SparseRows, SparseVector)}
 #: What arrays may be made of; nothing else is read.
 _TYPES = ("<f4", "<f8", "<u4", "<i4", "<i8", "|b1")
 

@@ -8,27 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from paragloss import artefacts
 from paragloss.analysis import analyzer
-from paragloss.types import Alternative, Query, Span, Translation, Translator
+from paragloss.types import Alternative, Query, Translation, Translator
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-KIND = "cooccurrence"
 Reals = npt.NDArray[np.float64]
-
-
-class Together(Protocol):
-    """Says how strongly alternatives of two query terms go together, (first, second); 0 is no more than chance."""
-
-    def em(self, first: Sequence[str], second: Sequence[str]) -> Reals: ...
 
 
 class Cooccurrence:
@@ -105,41 +96,21 @@ class Cooccurrence:
         counts = [self.occurrences[i[0]] if len(i) == 1 else windows[place] for place, i in enumerate(known)]
         return np.array(counts, np.float64), rows
 
-    def save(self, path: str | Path) -> None:
-        arrays = {"occurrences": self.occurrences, "start": self.windows.indptr, "window": self.windows.indices}
-        meta = {"lang": self.lang, "windows": self.windows.shape[1], "number": self.number}
-        artefacts.save(path, KIND, meta=meta, words={"terms": self.terms}, arrays=arrays)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Cooccurrence:
-        import scipy.sparse as sp
-
-        saved = artefacts.load(path, kind=KIND)
-        start, window = saved.arrays["start"], saved.arrays["window"]
-        shape = (len(start) - 1, saved.meta["windows"])
-        windows = sp.csr_matrix((np.ones(len(window), np.float32), window, start), shape=shape)
-        occurrences, number = saved.arrays["occurrences"], saved.meta.get("number")
-        return cls(saved.meta["lang"], saved.words["terms"], occurrences, windows, number=number)
-
 
 class Disambiguated:
     """Wraps a Translator: of each term's alternatives keeps the one that goes best with those of its neighbours.
 
     The sum of em over neighbours is maximised over the whole query at once. A term that goes with none of its
     neighbours keeps every alternative: there is nothing to choose by. `together` is what was counted, or a function
-    that says it of a language. `phrases` says where a query's phrases are: then only words of one are neighbours.
+    that says it of a language.
     """
 
-    def __init__(
-        self,
-        translator: Translator,
-        together: Together | Callable[[str], Together],
-        *,
-        phrases: Callable[[Query], Sequence[Span]] | None = None,
-    ) -> None:
+    def __init__(self, translator: Translator, together: Cooccurrence | Callable[[str], Cooccurrence]) -> None:
         self._translator = translator
         self._together = together
-        self._phrases = phrases
+
+    def knows(self, source: str, target: str) -> bool:
+        return self._translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         clauses = self._translator.translate(query, to)
@@ -147,8 +118,7 @@ class Disambiguated:
             return clauses
         texts = [[alternative.text for alternative in clause.alternatives] for clause in clauses]
         together = self._together(to) if callable(self._together) else self._together
-        joined = _joined(query, clauses, self._phrases(query)) if self._phrases else [True] * (len(clauses) - 1)
-        links = [together.em(texts[i], texts[i + 1]) * joined[i] for i in range(len(texts) - 1)]
+        links = [together.em(first, second) for first, second in pairwise(texts)]
         chosen = best_path(links)
         result = []
         for i, clause in enumerate(clauses):
@@ -157,17 +127,6 @@ class Disambiguated:
             one = (Alternative(texts[i][chosen[i]], 1.0),)
             result.append(clause._replace(alternatives=one) if before + after > 0 else clause)
         return result
-
-
-def _joined(query: Query, clauses: Sequence[Translation], phrases: Sequence[Span]) -> list[bool]:
-    """Whether each clause stands in one phrase with the next."""
-    inside, end = [], 0
-    for clause in clauses:
-        start = query.text.find(clause.source, end)  # -1 for a word that an expansion brought
-        end = start + len(clause.source) if start >= 0 else end
-        phrase = [i for i, span in enumerate(phrases) if span.start <= start and end <= span.end]
-        inside.append(phrase[0] if phrase else None)
-    return [a is not None and a == b for a, b in pairwise(inside)]
 
 
 def best_path(links: Sequence[Reals]) -> list[int]:

@@ -18,7 +18,6 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.translation.chosen import CHOICES, chosen
-from paragloss.translation.tagging import Tagger, kind
 from paragloss.types import Alternative, Query, Span, Translation
 
 KIND = "dictionary"
@@ -32,8 +31,6 @@ class EntryLike(Protocol):
     @property
     def target(self) -> str: ...
     @property
-    def pos(self) -> str: ...
-    @property
     def weight(self) -> float: ...
 
 
@@ -41,7 +38,6 @@ class Sense(NamedTuple):
     """One translation of a headword."""
 
     text: str
-    pos: str
     weight: float
 
 
@@ -51,8 +47,7 @@ class Dictionary:
     `choose`: "every" translation (weights shared out among them), the "best" one (highest weight, the earlier of
     equals), or one at "random", always the same for the same query and `seed`. `stem`: a word that is no headword
     is looked up by its stem (Oard 1998); it finds more and errs more. `carry` makes a word that has no entry
-    legible in the target's script; without it the word stays as it is. `tag`: leave out translations of
-    another part of speech than the word's, where others are left (Ballesteros and Croft 1998).
+    legible in the target's script; without it the word stays as it is.
     """
 
     #: What it counts beside the model in the box. A dictionary knows rare words and does not say how likely a sense is:
@@ -68,7 +63,6 @@ class Dictionary:
         choose: str = "every",
         stem: bool = True,
         carry: Callable[[str, str], str] | None = None,
-        tag: Tagger | None = None,
         most: int = 20,
         seed: int = 0,
     ) -> None:
@@ -77,7 +71,7 @@ class Dictionary:
         self.source, self.target = source, target
         self.senses = dict(senses)
         self.choose, self.stem, self.most, self.seed = choose, stem, most, seed
-        self._carry, self._tag = carry, tag
+        self._carry = carry
         self._plain = analyzer(source, stem=False, stop=False)
         self._terms = analyzer(source)
         self._stemmed = _by_stem(self.senses, self._terms.terms) if stem else {}
@@ -94,16 +88,13 @@ class Dictionary:
         """Gather entries under their headwords, cut and lower-cased as queries are; equal entries add up. `settings`
         are those of a Dictionary."""
         cut = analyzer(source, stem=False, stop=False).terms
-        gathered: dict[tuple[str, ...], dict[tuple[str, str], float]] = {}
+        gathered: dict[tuple[str, ...], dict[str, float]] = {}
         for entry in entries:
             key, text = tuple(cut(entry.source)), entry.target.strip()
             if key and text and entry.weight > 0:
                 found = gathered.setdefault(key, {})
-                found[text, entry.pos] = found.get((text, entry.pos), 0.0) + entry.weight
-        senses = {
-            key: [Sense(text, pos, weight) for (text, pos), weight in found.items()]
-            for key, found in gathered.items()
-        }  # fmt: skip
+                found[text] = found.get(text, 0.0) + entry.weight
+        senses = {key: [Sense(*sense) for sense in found.items()] for key, found in gathered.items()}
         return cls(senses, source, target, **settings)
 
     def __len__(self) -> int:
@@ -114,24 +105,25 @@ class Dictionary:
         """The language it can be asked in."""
         return (self.source,)
 
-    def knows(self, term: str, lang: str) -> bool:
+    def knows(self, source: str, target: str) -> bool:
+        return (source, target) == (self.source, self.target)
+
+    def has_term(self, term: str, lang: str) -> bool:
         """Whether an analysed term is a headword."""
         return lang == self.source and ((term,) in self.senses or (term,) in self._stemmed)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        if (query.lang, to) != (self.source, self.target):
+        if not self.knows(query.lang, to):
             raise LanguageError(f"no dictionary for {query.lang}->{to}; this one is {self.source}->{self.target}")
         spans = self._plain.spans(query.text)
         wanted = {span.start for span in self._terms.spans(query.text)}  # stop words translate inside phrases only
-        tags = self._tag(query.text, spans) if self._tag else [""] * len(spans)
         translations = []
         place = 0
         while place < len(spans):
             length, senses = self._match(spans, place)
             if length > 1 or spans[place].start in wanted:
                 written = query.text[spans[place].start : spans[place + length - 1].end]
-                kept = _of_kind(senses, tags[place]) if length == 1 else senses
-                translations.append(Translation(written, self._alternatives(written, kept, query.text)))
+                translations.append(Translation(written, self._alternatives(written, senses, query.text)))
             place += length
         return translations
 
@@ -158,36 +150,31 @@ class Dictionary:
         every = tuple(Alternative(text, weight / total) for text, weight in ranked)
         return chosen(every, self.choose, seed=self.seed, within=query, of=written)
 
-    def varied(
-        self, *, stem: bool = True, carry: Callable[[str, str], str] | None = None, tag: Tagger | None = None
-    ) -> Dictionary:
+    def varied(self, *, stem: bool = True, carry: Callable[[str, str], str] | None = None) -> Dictionary:
         """The same dictionary, looked up another way."""
         other = copy.copy(self)
-        other.stem, other._carry, other._tag = stem and self.stem, carry or self._carry, tag or self._tag
+        other.stem, other._carry = stem and self.stem, carry or self._carry
         return other
 
     def save(self, path: str | Path) -> None:
-        """`carry` and `tag` are functions and not saved: give them to `load` again."""
+        """`carry` is a function and not saved: give it to `load` again."""
         flat = [(" ".join(key), *sense) for key, senses in self.senses.items() for sense in senses]
         meta = {"source": self.source, "target": self.target, "choose": self.choose, "stem": self.stem,
                 "most": self.most, "seed": self.seed}  # fmt: skip
-        words = {"headwords": [row[0] for row in flat], "texts": [_line(row[1]) for row in flat],
-                 "pos": [_line(row[2]) for row in flat]}  # fmt: skip
-        artefacts.save(path, KIND, meta=meta, words=words, arrays={"weight": np.array([row[3] for row in flat])})
+        words = {"headwords": [row[0] for row in flat], "texts": [_line(row[1]) for row in flat]}
+        artefacts.save(path, KIND, meta=meta, words=words, arrays={"weight": np.array([row[2] for row in flat])})
 
     @classmethod
-    def load(
-        cls, path: str | Path, *, carry: Callable[[str, str], str] | None = None, tag: Tagger | None = None
-    ) -> Dictionary:
+    def load(cls, path: str | Path, *, carry: Callable[[str, str], str] | None = None) -> Dictionary:
         saved = artefacts.load(path, kind=KIND)
         if type(saved.meta["most"]) is not int:
             raise ModelError(f"{path} is damaged ('most' is {saved.meta['most']!r}): make or copy the dictionary again")
         senses: dict[tuple[str, ...], list[Sense]] = {}
-        rows = zip(*(saved.words[name] for name in ("headwords", "texts", "pos")), saved.arrays["weight"], strict=True)
-        for headword, text, pos, weight in rows:
-            senses.setdefault(tuple(headword.split(" ")), []).append(Sense(text, pos, float(weight)))
+        rows = zip(saved.words["headwords"], saved.words["texts"], saved.arrays["weight"], strict=True)
+        for headword, text, weight in rows:
+            senses.setdefault(tuple(headword.split(" ")), []).append(Sense(text, float(weight)))
         settings = {**saved.meta, "most": int(saved.meta["most"]), "seed": int(saved.meta["seed"])}
-        return cls(senses, carry=carry, tag=tag, **settings)
+        return cls(senses, carry=carry, **settings)
 
 
 def load(path: str | Path) -> Dictionary:
@@ -203,6 +190,9 @@ class Glossary:
         self._path, self._read = Path(path), read
         self._seen = self._stamp()
         self._dictionary = read(self._path)
+
+    def knows(self, source: str, target: str) -> bool:
+        return self.current().knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         return self.current().translate(query, to)
@@ -234,11 +224,6 @@ def _by_stem(
         if len(stems) == len(key):
             found.setdefault(stems, []).extend(values)
     return found
-
-
-def _of_kind(senses: Sequence[Sense], tag: str) -> Sequence[Sense]:
-    """Those of one part of speech; one that is not said may be it. All where none is left."""
-    return [sense for sense in senses if not tag or kind(sense.pos) in (kind(tag), "")] or senses
 
 
 def _line(text: str) -> str:

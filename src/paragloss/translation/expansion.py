@@ -1,8 +1,8 @@
 """Saying more than the query said, before it is translated: a translator into the query's own language.
 
-WordNet's synonyms (`wordnet.WordNet`), the neighbours of a word (`embedding.Embedding` asked for the query's own
-language) and `Feedback` are such translators; `Chained` puts one before another translator, or goes through a third
-language. After translation there is `search.expanded`. Rocchio: eq. 5.1 of Liu's thesis.
+The neighbours of a word (`embedding.Embedding` asked for the query's own language) and `Feedback` are such translators;
+`Chained` puts one before another translator, or goes through a third language. After translation
+there is `search.expanded`. Rocchio: eq. 5.1 of Liu's thesis.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ class Chained:
 
     def __init__(self, first: Translator, second: Translator, *, via: str = "", most: int = 20) -> None:
         self._first, self._second, self._via, self._most = first, second, via, most
+
+    def knows(self, source: str, target: str) -> bool:
+        between = self._via or source
+        return self._first.knows(source, between) and self._second.knows(between, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         between = self._via or query.lang
@@ -76,6 +80,9 @@ class Feedback:
     ) -> None:
         self._searcher, self._documents, self._idf = searcher, documents, idf
         self._depth, self._terms, self._beta = depth, terms, beta
+
+    def knows(self, source: str, target: str) -> bool:
+        return source == target
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         if to != query.lang:

@@ -3,8 +3,8 @@ nothing else.
 
 In any page, and in the README beside the folder, a table stands between `<!-- recipe: NAME -->` and `<!-- end -->`,
 some systems of the results page between `<!-- tasks: KIND, KIND: SYSTEM, SYSTEM -->` and `<!-- end -->`, the parts of
-a search alone and fused (studies/fusion.py) behind `<!-- fusion -->`; a test fails when what stands there is not what
-results.json says.
+a search alone and fused (studies/fusion.py) behind `<!-- fusion -->` and `<!-- box -->`; a test fails when what stands
+there is not what results.json says.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from paragloss.lab.recipes.markdown_tables import figure, grid, table
 
 _BLOCK = re.compile(r"(<!-- recipe: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _TASKS = re.compile(r"(<!-- tasks: ([a-z, ]+): ([^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
-_FUSION = re.compile(r"(<!-- fusion -->\n).*?(<!-- end -->)", re.DOTALL)
+_FUSION = re.compile(r"(<!-- (fusion|box) -->\n).*?(<!-- end -->)", re.DOTALL)
 _PARTS = {
-    "words": "words", "default": "default", "muse": "MUSE", "own": "own table", "cr5": "Cr5", "e5": "e5",
-    "fast": "all but e5", "fused": "all",
+    "words": "words", "default": "default", "muse": "MUSE", "own": "own table", "cr5": "Cr5",
+    "meaning": "meaning", "e5": "e5", "fast": "all but e5", "box": "the box", "fused": "all",
 }  # fmt: skip
 _CLAIMED = (
     "`fast`, which has learned nothing of the collection, against each method of the papers, which has; the same",
@@ -57,22 +57,21 @@ def with_figures(docs: Path) -> list[Path]:
 
 def filled(text: str, results: Mapping[str, Any]) -> str:
     """A page with its tables as results.json has them."""
-    text = _FUSION.sub(lambda block: f"{block[1]}{fused(results)}{block[2]}", text)
+    text = _FUSION.sub(lambda block: f"{block[1]}{fused(results[block[2]])}{block[3]}", text)
     text = _BLOCK.sub(lambda block: f"{block[1]}{shown(block[2], results)}{block[3]}", text)
     return _TASKS.sub(lambda block: f"{block[1]}{side_by_side(block[2], block[3], results)}{block[4]}", text)
 
 
-def fused(results: Mapping[str, Any]) -> str:
+def fused(measured: Mapping[str, Any]) -> str:
     """Every set: each part of a search alone, and all of them; the best in bold."""
+    parts = [part for part in _PARTS if any(part in told["RR"] for told in measured.values())]
     rows = []
-    for told in results["fusion"].values():
+    for told in measured.values():
         best = max(told["RR"].values())
-        cells = [figure(told["RR"][part]) if part in told["RR"] else "" for part in _PARTS]
-        shown = [
-            f"**{cell}**" if told["RR"].get(part) == best else cell for part, cell in zip(_PARTS, cells, strict=True)
-        ]
+        cells = [(told["RR"].get(part), figure(told["RR"][part]) if part in told["RR"] else "") for part in parts]
+        shown = [f"**{cell}**" if value == best else cell for value, cell in cells]
         rows.append([told["name"], str(told["languages"]), f"{told['queries']:,}", *shown])
-    return "\n".join(grid(["RR", "languages", "queries", *_PARTS.values()], rows)) + "\n"
+    return "\n".join(grid(["RR", "languages", "queries", *(_PARTS[part] for part in parts)], rows)) + "\n"
 
 
 def side_by_side(kinds: str, systems: str, results: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ def load(path: str | Path) -> Default:
     if HUB not in model.langs:
         raise ModelError(f"{path} is damaged (it has no {HUB!r}): train or copy the model again")
     for lang in model.langs:
-        model.knows("a", lang)
+        model.has_term("a", lang)
     return model
 
 

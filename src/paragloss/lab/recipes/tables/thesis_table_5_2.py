@@ -16,13 +16,13 @@ from paragloss.lab.recipes import page_fields
 from paragloss.lab.recipes.page_fields import Pages, opened
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import folder
+from paragloss.lab.recipes.wordnet import WordNet
 from paragloss.search.expanded import Expanded
 from paragloss.search.structured import Nested
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.engines import Apertium
 from paragloss.translation.expansion import Chained, Feedback
 from paragloss.translation.machine import Machine, Memory
-from paragloss.translation.wordnet import WordNet
 from paragloss.types import Searcher, Translator
 
 MINUTES, SEEDS = 4, (0,)  # nothing is learned

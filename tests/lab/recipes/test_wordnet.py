@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from paragloss.errors import InputError, LanguageError
-from paragloss.translation import wordnet
-from paragloss.translation.wordnet import WordNet
+from paragloss.lab.recipes import wordnet
+from paragloss.lab.recipes.wordnet import WordNet
 from paragloss.types import Query, Translator
 
 
