@@ -5,6 +5,7 @@ Knows nothing of either engine.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -148,8 +149,9 @@ def point_number(document: str) -> int:
     return int.from_bytes(blake2b(document.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def payload(document: Document) -> dict[str, Any]:
+def payload(record: Record) -> dict[str, Any]:
     """What is kept beside the vectors; empty parts take no room."""
+    document = record.document
     kept: dict[str, Any] = {"id": document.id, "lang": document.lang, "text": document.text}
     if document.title:
         kept["title"] = document.title
@@ -169,6 +171,8 @@ def payload(document: Document) -> dict[str, Any]:
         kept["numbers"] |= {
             name: found for name, value in document.meta.items() if (found := _numbers(value)) not in (None, [])
         }
+    if record.cut:
+        kept["cut"] = base64.b64encode(record.cut).decode()
     kept["sum"] = _sum(document)
     return kept
 
@@ -444,4 +448,5 @@ def record(
     sparse_: Mapping[str, tuple[Sequence[int], Sequence[float]]],
 ) -> Record:
     rows: dict[str, Floats] = {name: np.array(row, np.float32) for name, row in dense.items()}
-    return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()})
+    cut = base64.b64decode(payload.get("cut", ""))
+    return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()}, cut)
