@@ -36,6 +36,10 @@ def address(tmp_path_factory):
             made.index_files([str(place / "shelf")], lang="fr")
             paper = {"author": ["Ada Roe", "Bo Li"], "journal": "Apis & Co", "year": 1999, "doi": "10.1/bee"}
             made.index([Document("paper", f"{BEES} Étude.", "fr", "Étude des abeilles", meta=paper)])
+            leaves = "Un chien court.\n\n\fLe loup habite une grande montagne."
+            (place / "shelf" / "animals.pdf").write_bytes(b"%PDF-1.4 as it was")
+            wolf = {"path": str(place / "shelf" / "animals.pdf"), "pages": 2}
+            made.index([Document("animals", leaves, "fr", "Animaux", meta=wolf)])
         running = Process(str(place / "c")).wait()
         yield running.address
         running.stop()
@@ -83,6 +87,20 @@ def test_the_file_itself_and_more_of_its_kind(look, address):
     seen.until("location.search.includes('lang=fr')")
     seen.settled()
     assert page.input_value("#q").startswith("Fleurs Les abeilles")
+    seen.fine()
+
+
+def test_a_file_with_pages_opens_at_the_one_that_met(look, address):
+    seen = look(address)
+    page = seen.open("/?q=wolf+mountain&lang=en")
+    seen.settled()
+    first = page.locator(".result[data-id=animals]")
+    assert "animals.pdf · page 2" in first.locator(".place").inner_text()
+    assert first.get_by_text("Open the file").get_attribute("href").endswith("#page=2")
+    first.get_by_text("Read", exact=True).click()
+    seen.until("!document.querySelector('#read-original').hidden")
+    assert page.locator("#read-original").get_attribute("href").endswith("#page=2")
+    assert page.locator(".leaf").all_inner_texts() == ["page 1", "page 2"]
     seen.fine()
 
 
