@@ -34,7 +34,7 @@ function item(result, { state, go, here }) {
     await navigator.clipboard?.writeText(new URL(toAddress({ ...state, view: "read", doc: result.id }), location).href);
     copy.textContent = t("copied");
   } }, t("copy"));
-  const original = result.original && here()?.originals ? h("a", { class: "link", href: address("original", { id: result.id, collection: state.collection }), target: "_blank" }, t("original")) : null;
+  const original = result.original && here()?.originals ? h("a", { class: "link", href: address("original", { id: result.id, collection: state.collection }) + (result.meta.page ? `#page=${result.meta.page}` : ""), target: "_blank" }, t("original")) : null;
   // What it says, asked in its own language.
   const similar = h("button", { type: "button", class: "link", onclick: () => go({ q: `${result.title} ${result.snippet}`.trim().slice(0, 300), lang: result.lang, to: [], where: [], k: 10 }) }, t("similar"));
   const remove = h("button", { type: "button", class: "link writes", onclick: () => forget(element, result, state) }, t("delete"));
