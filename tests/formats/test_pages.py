@@ -219,7 +219,7 @@ def test_markdown(tmp_path):
     )
     assert read_markdown(path) == Document(
         "a.md",
-        "Rain\n\nIt is very wet, says a site.\n\nSnow\n\nsnake_case_name\nquoted\n\n\ncode",
+        "Rain\n\nIt is very wet, says a site.\n\nSnow\n\n• snake_case_name\nquoted\n\n\ncode",
         "fr",
         "Rain",
         {"headings": "Rain\nSnow", "strong": "very"},

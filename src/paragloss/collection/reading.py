@@ -13,13 +13,14 @@ from paragloss.collection.backfill import best_passages
 from paragloss.collection.display import Said, matching
 from paragloss.collection.retrieval import understood
 from paragloss.collection.state import Held
+from paragloss.formats.markdown import BULLET
 from paragloss.gloss.snippets import MARKED, best_window
 from paragloss.types import Cut, Document, Query, Record
 
 #: Characters of a piece, of what stands before the best passage in the first one, and of a paragraph: what has no
 #: breaks is cut between words. Headings that are listed.
 PIECE, BEFORE, LONGEST, HEADINGS = 12_000, 1_500, 2_000, 500
-_BLANK, _LINE = re.compile(r"\n[^\S\n]*\n\s*|\f\s*"), re.compile(r"\n\s*|\f\s*")
+_BLANK, _LINE = re.compile(rf"\n[^\S\n]*\n\s*|\f\s*|\n(?={BULLET})"), re.compile(r"\n\s*|\f\s*")
 
 
 def piece(
@@ -28,7 +29,7 @@ def piece(
     """Paragraphs from `start` on, or up to `before`, else about the best passage for a query; `text` may be empty."""
     query = understood(held, Query("", text, lang or ""))[0] if text.strip() else None
     said = Said(query, {**held.models, **held.parts().translators}) if query else None
-    headings = _headings(document)
+    headings, paged = _headings(document), "\f" in document.text
     record = next(iter(held.records([document.id])), Record(document))
     cut, *_ = kept(record)
     weights = matching(said, document, cut) if said else {}
@@ -40,6 +41,7 @@ def piece(
             "start": a,
             "text": document.text[a:b],
             "heading": document.text[a:b].strip() in headings,
+            "page": document.text.count("\f", 0, a) + 1 if paged else None,
             "marks": [(max(x, a) - a, min(y, b) - a) for x, y in marks if x < b and a < y],
         }
         for a, b in _paragraphs(document.text, low, high)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -155,13 +154,12 @@ def rank(held: Held, queries: Sequence[Query], options: SearchOptions) -> list[R
     return [list(each) for each in found]
 
 
-def spread(held: Held, text: str, options: SearchOptions) -> tuple[Query, Counter[str]]:
-    """How many of the best documents are in which language; their texts are not read."""
+def candidates(held: Held, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
+    """The best documents, as they are kept."""
     held.index.catch_up()
     query, shares = understood(held, Query("", text, options.lang or ""))
     (ranking,) = _found(held, held.parts(options.deadline), [(query, shares)], options)
-    records = held.store.get([hit.id for hit in ranking], text=False)
-    return query, Counter(record.document.lang for record in records if record)
+    return query, held.documents([hit.id for hit in ranking])
 
 
 def guesses(held: Held, text: str) -> list[Guess]:

@@ -194,7 +194,7 @@ class EmbeddedStore(KeptVectors):
         if there:
             with self._writing, self._turn:
                 self._changed(there)
-                self._update(edge.UpdateOperation.delete_points(there))
+                self._update(edge.UpdateOperation.delete_points([*there]))
         return len(there)
 
     def get(
