@@ -4,6 +4,7 @@ take instead.
 
     python benchmarks/manuals.py --fetch FOLDER     downloads and unpacks Debian's manuals (apt-get, dpkg-deb)
     python benchmarks/manuals.py FOLDER [--pages 40] [--workers 1] [--queries 20] [--against OTHER/src] [--meaning]
+                                                    [--kinds html docx]
 
 With `--against` the package in another folder does the same in the same run; its figures come first. Milliseconds of
 the processor, children included, and by the clock; of everything short the best of three. MDN's pages come in as
@@ -275,6 +276,7 @@ def main() -> None:
     options.add_argument("--queries", type=int, default=20)
     options.add_argument("--workers", type=int, default=1)
     options.add_argument("--meaning", action="store_true", help="with the encoder in the box")
+    options.add_argument("--kinds", nargs="*", default=(), help="only these: html, docx, md, pdf, epub")
     options.add_argument("--against", default="")
     options.add_argument("--round", default="", help=argparse.SUPPRESS)  # where its collection goes, or "peer"
     given = options.parse_args()
@@ -291,6 +293,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         files = Path(place) / "files"
         make(given.folder, files, given.pages)
+        for kind in files.iterdir():
+            if given.kinds and kind.name not in given.kinds:
+                shutil.rmtree(kind)
         rounds = {"before": given.against} if given.against else {}
         found = {}
         for name, source in {**rounds, "after": HERE, "peer": HERE}.items():
