@@ -25,7 +25,7 @@ from paragloss.search.journal import JournaledIndex
 from paragloss.search.terms import recount
 from paragloss.statistics import Statistics
 from paragloss.stores import _blobs, _fence, cluster, open_store
-from paragloss.stores._points import Shape
+from paragloss.stores._shape import Shape
 from paragloss.types import Document, Query
 
 qdrant_client = pytest.importorskip("qdrant_client")

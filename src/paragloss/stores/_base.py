@@ -10,8 +10,9 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from paragloss.stores import _points
-from paragloss.stores._points import BATCH, Shape
+from paragloss.stores import _checks, _points
+from paragloss.stores._points import BATCH
+from paragloss.stores._shape import Shape
 from paragloss.types import Document, Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ class KeptVectors:
     def check(self, documents: Sequence[Document]) -> None:
         """Refuse documents that can't be kept, before the first is written."""
         for document in documents:
-            _points.storable(document)
+            _checks.storable(document)
 
     def scroll(
         self,
@@ -126,7 +127,7 @@ class KeptVectors:
         """Write whoever else does: a folder's lock goes with the process that has it."""
 
     def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
-        self._update_vectors(name, ids, _points.written(self._shape, name, ids, vectors))
+        self._update_vectors(name, ids, _checks.written(self._shape, name, ids, vectors))
 
     def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
         self._shape.known(name)

@@ -11,7 +11,7 @@ enough:
 - Only the owner writes. Who wants to write waits for the lock for a while, then says who has it.
 
 So any number of processes search while one writes, and nothing is copied. What is done on a copy of the folder is
-building graphs (`_graphs`), which no reader ever sees.
+building graphs (`_snapshots`), which no reader ever sees.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from paragloss.errors import ClosedError, ParaglossError, StoreError
 from paragloss.stores import wire
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._points import Shape
+from paragloss.stores._shape import Shape
 
 #: What a host answers, and by what of its store; everything else is refused.
 QUESTIONS = {
@@ -40,8 +41,8 @@ QUESTIONS = {
         name: name
         for name in ("get", "read_sparse", "count", "page", "search_dense", "search_sparse", "look", "shape", "blobs")
     },
-    "read_blob": "published",
-    "version": "published_version",
+    "read_blob": "blob_files.published",
+    "version": "blob_files.published_version",
 }
 #: How long a reader waits for a folder that is changing hands, and a writer for one that is in use, in seconds.
 PATIENCE, WRITER_PATIENCE = 20.0, 5.0
@@ -95,7 +96,7 @@ class Host:
                 if question not in QUESTIONS:
                     return
                 try:
-                    asked = getattr(self._store, QUESTIONS[question])
+                    asked = attrgetter(QUESTIONS[question])(self._store)
                     answer = {"answer": asked(*arguments, **options) if callable(asked) else asked}
                 except ClosedError:
                     return
@@ -144,7 +145,7 @@ class SharedStore(KeptVectors):
     def version(self, name: str) -> str | None:
         """Changes whenever the blob does, so that a reader knows when to read it again; stays as it is once this
         process has the folder to itself."""
-        return self._own.token if self._own is not None else str(self._ask("version", name))
+        return self._own.blob_files.token if self._own is not None else str(self._ask("version", name))
 
     # Writing: by who owns the folder
 
@@ -193,7 +194,7 @@ class SharedStore(KeptVectors):
             until = time.monotonic() + PATIENCE
             while True:
                 if self._own is not None:
-                    asked = getattr(self._own, QUESTIONS[question])
+                    asked = attrgetter(QUESTIONS[question])(self._own)
                     return asked(*arguments, **options) if callable(asked) else asked
                 try:
                     if self._link is None:
