@@ -1,7 +1,7 @@
 # Paragloss from its wheel: `python -m build --wheel` (or pip wheel --no-deps .) puts one into dist/ first.
 #   docker build -t paragloss .
 #   docker run -p 8000:8000 -v $PWD/library:/library -v $PWD/keys:/run/keys:ro paragloss
-# In a container others can reach the server, so it needs a file of keys (docs/server.md).
+# In a container others can reach the server, so it needs a file of keys (docs/do/server.md).
 FROM python:3.12-slim
 
 COPY dist/*.whl /tmp/

@@ -1,15 +1,15 @@
-"""Plant small faults in a folder's code, one at a time, and count those that its tests notice.
+"""Plant small faults in the code of some folders, one at a time, and count those that the tests notice.
 
-    python benchmarks/mutants.py FOLDER [--sample 150] [--seed 0] [--part 1/1] [--state mutants.json] [--seconds S]
-    python benchmarks/mutants.py FOLDER --again SURVIVORS
+    python benchmarks/mutants.py FOLDER... --tests tests/lab --map map.json [--sample 100] [--seed 0] [--seconds S]
+    python benchmarks/mutants.py FOLDER... --tests tests/lab --map map.json --again SURVIVORS
 
-FOLDER is one of models, translation, search, evaluation, clicks, recipes, learning, solving, descent. A fault is
-another comparison, sign, constant, truth, `and` for `or`, a condition turned round, a statement left out; messages,
-annotations, docstrings and assertions (also zip's strictness) are left alone. Each is tried in a process forked from
-one that has imported the libraries but none of our code: the module is loaded with the fault in it, and the tests
-named below run until one fails. mutmut and cosmic-ray start a process of pytest for each, which takes longer to
-import than the tests to run. Survivors are printed with their line, to be looked at; --again tries those of such a
-list once more, each where its module now has the same text, nearest to the line it had.
+FOLDERS are below src/paragloss. A fault is another comparison, sign, constant or truth, `and` for `or`, a term left
+out, two arguments or sides swapped, a matrix not turned, the other axis or end, least for most, a condition turned
+round, a statement or setting left out; messages, annotations, docstrings and assertions are left alone. First every
+test is run once with a tracer, and --map keeps which functions it calls and how long it takes. A fault is then tried,
+in a process forked from one that has imported the libraries but none of our code, with the tests that call its
+function, the quickest first. Survivors are printed with their line, to be looked at; --again tries those of such a list
+once more.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import json
 import os
 import random
 import resource
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -38,99 +39,66 @@ import scipy.stats
 
 LIBRARIES = (hypothesis, numpy, scipy.sparse, scipy.stats)  # imported once for all
 ROOT = Path(__file__).parents[1]
+HOME = ROOT / "src" / "paragloss"
+CHOSEN = ["-q", "-m", "not slow and not data", "-p", "no:cacheprovider", "-W", "ignore"]
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add,
     ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
-#: Tests that are run besides those of the folder's own name, and processor seconds that one fault may take.
-BESIDE = {"clicks": ["tests/test_log_commands.py"]}
-LIMIT = 120
-#: Of folders whose tests take long together, those that stand for a module besides the tests of its own name, and those
-#: that ask the same of every module, each by its name: what is quick before its own tests, what is slow after them.
-STANDS = {
-    "models": {},
-    "search": {
-        "calibrated": "accounts", "explaining": "pipeline", "fields": "lexical pipeline", "fused": "wrappers",
-        "journal": "two_actors", "lexical": "everywhere", "merged": "wrappers", "nearness": "accounts",
-        "options": "pipeline grammar everything", "parts": "pipeline everything", "pipeline": "everything",
-        "reranked": "wrappers nearness accounts", "structured": "everywhere accounts",
-        "terms": "lexical fields", "translated": "wrappers accounts", "wording": "pipeline everything",
-    },
-    "translation": {
-        "bitext": "table", "model1": "bitext table", "spelling": "table embedding expansion", "chosen": "dictionary",
-        "combined": "origins glossary", "dictionary": "combined glossary", "engines": "machine", "glossary": "origins",
-        "inner": "sounds", "neighbours": "table", "phrases": "table", "sounds": "inner", "table": "bitext default",
-        "transliteration": "dictionary", "compounds": "default", "init": "default", "model": "default inner",
-        "rows": "default", "unpacked": "default", "words": "default", "packing": "default",
-    },
-}  # fmt: skip
-#: Of folders whose modules are tested elsewhere: the files below tests/ that stand for a module, or for any ("").
-ELSEWHERE = {
-    "recipes": {
-        "": "recipes/test_by_hand.py recipes/test_smooth_figures.py recipes/test_thesis.py recipes/test_searchlog.py",
-        **dict.fromkeys(("tasks", "fields", "sets"), "recipes/test_tasks.py recipes/test_by_hand.py"),
-        **dict.fromkeys(
-            ("running", "adhoc", "smooth_table_2", "xcnn_table_1"),
-            "recipes/test_by_hand.py recipes/test_recipes.py",
-        ),
-        **dict.fromkeys(
-            ("claims", "collecting", "pages", "advising", "leaderboard", "computed", "webpage", "showing", "verdicts"),
-            "recipes/test_results.py recipes/test_recipes.py",
-        ),
-        "phrasal": "recipes/test_phrasal.py", "originals": "recipes/test_originals.py",
-    },
-    "solving": {
-        "": "models/test_cr5.py", "lists": "solving/test_lists.py", "oriented": "models/test_opca.py",
-        "maps": "models/test_alignment_rules.py models/test_alignment.py",
-        "spectral": "models/test_lsi.py models/test_cca.py",
-    },
-    "learning": {
-        "": "learning/test_counting.py models/test_cr5.py models/test_contract.py",
-        "firststage": "learning/test_firststage.py",
-        "monolingual": "learning/test_counting.py models/test_alignment.py",
-        "pairs": "models/test_ordinal.py models/test_knrm_learning.py",
-        "relevance": "learning/test_relevance.py", "sampling": "learning/test_sampling.py models/test_ordinal.py",
-        "settings": "learning/test_counting.py test_settings.py",
-        "smoothness": "learning/test_counting.py learning/test_smoothness.py",
-        "starting": "learning/test_starting.py",
-    },
-    "descent": {
-        "": "descent/test_descent.py", "conjugate": "descent/test_conjugate.py", "resident": "descent/test_resident.py",
-        "autoencoder": "models/test_bae_pieces.py models/test_bae.py", "adversarial": "models/test_alignment.py",
-        "contrast": "models/test_s2net_pieces.py models/test_xcnn_pieces.py models/test_s2net.py models/test_xcnn.py",
-        "kernels": "models/test_knrm.py descent/test_descent.py models/test_knrm_learning.py",
-        **dict.fromkeys(("graded", "towers"), "models/test_ordinal.py models/test_ordinal_fit.py"),
-    },
-}  # fmt: skip
-QUICK = {"models": ["tests/models/test_settings_page.py"], "translation": ["tests/models/test_settings_page.py"]}
-EVERY = {"models": ["tests/models/test_settings_reach_the_method.py", "tests/models/test_contract.py"]}
+NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "any": "all", "all": "any"}
+#: Names that only tell people something.
+TOLD = {"MINUTES", "__all__", "TypeAlias"}
+#: Least seconds of processor that one fault may take.
+LIMIT = 60
 
 
-def faults(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+def faults(tree: ast.Module) -> list[tuple[ast.AST, str]]:
     """The places where something can be changed, and how."""
     quiet = {id(inner) for node in ast.walk(tree) for inner in _quiet(node)}
-    for node in ast.walk(tree):
-        if id(node) in quiet:
-            continue
-        if isinstance(node, ast.Compare | ast.BinOp | ast.BoolOp):
-            kind = type(node.ops[0] if isinstance(node, ast.Compare) else node.op)
-            if kind in SWAPS:
-                yield node, f"{kind.__name__} for {SWAPS[kind].__name__}"
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
-            yield node, f"another {node.value!r}"
-        elif isinstance(node, ast.If | ast.IfExp):
-            yield node, "a condition turned round"
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            yield node, "a statement left out"
-        elif isinstance(node, ast.Return) and node.value is not None:
-            yield node, "nothing given back"
+    return [(node, what) for node in ast.walk(tree) if id(node) not in quiet for what in _kinds(node)]
+
+
+def _kinds(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Compare | ast.BinOp | ast.BoolOp):
+        kind = type(node.ops[0] if isinstance(node, ast.Compare) else node.op)
+        if kind in SWAPS:
+            yield f"{SWAPS[kind].__name__} for {kind.__name__}"
+        if kind in (ast.Sub, ast.Div, ast.MatMult, ast.Pow) and _differ(node.left, node.right):
+            yield "sides swapped"
+        if kind in (ast.Add, ast.Sub, ast.Mult):
+            yield "the second term left out"
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
+        yield f"another {node.value!r}"
+    elif isinstance(node, ast.If | ast.IfExp):
+        yield "a condition turned round"
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield "a statement left out"
+    elif isinstance(node, ast.Call):
+        if len(node.args) == 2 and _differ(*node.args):
+            yield "arguments swapped"
+        yield from (f"without {k.arg}" for k in node.keywords if k.arg not in (None, "strict", "dtype", "encoding"))
+        if _name(node.func) in NAMES:
+            yield f"{NAMES[_name(node.func)]} for {_name(node.func)}"
+    elif isinstance(node, ast.Attribute) and node.attr == "T":
+        yield "not turned"
+    elif isinstance(node, ast.Slice) and (node.lower is None) != (node.upper is None) and node.step is None:
+        yield "the other end"
+
+
+def _differ(one: ast.AST, other: ast.AST) -> bool:
+    starred = isinstance(one, ast.Starred) or isinstance(other, ast.Starred)
+    return not starred and ast.unparse(one) != ast.unparse(other)
+
+
+def _name(func: ast.AST) -> str:
+    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
 
 
 def _quiet(node: ast.AST) -> Iterator[ast.AST]:
     """What says something to people or to the type checker."""
     inside: list[Any] = []
-    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr):
+    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr) or _for_types(node):
         inside = [node]
     elif isinstance(node, ast.keyword) and node.arg == "strict":  # zip's: an assertion
         inside = [node.value]
@@ -138,22 +106,36 @@ def _quiet(node: ast.AST) -> Iterator[ast.AST]:
         inside = [node.annotation] if node.annotation else []
     elif isinstance(node, ast.FunctionDef):
         inside = [node.returns] if node.returns else []
-    elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        inside = [node]
+    elif isinstance(node, ast.Assign):
+        targets = [t for target in node.targets for t in getattr(target, "elts", [target])]
+        values = getattr(node.value, "elts", [node.value])
+        if len(values) == len(targets):
+            inside = [v for t, v in zip(targets, values, strict=True) if isinstance(t, ast.Name) and t.id in TOLD]
     return (inner for part in inside for inner in ast.walk(part))
 
 
+def _for_types(node: ast.AST) -> bool:
+    """And how much a cache keeps."""
+    if isinstance(node, ast.Call):
+        return _name(node.func) in ("cast", "TypeVar", "lru_cache")
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
 def _said(node: ast.AST, what: str) -> str:
-    text = ast.unparse(node)[:80].replace("\n", " / ")
+    text = ast.unparse(node)[:80].replace("\n", " / ") or "slice"
     return f"line {node.lineno}: {what}: {text}"  # type: ignore[attr-defined]
 
 
-def planted(source: str, number: int) -> tuple[str, str]:
-    """The source with one of its faults, and what that is."""
+def planted(source: str, number: int) -> tuple[str, str, int]:
+    """The source with one of its faults, what that is, and its line."""
     tree = ast.parse(source)
-    node, what = list(faults(tree))[number]
-    said = _said(node, what)
-    if isinstance(node, ast.Compare):
+    node, what = faults(tree)[number]
+    told = (_said(node, what), node.lineno)  # type: ignore[attr-defined]
+    if isinstance(node, ast.BinOp) and what == "sides swapped":
+        node.left, node.right = node.right, node.left
+    elif isinstance(node, ast.BinOp) and "left out" in what:
+        node.op, node.right = ast.Add(), ast.Constant(0)
+    elif isinstance(node, ast.Compare):
         node.ops[0] = SWAPS[type(node.ops[0])]()
     elif isinstance(node, ast.BinOp | ast.BoolOp):
         node.op = SWAPS[type(node.op)]()
@@ -161,19 +143,31 @@ def planted(source: str, number: int) -> tuple[str, str]:
         node.value = not node.value if isinstance(node.value, bool) else node.value + 1  # type: ignore[operator]
     elif isinstance(node, ast.If | ast.IfExp):
         node.test = ast.UnaryOp(ast.Not(), copy.copy(node.test))
-    elif isinstance(node, ast.Expr | ast.Return):
+    elif isinstance(node, ast.Expr):
         node.value = ast.Constant(None)
-    return ast.unparse(ast.fix_missing_locations(tree)), said
+    elif isinstance(node, ast.Call) and what == "arguments swapped":
+        node.args.reverse()
+    elif isinstance(node, ast.Call) and what.startswith("without "):
+        node.keywords = [k for k in node.keywords if k.arg != what.removeprefix("without ")]
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name):
+            node.func.id = NAMES[node.func.id]
+        elif isinstance(node.func, ast.Attribute):
+            node.func.attr = NAMES[node.func.attr]
+    elif isinstance(node, ast.Attribute):
+        node.attr = "real"  # the same array, as it stands
+    elif isinstance(node, ast.Slice):
+        node.lower, node.upper = node.upper, node.lower
+    return ast.unparse(ast.fix_missing_locations(tree)), *told
 
 
 def again(files: list[Path], survivors: list[str]) -> list[tuple[Path, int]]:
-    """The faults of such a list as they are numbered now."""
+    """The faults of such a list as they are numbered now: nearest to the line they had."""
     chosen: list[tuple[Path, int]] = []
     for path in files:
-        name = f"{path.relative_to(ROOT / 'src' / 'paragloss')} line "
-        wanted = [line.removeprefix(name).split(": ", 1) for line in survivors if line.startswith(name)]
+        name = f"{path.relative_to(HOME)} line "
         here = [_said(*fault).removeprefix("line ").split(": ", 1) for fault in faults(ast.parse(path.read_text()))]
-        for line, text in wanted:
+        for line, text in (said.removeprefix(name).split(": ", 1) for said in survivors if said.startswith(name)):
             same = [n for n, (_, other) in enumerate(here) if other == text and (path, n) not in chosen]
             if same:
                 chosen.append((path, min(same, key=lambda n: abs(int(here[n][0]) - int(line)))))
@@ -182,17 +176,12 @@ def again(files: list[Path], survivors: list[str]) -> list[tuple[Path, int]]:
     return chosen
 
 
-def part_of(chosen: list[tuple[Path, int]], number: int, parts: int) -> list[tuple[Path, int]]:
-    """One of several parts of a sample, of few files each: every file's tests are first tried without a fault."""
-    together = chosen if parts == 1 else sorted(chosen)
-    return together[len(chosen) * (number - 1) // parts : len(chosen) * number // parts]
-
-
 class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Loads one module from a source that is not its file's."""
 
-    def __init__(self, name: str, path: Path, source: str) -> None:
-        self.name, self.path, self.source = name, path, source
+    def __init__(self, path: Path, source: str) -> None:
+        self.name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+        self.path, self.source = path, source
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         if name != self.name:
@@ -204,49 +193,88 @@ class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.source, str(self.path), "exec"), module.__dict__)
 
 
-def tests_of(folder: str, path: Path) -> list[list[str]]:
-    """The tests of the folder, those of the module's own name first, pieces (which are quick) before the whole; of a
-    folder in STANDS only these and its own."""
-    stem = path.stem.strip("_")
-    if folder in ELSEWHERE:
-        return [[f"tests/{name}" for name in ELSEWHERE[folder].get(stem, ELSEWHERE[folder][""]).split()]]
-    found = sorted((ROOT / "tests" / folder).glob("test_*.py"), key=lambda test: _order(stem, test.stem))
-    whole = [[str(test.relative_to(ROOT)) for test in found] + BESIDE.get(folder, [])]
-    if folder not in STANDS:
-        return whole
-    wanted = {stem, *STANDS[folder].get(stem, "").split()}
-    some = [str(test.relative_to(ROOT)) for test in found if any(name in test.stem for name in wanted)]
-    quick, slow = ([[*part[folder], "-k", stem]] if folder in part else [] for part in (QUICK, EVERY))
-    return [*quick, some, *slow] if some else whole
+class Tracing:
+    """Notes which of our functions each test calls, and how long it takes."""
+
+    def __init__(self) -> None:
+        self.met: set[tuple[str, str]] = set()
+        self.calls: dict[str, list[tuple[str, str]]] = {}
+        self.seconds: dict[str, float] = {}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Iterator[None]:
+        self.met, started = set(), time.process_time()
+        sys.settrace(self._called)
+        yield
+        sys.settrace(None)
+        self.seconds[item.nodeid] = round(time.process_time() - started, 2)
+        self.calls[item.nodeid] = sorted((str(Path(file).relative_to(HOME)), name) for file, name in self.met)
+
+    def _called(self, frame: Any, event: str, _: Any) -> None:
+        if frame.f_code.co_filename.startswith(str(HOME)):
+            self.met.add((frame.f_code.co_filename, frame.f_code.co_qualname))
 
 
-def _order(stem: str, test: str) -> tuple[bool, bool, str]:
-    return stem not in test, test == f"test_{stem}", test
-
-
-def noticed(folder: str, path: Path, source: str) -> bool:
-    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+def traced(tests: list[str], path: Path) -> None:
     child = os.fork()
     if child == 0:
-        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
-        sys.meta_path.insert(0, Planting(name, path, source))
+        tracing = Tracing()
+        pytest.main([*CHOSEN, *tests], plugins=[tracing])
+        path.write_text(json.dumps({"calls": tracing.calls, "seconds": tracing.seconds}))
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def tests_of(path: Path, line: int, met: dict[str, dict[str, set[str]]], seconds: dict[str, float]) -> list[str]:
+    """The tests that call the function around the line, or where none does (a constant of the module), those that call
+    the module or name it, the quickest first."""
+    name = str(path.relative_to(HOME))
+    found = [test for test, files in met.items() if _function(path, line) in files.get(name, set())]
+    found = found or [test for test, files in met.items() if name in files]
+    named = {file for file in {test.split("::")[0] for test in met} if path.stem in (ROOT / file).read_text()}
+    found = found or [test for test in met if test.split("::")[0] in named]
+    return sorted(found, key=lambda test: seconds[test])
+
+
+def _function(path: Path, line: int) -> str:
+    """The innermost function around a line, with the classes and functions it stands in."""
+    around: list[str] = []
+    body: list[ast.stmt] = ast.parse(path.read_text()).body
+    while inside := [n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and _holds(n, line)]:
+        around += [inside[0].name, *(["<locals>"] if isinstance(inside[0], ast.FunctionDef) else [])]
+        body = inside[0].body
+    return ".".join(around).removesuffix(".<locals>")
+
+
+def _holds(node: ast.FunctionDef | ast.ClassDef, line: int) -> bool:
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)]) <= line <= (node.end_lineno or 0)
+
+
+def noticed(path: Path, source: str, tests: list[str], limit: float) -> bool:
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
+        sys.meta_path.insert(0, Planting(path, source))
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-            chosen = ["-x", "-q", "-m", "not slow and not data", "-p", "no:cacheprovider", "-W", "ignore"]
-            fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-            unnoticed = all(pytest.main([*chosen, *tests]) in fine for tests in tests_of(folder, path))
-        os._exit(0 if unnoticed else 1)
-    return os.waitpid(child, 0)[1] != 0
+            failed = pytest.main(["-x", *CHOSEN, *tests]) not in (pytest.ExitCode.OK, 5) if tests else False
+        os._exit(1 if failed else 0)
+    until = time.monotonic() + 10 * limit  # one that waits for nothing uses no processor
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > until:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.05)
+    return ended[1] != 0
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder")
-    parser.add_argument("--sample", type=int, default=150)
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--tests", nargs="+", required=True)
+    parser.add_argument("--map", type=Path, required=True, help="made if it is not there")
+    parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--part", default="1/1", help="which of how many parts, to try them side by side: file by file")
-    parser.add_argument("--state", type=Path)
     parser.add_argument("--again", type=Path, help="a list of survivors: try these, and no others")
-    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on another time")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
     options = parser.parse_args()
     os.chdir(ROOT)
     calm = {"deadline": None, "suppress_health_check": list(hypothesis.HealthCheck)}  # a busy machine notices nothing
@@ -257,37 +285,30 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(1)
-    files = sorted((ROOT / "src" / "paragloss" / options.folder).rglob("*.py"))
-    every = [(path, n) for path in files for n in range(len(list(faults(ast.parse(path.read_text())))))]
+    if not options.map.exists():
+        traced(options.tests, options.map)
+    kept = json.loads(options.map.read_text())
+    met: dict[str, dict[str, set[str]]] = {test: {} for test in kept["calls"]}
+    for test, calls in kept["calls"].items():
+        for file, function in calls:
+            met[test].setdefault(file, set()).add(function)
+    files = sorted(path for folder in options.folders for path in (HOME / folder).rglob("*.py"))
+    every = [(path, n) for path in files for n in range(len(faults(ast.parse(path.read_text()))))]
     if options.again:
         chosen = again(files, options.again.read_text().splitlines())
     else:
         chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
-    chosen = part_of(chosen, *map(int, options.part.split("/")))
-    state: dict[str, Any] = {"tried": 0, "survivors": []}
-    if options.state and options.state.exists():
-        state = json.loads(options.state.read_text())
-    within = options.folder in STANDS.keys() | ELSEWHERE
-    fine: dict[str, bool] = {}  # the same tests are tried once without any fault
-    for path in sorted({path for path, _ in chosen[state["tried"] :]} if within else files[:1]):
-        asked = str(tests_of(options.folder, path))
-        fine[asked] = fine[asked] if asked in fine else not noticed(options.folder, path, path.read_text())
-        if not fine[asked]:
-            print(f"the tests of {path.relative_to(ROOT)} fail without any fault", flush=True)
-            chosen = [one for one in chosen if one[0] != path] if within else []
-    until = time.monotonic() + options.seconds
-    for path, number in chosen[state["tried"] :]:
+    until, tried, survived = time.monotonic() + options.seconds, 0, 0
+    for path, number in chosen:
         if time.monotonic() > until:
             break
-        source, said = planted(path.read_text(), number)
-        if not noticed(options.folder, path, source):
-            state["survivors"].append(f"{path.relative_to(ROOT / 'src' / 'paragloss')} {said}")
-            print(state["survivors"][-1], flush=True)
-        state["tried"] += 1
-        if options.state:
-            options.state.write_text(json.dumps(state))
-    noticed_ = state["tried"] - len(state["survivors"])
-    print(f"{options.folder}: {len(every)} faults, {state['tried']} tried, {noticed_} noticed")
+        source, said, line = planted(path.read_text(), number)
+        tests = tests_of(path, line, met, kept["seconds"])
+        tried += 1
+        if not noticed(path, source, tests, LIMIT + 3 * sum(kept["seconds"][test] for test in tests)):
+            survived += 1
+            print(f"{path.relative_to(HOME)} {said}", flush=True)
+    print(f"{len(every)} faults, {tried} tried, {tried - survived} noticed")
 
 
 if __name__ == "__main__":

@@ -151,6 +151,9 @@ class Bm25:
 class Same:
     """The query as it stands."""
 
+    def knows(self, source: str, target: str) -> bool:
+        return True
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         return [Translation(w, (Alternative(w, 1.0),)) for w in analyzer(query.lang).terms(query.text)]
 

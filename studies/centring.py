@@ -2,7 +2,7 @@
 
     PARAGLOSS_DATA=... python studies/centring.py ddtp it
 
-The pages of `paragloss recipes linear-maps`, seed 0, 300 queries; docs/papers/linear.md has what came of it.
+The pages of `paragloss recipes linear-maps`, seed 0, 300 queries; docs/understand/papers/linear.md has what came of it.
 """
 
 import sys

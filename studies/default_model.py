@@ -2,7 +2,8 @@
 
     PARAGLOSS_DATA=... python studies/default_model.py learn   --work DIR [--langs de,hi]   about an hour on one core
     PARAGLOSS_DATA=... python studies/default_model.py pack    --work DIR                   into the package
-    PARAGLOSS_DATA=... python studies/default_model.py measure --work DIR [--langs ...]     the figures of docs/model.md
+    PARAGLOSS_DATA=... python studies/default_model.py measure --work DIR [--langs ...]     the figures of
+    docs/understand/model.md
 
 Every language is learned twice: from its training part, for the figures ("held"), and from everything, for shipping
 ("all"). `measure` packs the held one just as the shipped one is and measures that, and what packing costs it.
@@ -29,7 +30,7 @@ from paragloss.types import Translator
 
 BUILDS = {"held": ("train",), "all": ("train", "valid", "test")}
 ABOUT = {
-    "about": "word translations learned from open data; see docs/model.md",
+    "about": "word translations learned from open data; see docs/understand/model.md",
     "licence": "CC BY-SA 4.0, attributions in NOTICE",
     "version": 1,
 }

@@ -33,7 +33,7 @@ _EXPLAINS = re.compile(
 )
 _ENGLISH_WORDS = re.compile(r"[A-Za-zÀ-ž][A-Za-zÀ-ž'. -]*")
 ABOUT = {
-    "about": "meanings of words for reading; see docs/gloss.md",
+    "about": "meanings of words for reading; see docs/understand/gloss.md",
     "licence": "CC BY-SA 4.0, attributions in NOTICE",
     "version": 1,
 }

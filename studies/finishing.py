@@ -13,7 +13,7 @@ from paragloss.translation.default.packing import Tables
 
 
 class Settings(NamedTuple):
-    """Chosen on validation data, sizes so that the whole fits (docs/model.md)."""
+    """Chosen on validation data, sizes so that the whole fits (docs/understand/model.md)."""
 
     rare: float = 5.0  # a translation met so often counts by half for what it says of the way back
     least: float = 0.015  # probability under which a translation is dropped

@@ -1,16 +1,19 @@
 """Every part of a search alone and all of them fused, on every real set; and one list over eight languages.
 
     PARAGLOSS_DATA=... python studies/fusion.py measure --into DIR [SET:LANG ...]    goes on where it was stopped
+    PARAGLOSS_DATA=... python studies/fusion.py measure --box --into DIR ...         what is in the box only
     PARAGLOSS_DATA=... python studies/fusion.py table DIR                            tables and tests
     python studies/fusion.py keep DIR; paragloss recipes --docs docs                 puts them into README and docs
-    PARAGLOSS_DATA=... python studies/fusion.py box SET:LANG ...                     the box, with and without meaning
+    PARAGLOSS_DATA=... python studies/fusion.py gather --into DIR [SET:LANG ...]     both kinds of evidence, other parts
+    python studies/fusion.py weigh DIR                                               what meaning should count, by those
     PARAGLOSS_DATA=... python studies/fusion.py mixed [--part valid]                 lists over eight languages
     PARAGLOSS_DATA=... python studies/fusion.py trust [LANG ...]                     what a dictionary counts
 
 Queries are English. Sets are `questions`': titles and first sentences find pages, sentences find their translations,
 a few words and written questions find passages of news. `default` is the default model's held build, named by
 PARAGLOSS_HELD (studies/default_model.py): the shipped one has seen some of the documents. `own` and `cr5` are learned
-from the training concepts of the same collection, where it has them; `muse` are MUSE's word pairs. Everything searches
+from the training concepts of the same collection, where it has them; `muse` are MUSE's word pairs. `box` is what is
+searched when nobody adds anything: words, `default` and `meaning`. Everything searches
 through the product's own pipelines. e5's vectors may come from a folder (see `computed`). p is the randomisation test
 over queries, by Holm's correction over all comparisons of a table.
 """
@@ -31,7 +34,7 @@ import numpy as np
 import questions
 from sets import folder, sentences, split
 
-from paragloss.collection import Collection, train
+from paragloss.collection import Collection, retrieval, train
 from paragloss.evaluation import compare, evaluate
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab import fairness
@@ -72,7 +75,14 @@ NAMES = {
     "mdn-first": "MDN web docs, first sentences",
 }
 MIXED = ("es", "de", "ru", "ar", "vi", "hi", "el", "zh")
-SYSTEMS = ("words", "default", "muse", "own", "cr5", "e5", "fast", "fused")
+SYSTEMS = ("words", "default", "muse", "own", "cr5", "meaning", "e5", "fast", "box", "fused")
+PARTS = SYSTEMS[:-3]
+#: What meaning's weight is chosen by: validation passages and training pages, that no figure is measured on.
+CHOSEN_BY: Mapping[str, str] = {
+    "asked": "de ru es ja hi vi fr it ar zh ta ko", "claims": "de ru es ja hi vi fr it ar zh ta ko",
+    "phrases": "de ru hi vi ar zh ta ko", "lohelp-titles": "de ru es ja fr ko", "ddtp-titles": "de ru es fr ja",
+    "mdn-titles": "ru es ja fr zh",
+}  # fmt: skip
 HELD = os.environ.get("PARAGLOSS_HELD", str(Path(default.__file__).parent / "data" / "model"))
 
 
@@ -133,20 +143,22 @@ def models(name: str, lang: str, place: Path) -> dict[str, str]:
 
 
 def pipelines(held: str, parts: Mapping[str, str]) -> dict[str, str]:
-    """Each part alone, then all but e5 and all, as a search without a pipeline fuses them."""
-    named = {"words": "bm25", "default": held} | {part: part for part in ("muse", "own", "cr5", "e5") if part in parts}
+    """Each part alone and the box; where e5 is here too, all but e5 and all, as a search without a pipeline does."""
+    named = {"words": "bm25", "default": held, "meaning": "meaning"}
+    named |= {part: part for part in ("muse", "own", "cr5", "e5") if part in parts}
     weights = {"muse": Dictionary.trust, "own": word_table.OWN}
     mixed = "+".join([held, *(f"{weight:g}*{part}" for part, weight in weights.items() if part in parts)])
     fast = f"bm25+mix({mixed})" if "+" in mixed else f"bm25+{mixed}"
     fast += "+cr5" if "cr5" in parts else ""
-    return named | {"fast": fast, "fused": f"{fast}+e5"}
+    more = {"fast": fast, "fused": f"{fast}+e5"} if "e5" in parts else {}
+    return named | {"box": f"bm25+{held}+meaning"} | more
 
 
-def measured(name: str, lang: str, place: Path) -> dict[str, dict[str, float]]:
-    made, parts = asked(name, lang), models(name, lang, place)
+def measured(name: str, lang: str, parts: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    made = asked(name, lang)
     with (
         tempfile.TemporaryDirectory() as here,
-        Collection.create(f"{here}/c", models=[*parts.values()], meaning=False) as engine,
+        Collection.create(f"{here}/c", models=[*parts.values()], meaning=True) as engine,
     ):
         engine.index(made.documents)
         scores = {}
@@ -157,34 +169,13 @@ def measured(name: str, lang: str, place: Path) -> dict[str, dict[str, float]]:
     return scores
 
 
-def box(pairs: Sequence[str]) -> None:
-    """What is searched when nobody adds anything, with and without meaning; p by randomisation."""
-    held = Path(HELD).name
-    systems = {"words": "bm25", "default": held, "meaning": "meaning", "without": f"bm25+{held}"}
-    systems["with"] = f"bm25+{held}+meaning"
-    for pair in pairs:
-        made, lang = asked(*pair.split(":")), pair.split(":")[1]
-        with (
-            tempfile.TemporaryDirectory() as here,
-            Collection.create(f"{here}/c", models=[HELD], meaning=True) as engine,
-        ):
-            engine.index(made.documents)
-            found = {}
-            for system, pipeline in systems.items():
-                rankings = engine.rank(made.queries, k=100, to=[lang], pipeline=pipeline)
-                run = {query.id: ranking for query, ranking in zip(made.queries, rankings, strict=True)}
-                found[system] = evaluate(run, made.qrels, ["RR"])["RR"]
-        test = compare(found["without"], found["with"])
-        cells = " | ".join(f"{_mean(scores):.3f}" for scores in found.values())
-        print(f"| {pair} | {len(made.queries)} | {cells} | {test.p_randomisation:.4f} |", flush=True)
-
-
-def measure(place: Path, pairs: Sequence[str]) -> None:
+def measure(place: Path, pairs: Sequence[str], *, box: bool) -> None:
     place.mkdir(parents=True, exist_ok=True)
     for pair in pairs or [f"{name}:{lang}" for name, langs in LANGS.items() for lang in langs.split()]:
         kept = place / f"{pair}.json"
         if not kept.exists():
-            scores = measured(*pair.split(":"), place)
+            name, lang = pair.split(":")
+            scores = measured(name, lang, {"default": HELD} if box else models(name, lang, place))
             kept.write_text(json.dumps(scores))
             print(pair, " ".join(f"{s} {np.mean(list(v.values())):.3f}" for s, v in scores.items()), flush=True)
 
@@ -201,10 +192,11 @@ def overview(place: Path) -> dict[str, dict]:
         if here:
             pooled = {s: values for s in SYSTEMS if (values := _pooled(here, s))}
             means = {s: round(_mean(values), 6) for s, values in pooled.items()}
-            kept[name] = {"name": NAMES[name], "languages": len(here), "queries": len(pooled["fused"]), "RR": means}
+            whole = pooled.get("fused", pooled["box"])
+            kept[name] = {"name": NAMES[name], "languages": len(here), "queries": len(whole), "RR": means}
             kept[name] |= {"gain": {}, "p": {}}
-            for part in [part for part in SYSTEMS[:-2] if part in pooled]:
-                fused = {query: pooled["fused"][query] for query in pooled[part]}
+            for part in [part for part in PARTS if part in pooled]:
+                fused = {query: whole[query] for query in pooled[part]}
                 tests.append((kept[name], part, compare(pooled[part], fused)))
     for (told, part, test), p in zip(tests, _holm([t.p_randomisation for *_, t in tests]), strict=True):
         told["gain"][part], told["p"][part] = round(test.difference, 4), round(p, 5)
@@ -222,20 +214,25 @@ def tabled(place: Path) -> None:
     for name, told in kept.items():
         for part, gain in told["gain"].items():
             print(f"  {name:14} {part:8} {gain:+.3f} p {told['p'][part]:.4f}")
-    worse = []
-    for pair, scores in read(place).items():
-        best = max((s for s in SYSTEMS[:-2] if s in scores), key=lambda s: _mean(scores[s]))
-        worse.append((pair, best, compare(scores[best], scores["fused"])))
-    print("\nfused against the best part of each pair (p by Holm); those below it, or significantly above:")
-    for (pair, best, test), p in zip(worse, _holm([t.p_randomisation for *_, t in worse]), strict=True):
-        if test.difference < 0 or p < 0.05:
-            print(f"  {pair:18} {best:8} {test.difference:+.3f} p {test.p_randomisation:.4f}, by Holm {p:.4f}")
+    for fusion, parts in (("box", ("words", "default", "meaning")), ("fused", PARTS)):
+        against = []
+        for pair, scores in [(pair, scores) for pair, scores in read(place).items() if fusion in scores]:
+            best = max((s for s in parts if s in scores), key=lambda s: _mean(scores[s]))
+            against.append((pair, best, compare(scores[best], scores[fusion])))
+        corrected = _holm([test.p_randomisation for *_, test in against])
+        above = sum(test.difference > 0 and p < 0.05 for (*_, test), p in zip(against, corrected, strict=True))
+        print(f"\n{fusion} against the best part of each of {len(against)} pairs: {above} above by Holm; below:")
+        for (pair, best, test), p in zip(against, corrected, strict=True):
+            if test.difference < 0:
+                print(f"  {pair:18} {best:8} {test.difference:+.3f} p {test.p_randomisation:.4f}, by Holm {p:.4f}")
 
 
 def keep(place: Path) -> None:
-    """Into the package's collected.json, which README and docs/fusion.md are written from."""
+    """Into the package's collected.json, which README and docs/understand/fusion.md are written from."""
     known = json.loads(collected.SHIPPED.read_text(encoding="utf-8"))
-    text = json.dumps({**known, "fusion": overview(place)}, ensure_ascii=False, indent=1)
+    measured = overview(place)
+    name = "fusion" if all("fused" in told["RR"] for told in measured.values()) else "box"
+    text = json.dumps({**known, name: measured}, ensure_ascii=False, indent=1)
     collected.SHIPPED.write_text(text + "\n", encoding="utf-8")
 
 
@@ -252,6 +249,64 @@ def _holm(p: Sequence[float]) -> list[float]:
     for place, i in enumerate(order):
         most = found[i] = max(most, min(1.0, p[i] * (len(p) - place)))
     return found
+
+
+# What meaning counts
+
+
+def gather(place: Path, pairs: Sequence[str]) -> None:
+    """For each query the documents that words or meaning found, with what each kind says, and which one is right."""
+    place.mkdir(parents=True, exist_ok=True)
+    held = Path(HELD).name
+    for pair in pairs or [f"{name}:{lang}" for name, langs in CHOSEN_BY.items() for lang in langs.split()]:
+        name, lang = pair.split(":")
+        made = fewer(unseen(name, lang), PAGES)
+        with (
+            tempfile.TemporaryDirectory() as here,
+            Collection.create(f"{here}/c", models=[HELD], meaning=True) as engine,
+        ):
+            engine.index(made.documents)
+            searcher = retrieval.searcher(engine.held, f"bm25+{held}+meaning", "en", [lang])
+            assert isinstance(searcher, calibrated.Calibrated)
+            rows = []
+            for number, (query, right) in enumerate(zip(made.queries, made.right, strict=True)):
+                (bm25, words, meaning) = [(said, weight) for _, _, weight, said in searcher.said(query, 100)]
+                by_words, by_meaning = calibrated.evidence([bm25, words], []), meaning[0]
+                for id in {**by_words, **by_meaning}:
+                    is_right = id == made.documents[right].id
+                    rows.append((number, by_words.get(id, 0.0), by_meaning.get(id, 0.0), is_right))
+        np.save(place / f"{pair}.npy", np.array(rows, np.float32))
+        print(pair, len(made.queries), len(made.documents), flush=True)
+
+
+def unseen(name: str, lang: str) -> questions.Questions:
+    """A set's validation or training part."""
+    corpus, _, kind = name.partition("-")
+    if kind:
+        return questions.titles(corpus, lang, part="train")
+    make = {"asked": questions.asked, "claims": questions.claims, "phrases": questions.phrases}[corpus]
+    return make(lang, part="valid")
+
+
+def weigh(place: Path) -> None:
+    """Mean RR of each kind of query for weights of meaning, the same for all."""
+    weights = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)
+    print("| meaning counts | " + " | ".join(CHOSEN_BY) + " | mean |\n" + "|---" * (len(CHOSEN_BY) + 2) + "|")
+    for weight in weights:
+        kinds = [
+            np.mean([_reciprocal(np.load(file), weight) for file in sorted(place.glob(f"{name}:*.npy"))])
+            for name in CHOSEN_BY
+        ]
+        print(f"| {weight:g} | " + " | ".join(f"{kind:.3f}" for kind in kinds) + f" | {np.mean(kinds):.4f} |")
+
+
+def _reciprocal(rows: np.ndarray, weight: float) -> float:
+    number, right = rows[:, 0].astype(int), rows[:, 3] > 0
+    evidence = rows[:, 1] + weight * rows[:, 2]
+    best = np.full(number.max() + 1, np.inf)
+    best[number[right]] = evidence[right]
+    above = np.bincount(number, evidence > best[number], minlength=len(best))
+    return float(np.mean(np.where(np.isfinite(best), 1 / (1 + above), 0.0)))
 
 
 # One list over eight languages
@@ -354,25 +409,31 @@ def main() -> None:
     what = parser.add_subparsers(dest="what", required=True)
     one = what.add_parser("measure")
     one.add_argument("--into", type=Path, required=True)
+    one.add_argument("--box", action="store_true")
     one.add_argument("pairs", nargs="*")
     what.add_parser("table").add_argument("place", type=Path)
     what.add_parser("keep").add_argument("place", type=Path)
-    what.add_parser("box").add_argument("pairs", nargs="+")
+    one = what.add_parser("gather")
+    one.add_argument("--into", type=Path, required=True)
+    one.add_argument("pairs", nargs="*")
+    what.add_parser("weigh").add_argument("place", type=Path)
     what.add_parser("mixed").add_argument("--part", default="test")
     what.add_parser("trust").add_argument("langs", nargs="*")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     computed.install()
     if args.what == "measure":
-        measure(args.into, args.pairs)
+        measure(args.into, args.pairs, box=args.box)
     elif args.what == "table":
         tabled(args.place)
     elif args.what == "keep":
         keep(args.place)
     elif args.what == "trust":
         trust(args.langs)
-    elif args.what == "box":
-        box(args.pairs)
+    elif args.what == "gather":
+        gather(args.into, args.pairs)
+    elif args.what == "weigh":
+        weigh(args.place)
     else:
         mixed(args.part)
 

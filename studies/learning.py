@@ -21,7 +21,7 @@ from paragloss.lab.learning.ibm_model1 import Bags, learn
 from paragloss.lab.learning.parallel_terms import bags
 from paragloss.translation.word_table import Words
 
-#: How much one text of a kind counts, chosen on validation sentences (docs/model.md).
+#: How much one text of a kind counts, chosen on validation sentences (docs/understand/model.md).
 WEIGHTS = {"words": 0.3, "names": 0.3, "sentences": 1.0, "documents": 1.0, "relatives": 0.3}
 _MOST, _LEAST, _LONGEST_PHRASE = 60, 1e-3, 3
 

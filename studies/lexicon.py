@@ -1,11 +1,12 @@
-"""The lexicon that glosses are read from: learned, and packed into src/paragloss/gloss/lexicon (docs/gloss.md).
+"""The lexicon that glosses are read from: learned, and packed into src/paragloss/gloss/lexicon
+(docs/understand/gloss.md).
 
     PARAGLOSS_DATA=... python studies/lexicon.py learn --work DIR [--langs de,hi]   20 s of one core a language
     PARAGLOSS_DATA=... python studies/lexicon.py pack  --work DIR [--to FOLDER]     half a minute
 
 `learn` aligns the sentences of each language with English (studies/aligning.py), unless told to take dictionaries alone
 (--no-align), and makes its entries (studies/entries.py); a run that broke goes on. What is held out of FLORES, NTREX
-and TICO-19 is never read, so the figures of docs/gloss.md are those of the lexicon that is shipped.
+and TICO-19 is never read, so the figures of docs/understand/gloss.md are those of the lexicon that is shipped.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     PARAGLOSS_DATA=... python studies/order.py xcnn | maps | losses
 
-docs/papers/order.md says what came of it. xcnn: OPCA and XCNN on sentences en-fr by pairs, width, vocabulary,
-candidates and what the hub learns from. maps: Cr5 and an orthogonal map on sentences en-it by descriptions learned
-from. losses: SOSL and the three-part loss on MDN en-fr by pages.
+docs/understand/papers/order.md says what came of it. xcnn: OPCA and XCNN on sentences en-fr by pairs, width,
+vocabulary, candidates and what the hub learns from. maps: Cr5 and an orthogonal map on sentences en-it by descriptions
+learned from. losses: SOSL and the three-part loss on MDN en-fr by pages.
 """
 
 import sys

@@ -20,7 +20,7 @@ from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs" / "look-up" / "commands.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands))
@@ -56,7 +56,7 @@ def test_the_readme_s_python_runs(tmp_path, monkeypatch, capsys):
 
 def test_the_notebook_runs(capsys):
     """Its cells, one after another in one place, as a notebook would."""
-    cells = json.loads((ROOT / "docs" / "first-search.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((ROOT / "docs" / "start" / "first-search.ipynb").read_text(encoding="utf-8"))["cells"]
     here: dict[str, object] = {}
     for number, cell in enumerate(cell for cell in cells if cell["cell_type"] == "code"):
         exec(compile("".join(cell["source"]), f"cell {number}", "exec"), here)
@@ -70,11 +70,14 @@ def test_the_notebook_runs(capsys):
 @pytest.fixture(scope="module")
 def pipelines(tmp_path_factory):
     """The page on pipelines, and a place where its Python has run."""
-    text, place = (ROOT / "docs" / "pipelines.md").read_text(encoding="utf-8"), tmp_path_factory.mktemp("pipelines")
+    text, place = (
+        (ROOT / "docs" / "look-up" / "pipelines.md").read_text(encoding="utf-8"),
+        tmp_path_factory.mktemp("pipelines"),
+    )
     names: dict[str, object] = {}
     with chdir(place):
         for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-            exec(compile(code, "docs/pipelines.md", "exec"), names)
+            exec(compile(code, "docs/look-up/pipelines.md", "exec"), names)
     return text, place
 
 
@@ -111,7 +114,7 @@ def test_every_command_has_an_example(name):
 
 @pytest.fixture
 def prepared(tmp_path):
-    """What the examples of docs/commands.md speak of."""
+    """What the examples of docs/look-up/commands.md speak of."""
     (tmp_path / "pages.jsonl").write_bytes(CORPUS.read_bytes())
     (tmp_path / "queries.jsonl").write_text('{"id": "q1", "lang": "en", "text": "volcano lava"}\n')
     (tmp_path / "letter.de.txt").write_text("Der Zug hat wegen Schnee eine Stunde Verspätung.", encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 import paragloss
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "look-up" / "library.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", paragloss.__all__)
@@ -23,9 +23,9 @@ def test_what_is_promised_is_there_and_documented(name):
 
 
 def test_readme_docs_and_notebook_import_from_the_door_only():
-    notebook = json.loads((ROOT / "docs" / "first-search.ipynb").read_text(encoding="utf-8"))
+    notebook = json.loads((ROOT / "docs" / "start" / "first-search.ipynb").read_text(encoding="utf-8"))
     cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     code = "\n".join(block for page in pages for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.S))
     deep = re.findall(r"^ *(?:from|import) paragloss\.(?!adapters)\S*", f"{code}\n{cells}", re.MULTILINE)
     assert not deep

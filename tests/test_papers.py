@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "paragloss"
-PAGES = sorted((ROOT / "docs" / "papers").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "understand" / "papers").glob("*.md"))
 #: Names of others: a word of a query in an example, Python's own.
 OTHERS = {"apple", "Apple", "collections.Iterable"}
 _FILE = re.compile(r"\b(?:tests|benchmarks|recipes|src|docs)/[\w/.-]+\.\w+|\b\w+(?:[/.]\w+)*\.py\b")

@@ -25,8 +25,14 @@ class Server(BaseHTTPRequestHandler):
         words = known.get((body["source"], body["target"]))
         said = {"error": f"{body['source']} is not supported"} if words is None else {}
         made = [" ".join(words.get(w, w) for w in re.findall(r"\w+", t.lower())) for t in body["q"]] if words else []
-        data = json.dumps(said or {"translatedText": made}).encode()
-        self.send_response(400 if said else 200)
+        self.answer(400 if said else 200, said or {"translatedText": made})
+
+    def do_GET(self):
+        self.answer(200, [{"code": "pt", "targets": ["en"]}, {"code": "en", "targets": ["pt"]}])
+
+    def answer(self, status, what):
+        data = json.dumps(what).encode()
+        self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -83,7 +89,7 @@ def test_what_is_shown_is_what_was_written(engine):
 
 def test_the_engine_translates_queries_as_well(engine):
     assert found(engine, "bread", "mt") == ["pão"]
-    with pytest.raises(LanguageError, match="de is not supported"):
+    with pytest.raises(LanguageError, match="does not translate de->pt; it has pt, en"):
         engine.search("Brot", lang="de", to=["pt"], pipeline="mt")
 
 

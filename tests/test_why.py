@@ -9,6 +9,7 @@ import pytest
 from paragloss import demo
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection, train
+from paragloss.errors import InputError
 from paragloss.formats.jsonl import read_aligned
 from paragloss.lab.methods import bae, cr5, knrm
 from paragloss.lab.methods import table as table_method
@@ -83,6 +84,27 @@ def test_pairs_of_words_sum_to_parts_and_parts_to_the_score(engine, pipeline):
     asked = questions([d for d in demo.documents() if d.lang == "en"], 6, seed=str(pipeline))
     exact = 2e-3 if pipeline and "knrm" in pipeline else 1e-4  # single precision, and large numbers that cancel
     assert sum(check(engine, query, pipeline=pipeline, exact=exact) for query in asked)
+
+
+@pytest.mark.parametrize("pipeline", [None, "default", "cr5", "rrf(bm25+2*table+cr5)", "default+cr5>knrm"])
+def test_an_answer_explains_its_results_and_nothing_is_searched_for_it(engine, pipeline, monkeypatch):
+    answer = engine.search("how do bees make honey", lang="en", k=3, pipeline=pipeline)
+    expected = [engine.why(answer.query, found.id, k=3, pipeline=pipeline) for found in answer.results]
+    for searches in ("search_sparse", "search_dense", "look"):
+        monkeypatch.delattr(type(engine.held.store), searches)
+    assert len(answer.results) == 3
+    assert [answer.why(found.id) for found in answer.results] == expected
+    with pytest.raises(InputError, match="'nowhere' among the results"):
+        answer.why("nowhere")
+
+
+def test_to_say_why_one_search_is_enough(engine, monkeypatch):
+    asked, look = [], engine.held.store.look
+    monkeypatch.setattr(engine.held.store, "look", lambda *how: asked.append(how) or look(*how))
+    for id in ("honey-bee.fr", "volcano.zh"):  # one that is found, and one that is far from it
+        asked.clear()
+        engine.why(Query("", "how do bees make honey", "en"), id, k=3, pipeline="default")
+        assert len(asked) == 1
 
 
 def test_a_query_whose_language_is_in_doubt_is_accounted_for_in_both(engine):

@@ -1,7 +1,7 @@
 """Paragloss: search documents in languages you don't read, and see why each one matched.
 
-This is the door: what is named here is promised (docs/library.md), anything else may change from one version to the
-next. Nothing heavy is imported before it is used.
+This is the door: what is named here is promised (docs/look-up/library.md), anything else may change from one version to
+the next. Nothing heavy is imported before it is used.
 """
 
 from __future__ import annotations

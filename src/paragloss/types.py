@@ -5,7 +5,7 @@ Knows nothing of files, models or engines. Every other module speaks in these wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -82,6 +82,79 @@ class Judgment(NamedTuple):
 
 
 Ranking: TypeAlias = list[Hit]
+
+
+class Share(NamedTuple):
+    """What in a query matched what in a document, through what, and what that gave to the score. Where no word in
+    particular is meant, there is none."""
+
+    query: str
+    document: str
+    source: str
+    score: float
+
+
+class Account(NamedTuple):
+    """A document's score and its parts by name, or the shares of words in it; `exact` unless words were left out to see
+    what they carry."""
+
+    score: float
+    shares: tuple[Share, ...] = ()
+    exact: bool = True
+    parts: tuple[tuple[str, Account], ...] = ()
+
+    def scaled(self, score: float) -> Account:
+        """The same proportions of another score."""
+        factor = score / self.score if self.score else 0.0
+        shares = tuple(share._replace(score=share.score * factor) for share in self.shares)
+        parts = tuple((name, part.scaled(part.score * factor)) for name, part in self.parts)
+        return self._replace(score=score, shares=shares, parts=parts)
+
+    def flat(self) -> tuple[Share, ...]:
+        """All shares, of the parts too."""
+        return self.shares + tuple(share for _, part in self.parts for share in part.flat())
+
+
+class Known(NamedTuple):
+    """What whoever asks for an account knows: how translators are called, by `id`, and who gave the words of a query
+    that was translated already: names with weights, by source term and alternative."""
+
+    names: Mapping[int, str] = MappingProxyType({})
+    origins: Mapping[tuple[str, str], Mapping[str, float]] = MappingProxyType({})
+
+
+_UNKNOWN = Known()
+
+
+class Found(list[Hit]):
+    """A ranking with its evidence. `explain` says what a document's score is made of and searches nothing. `standing`
+    has, where documents of a language were compared, each one's evidence and how far it stands out."""
+
+    def __init__(
+        self,
+        hits: Iterable[Hit] = (),
+        account: Callable[[Document, float, Known], Account] | None = None,
+        *,
+        name: str = "search",
+        standing: Mapping[str, tuple[float, float]] = _NOTHING,
+        others: Callable[[], Ranking] = list,
+    ) -> None:
+        """`account` is given a document, its score, and what is known; a searcher that can't be looked into has none,
+        only a `name`. `others` are hits below the last one that it can account for as well."""
+        super().__init__(hits)
+        self._account, self._name, self.standing, self._others = account, name, standing, others
+
+    def explain(self, document: Document, known: Known = _UNKNOWN, *, score: float | None = None) -> Account:
+        """Where the score came from that the document has here, or that it was given otherwise."""
+        if score is None:
+            score = next((hit.score for hits in (self, self._others()) for hit in hits if hit.id == document.id), 0.0)
+        if not score:
+            return Account(0.0)
+        if self._account is None:
+            return Account(score, (Share("", "", self._name, score),), exact=False)
+        return self._account(document, score, known)
+
+
 T = TypeVar("T")
 Run: TypeAlias = dict[str, Ranking]
 Qrels: TypeAlias = dict[str, dict[str, int]]
@@ -205,7 +278,26 @@ class Encoder(Protocol):
 class Translator(Protocol):
     """Says what each term of a query may be in another language."""
 
+    def knows(self, source: str, target: str) -> bool:
+        """Whether it translates from one language into another."""
+        ...
+
     def translate(self, query: Query, to: str) -> list[Translation]: ...
+
+
+@runtime_checkable
+class ManyTranslator(Protocol):
+    """A Translator that looks words up once for several languages."""
+
+    def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]: ...
+
+
+@runtime_checkable
+class Trusted(Protocol):
+    """A Translator that says what it counts beside others."""
+
+    @property
+    def trust(self) -> float: ...
 
 
 @runtime_checkable
@@ -217,6 +309,27 @@ class Chooser(Protocol):
     ) -> list[Translation]: ...
 
 
+@runtime_checkable
+class TermList(Protocol):
+    """Knows terms of some languages."""
+
+    @property
+    def langs(self) -> tuple[str, ...]: ...
+
+    def has_term(self, term: str, lang: str) -> bool:
+        """Whether an analysed term of a language is known."""
+        ...
+
+
+@runtime_checkable
+class Multilingual(Protocol):
+    """Knows some languages and no others."""
+
+    @property
+    def langs(self) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
 class Reranker(Protocol):
     """Scores documents for a query by looking at both; higher is better."""
 
@@ -233,9 +346,14 @@ class Rescorer(Protocol):
 
 
 class Searcher(Protocol):
-    """Finds documents. One ranking per query, at most `k` long, best first, ties by id."""
+    """Finds documents. One ranking per query, at most `k` long, best first, ties by id, each with its evidence."""
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]: ...
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]: ...
+
+    def best(self, lang: str) -> float:
+        """The best score a document of a language can have: nothing where none can be found, infinity where nobody
+        knows."""
+        ...
 
 
 @runtime_checkable
@@ -253,7 +371,7 @@ class Polyglot(Protocol):
 
     def by_language(
         self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
-    ) -> list[list[Ranking]]:
+    ) -> list[list[Found]]:
         """For each query, and each of `langs`, what `search` would find of that language's documents alone."""
         ...
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import time
 import zipfile
 from pathlib import Path
 
@@ -209,8 +210,16 @@ def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch
     assert "c.rtf" in str(errors[0])
 
 
-@pytest.mark.xfail(reason="a reader may take a moment longer to end on a busy machine")
-def test_readers_end_with_whoever_stops_reading(tmp_path):
+@pytest.mark.parametrize("delay", [0, 0.2])
+def test_readers_end_with_whoever_stops_reading(tmp_path, monkeypatch, delay):
+    """Also the one that is just being started, which takes a moment on a busy machine."""
+    started = sandbox.Reader._started
+
+    def slowly(reader):
+        time.sleep(delay)
+        return started(reader)
+
+    monkeypatch.setattr(sandbox.Reader, "_started", slowly)
     for name in "abcdef":
         (tmp_path / f"{name}.rtf").write_bytes(RTF)
     found = read(tmp_path, readers=2)

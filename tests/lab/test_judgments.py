@@ -111,3 +111,7 @@ def test_queries_that_would_tell_each_other_s_answer_are_one_family():
     # a and c say the same; b and d want y, d and e want w; what is partly relevant (x to b and f) joins nobody.
     together = {tuple(sorted(id for id in said if families[id] == name)) for name in families.values()}
     assert together == {("a", "c"), ("b", "d", "e"), ("f",)}
+    # Where clicks say only 1, that is what they say of an answer.
+    clicked = {id: dict.fromkeys(grades, 1) for id, grades in qrels.items()}
+    families = judgments.families(Judged([Query(id, text, "en") for id, text in said.items()], {}, clicked))
+    assert len(set(families.values())) == 1

@@ -60,6 +60,9 @@ def test_pairs_are_counted_once_however_often_they_meet():
 
 def test_translations_are_placed_where_both_words_are_known():
     class Words:
+        def knows(self, source, target):
+            return True
+
         def translate(self, query, to):
             target = {"dog": "Hund", "cat": "Katze Kater", "bird": "Vogel"}[query.text]
             return [Translation(query.text, (Alternative(target, 0.9), Alternative("Brot", 0.1)))]

@@ -26,6 +26,9 @@ WORDS = {
 
 
 class WordForWord:
+    def knows(self, source, target):
+        return True
+
     def translate(self, query, to):
         return [
             Translation(word, tuple(Alternative(*pair) for pair in WORDS[word]))

@@ -71,6 +71,9 @@ def test_more_clauses_than_are_scored_at_once_score_alike():
 class Same:
     """Says every word as it is."""
 
+    def knows(self, source, target):
+        return True
+
     def translate(self, query, to):
         return [Translation(word, (Alternative(word, 1.0),)) for word in query.text.split()]
 

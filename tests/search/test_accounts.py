@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from fakes import Listed, Shortest, WordForWord
 
+from paragloss.collection.retrieval import _expected
 from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated
 from paragloss.search.dense import Dense
-from paragloss.search.evidence import NOTHING, Account, Asking, account, added, called, expected
+from paragloss.search.evidence import NOTHING, added, called
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
-from paragloss.search.matches import Share
 from paragloss.search.merged import Merged
 from paragloss.search.reranked import Reranked
 from paragloss.search.structured import Nested, Probabilistic, Synonymous, Tempered
@@ -21,10 +21,26 @@ from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.translation.combined import Combined
-from paragloss.types import Alternative, Document, Query, Record, Translation
+from paragloss.types import Account, Alternative, Document, Found, Hit, Known, Query, Record, Share, Translation, Where
 
 A = Document("a", "pain rouge", "fr")
+
+
+class Asking(NamedTuple):
+    query: Query
+    document: Document
+    k: int
+    where: Where | None = None
+    names: dict[int, str] = {}  # noqa: RUF012
+
+
 ASKING = Asking(Query("q", "red bread", "en"), A, 5)
+
+
+def account(searcher, asking):
+    """Searches once; then only what was found is asked."""
+    (found,) = searcher.search([asking.query], asking.k, asking.where)
+    return found.explain(asking.document, Known(asking.names))
 
 
 def whole(name, score):
@@ -53,20 +69,17 @@ def test_accounts_of_one_document_add_up_part_by_part():
 
 def test_what_was_not_found_has_no_account_and_what_can_not_be_looked_into_one_share():
     assert account(Listed(a=2.5, b=1.0), ASKING) == whole("listed", 2.5)
-    assert account(Listed(b=1.0), ASKING) is NOTHING
-    assert account(Listed(b=3.0, a=1.0), ASKING._replace(k=1)) is NOTHING  # below what was asked for
+    assert account(Listed(b=1.0), ASKING) == NOTHING
+    assert account(Listed(b=3.0, a=1.0), ASKING._replace(k=1)) == NOTHING  # below what was asked for
 
 
 def test_a_query_that_may_be_in_two_languages_is_what_is_to_be_expected():
-    class Guess(NamedTuple):
-        lang: str
-        share: float
-
-    english, french = Listed(a=4.0), Listed(a=8.0)
-    found = expected([(english, Guess("en", 0.75)), (french, Guess("fr", 0.25))], ASKING)
-    assert found.score == 0.75 * 4 + 0.25 * 8
-    assert [share.score for share in found.shares] == [3.0, 2.0]
-    assert [each.asked[0][0][0].lang for each in (english, french)] == ["en", "fr"]
+    english, french = (Listed(**hits).search([ASKING.query], 5)[0] for hits in ({"a": 4.0, "b": 5.0}, {"a": 8.0}))
+    found = _expected([(0.75, english), (0.25, french)], 1)
+    assert found == [Hit("a", 0.75 * 4 + 0.25 * 8)]
+    assert [share.score for share in found.explain(A).shares] == [3.0, 2.0]
+    below = Document("b", "pain noir", "fr")  # not among the hits that were wanted
+    assert found.explain(below) == whole("listed", 0.75 * 5)
 
 
 def test_a_fusion_is_the_sum_of_its_searchers():
@@ -87,7 +100,7 @@ class Knowing(Listed):
 
     def search(self, queries, k, where=None):
         self.asked.append((list(queries), k, where))
-        return [Listed(**self.found).search([query], k, where)[0] for query in queries]
+        return [Found(Listed(**self.found).search([query], k)[0], name="knowing") for query in queries]
 
 
 def test_of_one_kind_parts_carry_by_their_squares():
@@ -101,13 +114,13 @@ def test_of_one_kind_parts_carry_by_their_squares():
         assert found.parts[0][1].shares == (Share("", "", "listed", pytest.approx(0.18)),)
 
 
-def test_a_part_that_scored_what_another_found_accounts_for_it_and_is_asked_in_the_documents_language():
+def test_a_part_that_scored_what_another_found_accounts_for_it():
     # Meaning finds a and b, words w and v, but words know a: .3.
     words, meaning = Knowing({"a": 0.3}, w=0.2, v=0.1), Knowing({}, a=0.9, b=0.9)
     calibrated = Calibrated([(words, 1.0)], [(meaning, 1.0)], langs=["de", "fr"], depth=1, names=["words", "meaning"])
     found = account(calibrated, ASKING._replace(k=2, where={"meta.year": [2020], "lang": ["fr"]}))
     assert found == Account(pytest.approx(0.3), exact=False, parts=(("words", whole("knowing", pytest.approx(0.3))),))
-    assert words.asked[-1][1:] == (2, {"meta.year": [2020], "lang": ["fr"]})
+    assert [each[1:] for each in words.asked] == [(2, {"meta.year": [2020], "lang": ["fr"]})]  # and no more
 
 
 WORDS = {"red": [("rouge", 1.0)], "bread": [("pain noir", 0.8), ("miche", 0.2)]}
@@ -147,7 +160,7 @@ def test_words_stand_as_they_are_where_nobody_translated(french):
     found = account(Lexical(*french), ASKING._replace(query=Query("q", "pain rouge", "fr")))
     assert [share[:3] for share in found.shares] == [("pain", "pain", "bm25"), ("roug", "roug", "bm25")]
     assert sum(share.score for share in found.shares) == pytest.approx(found.score)
-    assert account(Lexical(*french), ASKING._replace(query=Query("q", "vin", "fr"))) is NOTHING
+    assert account(Lexical(*french), ASKING._replace(query=Query("q", "vin", "fr"))) == NOTHING
 
 
 def test_terms_that_a_translator_names_are_those_it_knows(french):
@@ -157,11 +170,11 @@ def test_terms_that_a_translator_names_are_those_it_knows(french):
 
 
 @pytest.mark.parametrize("where", [None, {"meta.year": [2020]}])
-def test_a_translated_search_is_asked_again_as_it_was(where):
+def test_a_translated_search_is_asked_once(where):
     inner = Listed(a=4.0)
     found = account(Translated(inner, WordForWord(WORDS), to="fr"), ASKING._replace(where=where))
     assert found == whole("listed", 4.0)
-    (query,), _, asked = inner.asked[-1]
+    (((query,), _, asked),) = inner.asked
     assert (query.text, query.lang) == ("rouge pain noir", "fr")
     assert asked == {**(where or {}), "lang": ["fr"]}
 
@@ -196,6 +209,9 @@ def test_a_search_with_feedback_is_accounted_for_by_its_second_question():
 
 class Names:
     """Knows one word, and no name."""
+
+    def knows(self, source, target):
+        return True
 
     def translate(self, query, to):
         known = {("delay", "de"): "Verspätung"}

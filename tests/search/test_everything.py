@@ -1,5 +1,8 @@
 """What is searched when nothing is said, what may be said, and the best that a document can score."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ from paragloss.errors import InputError, LanguageError
 from paragloss.search import parts as made
 from paragloss.search.grammar import Part, written
 from paragloss.search.parts import Asked, Parts
-from paragloss.search.pipeline import attainable, build, everything, sayable
+from paragloss.search.pipeline import build, everything, sayable
 from paragloss.search.terms import TermIndex
 from paragloss.statistics import Statistics
 from paragloss.stores.embedded import EmbeddedStore
@@ -33,6 +36,9 @@ class Into:
         self._langs = langs
         self.__dict__ |= about
 
+    def knows(self, source, target):
+        return source == "en" and target in self._langs
+
     def translate(self, query, to):
         if query.lang != "en" or to not in self._langs:
             raise LanguageError(f"no {query.lang}->{to}")
@@ -44,7 +50,8 @@ BAG = BagEncoder({lang: Tower(Vocabulary(lang, ["x"], [1], 1), np.ones((1, 2), n
 
 def collection(encoders=None, translators=None, rerankers=None, fields=("title", "text"), **more):
     statistics = Statistics(Layout(fields))
-    return Parts(None, statistics, encoders or {}, translators or {}, rerankers or {}, lambda ids: [], **more)
+    store = SimpleNamespace(at_once=lambda asks: [ask() for ask in asks])
+    return Parts(store, statistics, encoders or {}, translators or {}, rerankers or {}, lambda ids: [], **more)
 
 
 @pytest.mark.parametrize(
@@ -89,13 +96,16 @@ def test_what_does_not_know_the_query_s_language_is_left_out():
         ("bm25+mix(dict+finnish)", {"en": 1.0, "fr": 1.0, "de": 0.5}),
         ("bm25+translated", {"en": 1.0, "fr": 1.0, "de": 1.0}),
         (None, {"en": 1.75, "fr": 1.75, "de": 0.5}),
-        ("bm25>knrm", {}),
-        ("rrf(bm25+e5)", {}),
+        ("bm25>knrm", dict.fromkeys(("en", "fr", "de"), math.inf)),
+        ("rrf(bm25+e5)", dict.fromkeys(("en", "fr", "de"), math.inf)),
     ],
 )
 def test_the_best_that_a_document_of_each_language_can_score(pipeline, best):
-    parts = collection({"e5": Sentences(), "bag": BAG}, {"dict": Into("fr"), "finnish": Into("fi")})
-    assert attainable(parts, pipeline, source="en", targets=["en", "fr", "de"]) == pytest.approx(best)
+    fields = ("text", "text@en") if pipeline and "translated" in pipeline else ("title", "text")
+    translators = {"dict": Into("fr"), "finnish": Into("fi")}
+    parts = collection({"e5": Sentences(), "bag": BAG}, translators, {"knrm": None}, fields)
+    searcher = build(parts, pipeline, source="en", targets=["en", "fr", "de"])
+    assert {lang: searcher.best(lang) for lang in ("en", "fr", "de")} == pytest.approx(best)
 
 
 def test_what_may_be_said():
@@ -111,7 +121,7 @@ def test_what_may_be_said():
         "mix(a+b)": ["most=20", *searched],
         "feedback|a": ["depth=20", "terms=5", "beta=0.3"],
         "a|feedback": ["depth=10", "terms=10", "alpha=1.0", "beta=0.3"],
-        "a|together": ["window=20", "documents=20000"],
+        "a|together": ["window=20", "documents=20000", "by_length"],
         "a|pairs": ["one"],
         "rrf(a+b)": ["constant=60", "depth=200"],
         "sum(a+b)": ["depth=200"],

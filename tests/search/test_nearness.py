@@ -9,11 +9,10 @@ from paragloss.encoders.hubness import Queries
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.search import vector_evidence
 from paragloss.search.dense import Dense
-from paragloss.search.matches import Share
 from paragloss.search.reranked import Reranked
-from paragloss.search.vector_evidence import left_out, near, reread
+from paragloss.search.vector_evidence import left_out
 from paragloss.stores.embedded import EmbeddedStore
-from paragloss.types import Document, Query, Record
+from paragloss.types import Document, Query, Record, Share
 from paragloss.vocabulary import Vocabulary
 
 ENGLISH = Vocabulary("en", ["dog", "cat"], [1, 1], 1, stem=False)
@@ -28,6 +27,12 @@ def bag(**how):
     return BagEncoder(
         {lang: Tower(known[lang], np.array(rows[lang], np.float32), **how) for lang in rows}, weighting="count"
     )
+
+
+def near(dense, query, document, score):
+    """What a search by vectors says of a score."""
+    told = dense._account(query, document, score, None)
+    return list(told.shares), told.exact
 
 
 #: dog + cat = (1, 1), Hund + Brot = (1.6, .8): what a product of two of their words is divided by.
@@ -124,22 +129,15 @@ def test_kernels_account_for_themselves_and_for_the_search_before(trust):
     documents = {"d": DOCUMENT, "e": Document("e", "Hund", "de"), "f": Document("f", "chien", "fr")}
     model = ranker(trust=trust)
     reranked = Reranked(Listed(f=9.0, e=3.0, d=1.0), model, lambda ids: [documents[id] for id in ids])
-    scores = {hit.id: hit.score for hit in reranked.search([BOTH], 5)[0]}
-    for id in ("d", "e"):
-        shares, exact = reread(reranked, BOTH, documents[id], scores[id], k=5, where=None)
-        assert exact
-        assert sum(share.score for share in shares) == pytest.approx(scores[id], rel=1e-5)
-        assert ("search before" in {share.source for share in shares}) == any(trust)
+    (found,) = reranked.search([BOTH], 5)
+    accounts = {id: found.explain(document) for id, document in documents.items()}
+    for id, score in found:
+        told = accounts[id]
+        assert told.exact
+        assert sum(share.score for share in told.shares) == pytest.approx(score, rel=1e-5)
+        assert ("search before" in {share.source for share in told.shares}) == (any(trust) and id != "f")
     # The search before gave 3 and 1 to what the model knows: a spread of 1, so e leads by 2, and d is second.
-    trusted = {
-        id: sum(
-            s.score
-            for s in reread(reranked, BOTH, documents[id], 0.0, k=5, where=None)[0]
-            if s.source == "search before"
-        )
-        for id in ("d", "e")
-    }
+    trusted = {id: sum(s.score for s in accounts[id].shares if s.source == "search before") for id in ("d", "e")}
     assert trusted["e"] == pytest.approx(2 * trust[2])
     assert trusted["d"] == pytest.approx(-2 * trust[0] - np.log(2) * trust[1])
-    unknown = reread(reranked, BOTH, documents["f"], -7.0, k=5, where=None)
-    assert unknown == ([Share("", "", "place in the search before", -7.0)], True)
+    assert accounts["f"].shares == (Share("", "", "place in the search before", dict(found)["f"]),)

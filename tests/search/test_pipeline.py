@@ -180,8 +180,11 @@ def test_together_chooses_what_occurs_together(tmp_path):
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "dict")]) as small:
         small.index([Document(f"{i} {text}", text, "fr") for i, text in enumerate(texts)])
         assert "bank (1): banque 0.75, rive 0.25" in small.explain("bank river", lang="en", pipeline="dict")
-        for pipeline in ("dict|together", "dict|together:window=4,documents=21"):
-            assert "bank (1): rive 1.00" in small.explain("bank river", lang="en", pipeline=pipeline)
+        for pipeline in ("together", "together:window=4,documents=21", "together:window=2,by_length"):
+            assert "bank (1): rive 1.00" in small.explain("bank river", lang="en", pipeline=f"dict|{pipeline}")
+        # By length there are but two windows of twenty words, and chance alone would have rive and fleuve in both.
+        told = small.explain("bank river", lang="en", pipeline="dict|together:by_length")
+        assert "bank (1): banque 0.75, rive 0.25" in told
         assert len(found(small, "dict", "bank river", k=20)) == 12
         assert len(found(small, "dict|together", "bank river", k=20)) == 3
 

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -20,17 +21,18 @@ class Process:
             self.port = probe.getsockname()[1]
         self.address = f"http://localhost:{self.port}"
         source = str(Path(__file__).parents[2] / "src")
+        # Files, not pipes: nobody reads them meanwhile, and a server whose pipe is full stands still.
+        self._out, self._err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-m", "paragloss", "serve", *arguments, "--port", str(self.port)],
             env={**os.environ, "PYTHONPATH": source},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+            stdout=self._out,
+            stderr=self._err,
         )
 
     def wait(self) -> Process:
         for _ in range(3600):
-            assert self.process.poll() is None, self.process.communicate()
+            assert self.process.poll() is None, self.told()
             try:
                 with urllib.request.urlopen(f"{self.address}/api/health", timeout=1):
                     return self
@@ -38,6 +40,13 @@ class Process:
                 time.sleep(0.05)
         raise AssertionError("the server did not start in three minutes")
 
+    def told(self) -> tuple[str, str]:
+        """What it has written so far."""
+        for file in (self._out, self._err):
+            file.seek(0)
+        return self._out.read(), self._err.read()
+
     def stop(self) -> tuple[str, str]:
         self.process.terminate()
-        return self.process.communicate(timeout=30)
+        self.process.wait(timeout=30)
+        return self.told()

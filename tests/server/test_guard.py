@@ -1,7 +1,6 @@
 """Who may ask, from where, and what is written down about it."""
 
 import json
-import signal
 
 import pytest
 from serving_process import Process
@@ -105,8 +104,7 @@ def test_it_stops_gracefully_and_does_not_write_down_what_was_asked(process):
 
     with urllib.request.urlopen(f"{process.address}/api/search?q=secret+volcano&lang=en") as answer:
         assert json.load(answer)["results"]
-    process.process.send_signal(signal.SIGTERM)
-    out, err = process.process.communicate(timeout=30)
+    out, err = process.stop()
     assert process.process.returncode == 0
     assert f"{process.port}/" in out
     rows = [json.loads(line) for line in err.splitlines()]
@@ -119,14 +117,14 @@ def test_it_stops_gracefully_and_does_not_write_down_what_was_asked(process):
 
 def test_a_collection_that_is_not_there_is_said_in_one_line(tmp_path):
     running = Process(str(tmp_path / "nothing"))
-    _, err = running.process.communicate(timeout=30)
-    assert running.process.returncode == 1
+    assert running.process.wait(timeout=30) == 1
+    _, err = running.told()
     assert err.startswith("paragloss: error:")
     assert err.count("\n") == 1
 
 
 def test_serving_others_without_keys_is_refused_in_one_line(collection):
     running = Process(collection, "--host", "0.0.0.0")
-    _, err = running.process.communicate(timeout=30)
-    assert running.process.returncode == 1
+    assert running.process.wait(timeout=30) == 1
+    _, err = running.told()
     assert "--keys" in err

@@ -5,6 +5,9 @@ from paragloss.types import Alternative, Query, Translation
 
 
 class Fixed:
+    def knows(self, source, target):
+        return True
+
     def translate(self, query, to):
         three = (Alternative("Bank", 0.6), Alternative("Ufer", 0.3), Alternative("Damm", 0.1))
         return [Translation(word, three) for word in query.text.split()]

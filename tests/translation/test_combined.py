@@ -86,6 +86,9 @@ def test_a_translator_that_counts_nothing_says_nothing():
 
 def test_each_translator_s_alternatives_share_its_weight_whatever_they_sum_to():
     class Halves:
+        def knows(self, source, target):
+            return True
+
         def translate(self, query, to):
             return [Translation("server", (Alternative("Server", 0.3), Alternative("Ober", 0.1)))]
 

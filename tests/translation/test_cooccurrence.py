@@ -50,6 +50,9 @@ class Fixed:
     def __init__(self, **words):
         self.words = words
 
+    def knows(self, source, target):
+        return True
+
     def translate(self, query, to):
         return [
             Translation(w, tuple(Alternative(text, 0.5) for text in self.words[w])) for w in query.text.split()

@@ -107,7 +107,7 @@ def test_a_known_word_is_not_taken_apart_and_an_unknown_one_only_where_words_are
 
 def test_languages_go_by_any_of_their_codes(model):
     assert said(model.translate(Query("q", "houses", "eng"), "deu")) == [("houses", "Haus")]
-    assert model.knows("haus", "ger")
+    assert model.has_term("haus", "ger")
 
 
 def test_an_english_word_in_a_foreign_query_is_read_as_english(model):
@@ -115,9 +115,9 @@ def test_an_english_word_in_a_foreign_query_is_read_as_english(model):
 
 
 def test_terms_can_be_asked_about_one_by_one(model):
-    assert model.knows("hous", "en")
-    assert model.knows("prime minist", "en")
-    assert not model.knows("zaphod", "de")
+    assert model.has_term("hous", "en")
+    assert model.has_term("prime minist", "en")
+    assert not model.has_term("zaphod", "de")
     assert [a.text for a in model.alternatives("haus", "de", "fr")] == ["maison"]
     assert model.alternatives("zaphod", "de", "fr") == ()
     assert sum(a.weight for a in model.alternatives("maison", "fr", "de")) == pytest.approx(1)
@@ -275,7 +275,7 @@ def test_it_can_be_had_as_a_table_and_learned_on_from(model, tmp_path):
 
 
 def test_the_shipped_model_opens_and_the_model_card_s_code_runs():
-    card = (Path(__file__).parents[2] / "docs" / "model.md").read_text(encoding="utf-8")
+    card = (Path(__file__).parents[2] / "docs" / "understand" / "model.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     exec(compile(code, "model.md", "exec"), {})
     assert default.open() is default.open()

@@ -94,9 +94,9 @@ def test_it_can_be_looked_up_another_way():
 
 def test_it_says_what_it_knows_and_in_which_language():
     assert built().langs == ("en",)
-    assert [built().knows(term, "en") for term in ("bank", "hous", "zebra")] == [True, True, False]
-    assert not built().knows("bank", "de")
-    assert not built(stem=False).knows("hous", "en")
+    assert [built().has_term(term, "en") for term in ("bank", "hous", "zebra")] == [True, True, False]
+    assert not built().has_term("bank", "de")
+    assert not built(stem=False).has_term("hous", "en")
 
 
 def test_only_the_best_are_kept_and_share_the_weight():

@@ -171,6 +171,13 @@ ASKED = []
 class Server(BaseHTTPRequestHandler):
     """LibreTranslate's shape: reverses every text."""
 
+    def do_GET(self):
+        ASKED.append((self.path, None))
+        if self.path != "/languages":
+            self.answer(404, {"error": "no such page"})
+        else:
+            self.answer(200, [{"code": code, "targets": ["fr", "en", "zh-Hans"]} for code in ("en", "fr", "zh-Hans")])
+
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         ASKED.append((self.path, body))
@@ -179,8 +186,8 @@ class Server(BaseHTTPRequestHandler):
             self.send_header("Location", "http://127.0.0.1:9/translate")
             self.end_headers()
             return
-        if body["target"] == "xx":
-            self.answer(400, {"error": "xx is not supported"})
+        if body["q"] == ["refused"]:
+            self.answer(400, {"error": "fr is not loaded"})
         elif body["q"] == ["broken"]:
             self.answer(500, ["no reason"])
         elif body["q"] == ["few"]:
@@ -216,12 +223,12 @@ def test_a_server_is_asked_once_for_all_texts(url):
     assert engine.translate_texts(["abc", "de"], "en", "fr") == ["cba", "ed"]
     assert engine.translate_texts([], "en", "fr") == []
     expected = {"q": ["abc", "de"], "source": "en", "target": "fr", "format": "text", "api_key": "secret"}
-    assert [("/translate", expected)] == ASKED
+    assert [("/languages", None), ("/translate", expected)] == ASKED
 
 
 def test_a_server_that_refuses_is_quoted(url):
-    with pytest.raises(LanguageError, match="answered 400: xx is not supported"):
-        LibreTranslate(url).translate_texts(["abc"], "en", "xx")
+    with pytest.raises(LanguageError, match="answered 400: fr is not loaded"):
+        LibreTranslate(url).translate_texts(["refused"], "en", "fr")
     with pytest.raises(ModelError, match="answered 500: Internal Server Error"):
         LibreTranslate(url).translate_texts(["broken"], "en", "fr")
     for answer in ("odd", "few"):
@@ -229,15 +236,17 @@ def test_a_server_that_refuses_is_quoted(url):
             LibreTranslate(url).translate_texts([answer], "en", "fr")
 
 
-def test_a_server_is_asked_once_whether_it_knows_two_languages(url):
+def test_a_server_is_asked_once_for_its_languages_and_translates_nothing_to_tell_them(url):
     ASKED.clear()
     engine = LibreTranslate(url)
+    assert [engine.knows("en", target) for target in ("fr", "zh", "xx")] == [True, True, False]
     assert [engine.translate_texts([], "en", "fr") for _ in range(2)] == [[], []]
-    assert [body["q"] for _, body in ASKED] == [["a"]]
-    assert "api_key" not in ASKED[0][1]
+    assert ASKED == [("/languages", None)]
     assert engine.name == f"libretranslate:{url}"
-    with pytest.raises(LanguageError, match="xx is not supported"):
+    with pytest.raises(LanguageError, match="does not translate en->xx"):
         engine.translate_texts([], "en", "xx")
+    with pytest.raises(ModelError, match="answered 404: no such page"):
+        LibreTranslate(f"{url}/elsewhere").knows("en", "fr")
 
 
 def test_a_redirect_is_not_followed(url):

@@ -19,6 +19,9 @@ GERMAN_FRENCH = Dictionary.build([Entry("Auto", "voiture"), Entry("Auto", "auto"
 class Thesaurus:
     """car is also automobile."""
 
+    def knows(self, source, target):
+        return source == target
+
     def translate(self, query, to):
         assert to == query.lang
         more = {"car": (("car", 1.0), ("automobile", 0.4))}

@@ -17,6 +17,9 @@ class Upper:
     def __init__(self, name="upper", fail_after=10**9):
         self.name, self.asked, self.fail_after = name, [], fail_after
 
+    def knows(self, source, target):
+        return True
+
     def translate_texts(self, texts, source, target):
         if len(self.asked) + len(texts) > self.fail_after:
             raise RuntimeError("the power went out")
@@ -45,6 +48,9 @@ def test_a_blank_query_is_not_sent():
 def test_an_engine_says_no_to_languages_it_does_not_know_whatever_is_asked():
     class Deaf:
         name = "deaf"
+
+        def knows(self, source, target):
+            return False
 
         def translate_texts(self, texts, source, target):
             raise LanguageError(f"no {source}->{target}")

@@ -20,6 +20,9 @@ PAIRS = [
 
 
 class Fixed:
+    def knows(self, source, target):
+        return True
+
     def translate(self, query, to):
         words = {"bank": (("Bank", 0.75), ("Ufer", 0.25)), "odd": (("Foo", 0.5), ("Bar", 0.5))}
         return [

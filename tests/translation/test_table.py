@@ -180,9 +180,9 @@ def test_an_unknown_word_stays_as_it_is(learned):
 
 
 def test_it_says_what_it_has_seen(learned):
-    assert learned.knows("hous", "en")
-    assert not learned.knows("hous", "fr")
-    assert not learned.knows("hous", "de")
+    assert learned.has_term("hous", "en")
+    assert not learned.has_term("hous", "fr")
+    assert not learned.has_term("hous", "de")
     assert learned.langs == ("en", "fr")
     assert learned.meta == {"translations": {f"{a}->{b}": learned.probabilities[a, b].nnz for a, b in learned.pairs}}
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "translation.md"
+PAGE = Path(__file__).parents[2] / "docs" / "do" / "translation.md"
 
 
 def test_the_examples_on_the_page_run_in_their_order():

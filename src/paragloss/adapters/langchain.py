@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from pydantic import ConfigDict
 
-from paragloss.collection import Collection
+from paragloss.collection import Collection, SearchKeywords, SearchOptions
 from paragloss.errors import MissingExtraError
 
 try:
@@ -18,7 +18,7 @@ except ImportError:
 
 
 class ParaglossRetriever(BaseRetriever):
-    """Documents of any language for a question in one's own; `lang`, `to`, `k`, `pipeline` as in `Collection.search`.
+    """Documents of any language for a question in one's own; options as in `Collection.search`.
 
     What LangChain gets as the content is the whole text (`whole=False`: the passage that matched); the rest is in its
     metadata: language, title, score, fit and what the document has of its own.
@@ -27,14 +27,14 @@ class ParaglossRetriever(BaseRetriever):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     engine: Collection
-    lang: str | None = None
-    to: list[str] | None = None
-    k: int = 10
-    pipeline: str | None = None
     whole: bool = True
+    options: SearchOptions = SearchOptions()
+
+    def __init__(self, engine: Collection, *, whole: bool = True, **how: Unpack[SearchKeywords]) -> None:
+        super().__init__(engine=engine, whole=whole, options=SearchOptions(**how))
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        found = self.engine.search(query, lang=self.lang, to=self.to, k=self.k, pipeline=self.pipeline).results
+        found = self.engine.search(query, self.options).results
         texts = self.engine.get([result.id for result in found]) if self.whole else []
         whole = {document.id: document.text for document in texts if document}
         return [

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Unpack
 
-from paragloss.collection import Collection
+from paragloss.collection import Collection, SearchKeywords, SearchOptions
 from paragloss.errors import MissingExtraError
 
 try:
@@ -18,21 +18,12 @@ class ParaglossRetriever(BaseRetriever):
     """Documents of any language for a question in one's own; options as in `Collection.search`. A node is a whole
     document, its score the `fit`: a share that can be compared between languages."""
 
-    def __init__(
-        self,
-        engine: Collection,
-        *,
-        lang: str | None = None,
-        to: Sequence[str] | None = None,
-        k: int = 10,
-        pipeline: str | None = None,
-    ) -> None:
+    def __init__(self, engine: Collection, **how: Unpack[SearchKeywords]) -> None:
         super().__init__()
-        self._engine, self._lang, self._to, self._k, self._pipeline = engine, lang, to, k, pipeline
+        self._engine, self._options = engine, SearchOptions(**how)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        asked = query_bundle.query_str
-        found = self._engine.search(asked, lang=self._lang, to=self._to, k=self._k, pipeline=self._pipeline).results
+        found = self._engine.search(query_bundle.query_str, self._options).results
         texts = {document.id: document.text for document in self._engine.get([r.id for r in found]) if document}
         return [
             NodeWithScore(

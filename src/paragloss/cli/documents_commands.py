@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,9 @@ from paragloss.cli.program import AsJson, In, app
 from paragloss.cli.terminal_text import plain_lines
 from paragloss.errors import InputError
 from paragloss.formats.conditions import conditions
+
+if TYPE_CHECKING:
+    from paragloss.collection import CollectionKeywords
 
 
 @app.command()
@@ -71,7 +74,7 @@ def index(
     if listed:
         writable(listed, "--skipped")
     skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
-    settings = {
+    settings: CollectionKeywords = {
         "models": model or [],
         "default": not no_default,
         "meaning": False if no_meaning else None,
@@ -110,7 +113,9 @@ def _told(done: Any, seconds: float) -> str:
     return f"{done.read} documents in {seconds:.1f} s ({speed}){also}"
 
 
-def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: str, lang: str, take_over: bool) -> None:
+def _spread(
+    files: list[str], into: str, settings: CollectionKeywords, scheduler: str, lang: str, take_over: bool
+) -> None:
     """By workers on other machines."""
     from paragloss.collection import Collection
     from paragloss.collection.distributed import spread
@@ -128,7 +133,7 @@ def _spread(files: list[str], into: str, settings: dict[str, Any], scheduler: st
 
 
 @contextmanager
-def _opened(into: str, settings: dict[str, Any]) -> Iterator[Any]:
+def _opened(into: str, settings: CollectionKeywords) -> Iterator[Any]:
     """The collection to fill. One that is made here and gets no document before something fails is taken away again."""
     from paragloss.collection import Collection
     from paragloss.stores import discard, exists

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,9 @@ from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
 from paragloss.formats.conditions import conditions
 from paragloss.types import Query, Ranking
+
+if TYPE_CHECKING:
+    from paragloss.collection import Collection, SearchOptions
 
 
 @app.command()
@@ -45,36 +49,25 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find documents for a query, or make a run for a file of queries."""
-    from paragloss.collection import Collection
+    from paragloss.collection import Collection, SearchOptions
+    from paragloss.collection.processes import processors
 
     if not collection:
         raise InputError("no --in given: say which collection to search")
     if bool(query) == bool(queries) and not (explain_pipeline and not queries):
         raise InputError("give either a query or --queries FILE")
-    targets = to.split(",") if to else None
+    wanted = None if explain_pipeline else conditions(where or [])
+    options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, wanted)
+    options = replace(options, reader=os.environ.get("LANG", "")[:2])
     with Collection.open(collection, default=not no_default) as engine:
         if explain_pipeline:
-            print(engine.explain(query, lang=lang or None, to=targets, pipeline=pipeline or None))
+            print(engine.explain(query, options))
             return
-        wanted = conditions(where or [])
         if queries:
-            from paragloss.collection.processes import processors
-
-            make_run(
-                engine,
-                queries,
-                run,
-                lang=lang,
-                to=targets,
-                k=k or 100,
-                pipeline=pipeline or None,
-                where=wanted,
-                workers=workers or processors(),
-            )
+            make_run(engine, queries, run, replace(options, k=k or 100), workers=workers or processors())
             return
-        how: dict[str, Any] = {"to": targets, "k": k or 10, "pipeline": pipeline or None, "where": wanted}
-        answer = engine.search(query, lang=lang or None, reader=os.environ.get("LANG", "")[:2], **how)
-        said = [engine.why(Query("", query, lang), found.id, **how) for found in answer.results] if why else []
+        answer = engine.search(query, options)
+        said = [answer.why(found.id) for found in answer.results] if why else []
     if as_json:
         print_json(_with_reasons(answer.as_json(), said))
     else:
@@ -122,25 +115,14 @@ def translate(
     print_table([lang, to, "weight"], rows)
 
 
-def make_run(
-    engine: Any,
-    queries: str,
-    run: str,
-    *,
-    lang: str,
-    to: list[str] | None,
-    k: int,
-    pipeline: str | None,
-    where: Any,
-    workers: int,
-) -> None:
+def make_run(engine: Collection, queries: str, run: str, options: SearchOptions, *, workers: int) -> None:
     from paragloss.formats.queries import read_queries
     from paragloss.formats.trec import write_run
 
     if not run:
         raise InputError("no --run given: say where the run goes, such as --run out.trec")
     writable(run, "--run")
-    asked = [q if q.lang else q._replace(lang=lang) for q in read_queries(queries)]
+    asked = list(read_queries(queries))
     if not asked:
         raise InputError(f"{queries} holds no queries")
     if twice := [id for id, count in Counter(q.id for q in asked).items() if count > 1]:
@@ -150,10 +132,10 @@ def make_run(
     results: dict[str, Ranking] = {}
     started = time.perf_counter()
     with Progress("searching") as bar:
-        for some in engine.rankings(asked, k=k, to=to, pipeline=pipeline, where=where, workers=workers):
+        for some in engine.rankings(asked, options, workers=workers):
             batch = asked[len(results) : len(results) + len(some)]
             results.update({q.id: ranking for q, ranking in zip(batch, some, strict=True)})
             bar(len(results), len(asked))
-    write_run(run, results, tag=pipeline or "paragloss")
+    write_run(run, results, tag=options.pipeline or "paragloss")
     seconds = time.perf_counter() - started
     print(f"{len(asked)} queries in {seconds:.1f} s ({1000 * seconds / len(asked):.1f} ms each): {run}")

@@ -1,8 +1,22 @@
 """The collection that the command line and the server hold, and the models it is searched with."""
 
+from paragloss.collection.arguments import CollectionKeywords, SearchKeywords, SearchOptions
 from paragloss.collection.collection import Answer, Collection, describe
 from paragloss.collection.display import Result
 from paragloss.collection.models import add_language, load, train, translator
 from paragloss.search.deadline import Deadline
 
-__all__ = ["Answer", "Collection", "Deadline", "Result", "add_language", "describe", "load", "train", "translator"]
+__all__ = [
+    "Answer",
+    "Collection",
+    "CollectionKeywords",
+    "Deadline",
+    "Result",
+    "SearchKeywords",
+    "SearchOptions",
+    "add_language",
+    "describe",
+    "load",
+    "train",
+    "translator",
+]

@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any
 
 from paragloss.collection import opening, retrieval
+from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.processes import pool
 from paragloss.collection.state import Held
 from paragloss.errors import StoreError
@@ -24,22 +24,22 @@ _WORTH = 5.0
 _AHEAD = 2
 
 
-def rankings(held: Held, queries: Sequence[Query], *, workers: int, **options: Any) -> Iterator[list[Ranking]]:
-    """Rankings of one batch of queries after another; `options` are those of `retrieval.rank`."""
+def rankings(held: Held, queries: Sequence[Query], options: SearchOptions, *, workers: int) -> Iterator[list[Ranking]]:
+    """Rankings of one batch of queries after another."""
     batches, done = deque(queries[start : start + BATCH] for start in range(0, len(queries), BATCH)), 0
     started = time.perf_counter()
     while batches:
         left = len(batches) * (time.perf_counter() - started) / done if done else 0.0
         if workers > 1 and left > _WORTH:
             break
-        yield retrieval.rank(held, batches.popleft(), **options)
+        yield retrieval.rank(held, batches.popleft(), options)
         done += 1
     if batches:
         yield from _side_by_side(held, batches, workers, options)
 
 
 def _side_by_side(
-    held: Held, batches: deque[Sequence[Query]], workers: int, options: dict[str, Any]
+    held: Held, batches: deque[Sequence[Query]], workers: int, options: SearchOptions
 ) -> Iterator[list[Ranking]]:
     """This process only answers what the others ask of the collection, which is a fifth of the work."""
     held.index.commit()
@@ -64,6 +64,6 @@ def _open(location: str, default: bool) -> None:
     _held = opening.open(location, default=default)
 
 
-def _rank(queries: Sequence[Query], options: dict[str, Any]) -> list[Ranking]:
+def _rank(queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
     assert _held is not None
-    return retrieval.rank(_held, queries, **options)
+    return retrieval.rank(_held, queries, options)

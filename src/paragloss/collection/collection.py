@@ -1,26 +1,37 @@
 """Opens a collection; text in, titled snippets out. The one object the command line and the server hold: what it does
-is done by `opening`, `writing`, `answering` and `describing`."""
+is done by `opening`, `writer`, `retrieval`, `reading` and `description`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
 from paragloss import artefacts
 from paragloss.collection import bulk_search, description, learned, opening, reading, retrieval, writer
+from paragloss.collection.arguments import (
+    PLAIN,
+    CollectionKeywords,
+    CollectionOptions,
+    FileKeywords,
+    FileOptions,
+    IndexKeywords,
+    IndexOptions,
+    SearchKeywords,
+    SearchOptions,
+)
 from paragloss.collection.models import about, load
 from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
 from paragloss.collection.sources import documents_of, known_roots, without_folders
 from paragloss.collection.state import Held, leave_out_default
-from paragloss.collection.writer import Done, Encoding, Progress
+from paragloss.collection.writer import Done
 from paragloss.encoders.pretrained import MEANING
 from paragloss.formats.text import OnError
 from paragloss.search import terms
-from paragloss.search.deadline import Deadline
-from paragloss.stores import Placement, exists
+from paragloss.stores import exists
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
 
@@ -34,35 +45,9 @@ class Collection:
         self.held = held
 
     @classmethod
-    def create(
-        cls,
-        location: str,
-        *,
-        models: Sequence[str] = (),
-        default: bool = True,
-        meaning: bool | None = None,
-        precision: str = "float32",
-        machine: str = "",
-        translate_to: str = "",
-        placement: Placement | None = None,
-    ) -> Collection:
-        """Start a collection searched with the default model, unless that is to be left out of it, and with some
-        trained models, which are copied into it. By `meaning` it is searched where the default model is, unless one of
-        the models is a pretrained encoder; PARAGLOSS_MEANING=0 leaves it out of every new collection.
-        `precision` says how finely the vectors of pretrained encoders are kept: float32, float16 or int8.
-        `machine` is the translation engine that `mt` in a pipeline means; with `translate_to` it also translates
-        documents into that language. `placement` says how a server spreads it."""
-        held = opening.create(
-            location,
-            models=models,
-            default=default,
-            meaning=meaning,
-            precision=precision,
-            machine=machine,
-            translate_to=translate_to,
-            placement=placement,
-        )
-        return cls(held)
+    def create(cls, location: str, **how: Unpack[CollectionKeywords]) -> Collection:
+        """Start a collection, as `CollectionOptions` say."""
+        return cls(opening.create(location, CollectionOptions(**how)))
 
     @classmethod
     def open(cls, location: str, *, default: bool = True) -> Collection:
@@ -70,40 +55,21 @@ class Collection:
         return cls(opening.open(location, default=default))
 
     @classmethod
-    def open_or_create(
-        cls,
-        location: str,
-        *,
-        models: Sequence[str] = (),
-        default: bool = True,
-        meaning: bool | None = None,
-        precision: str = "float32",
-        machine: str = "",
-        translate_to: str = "",
-        placement: Placement | None = None,
-    ) -> Collection:
+    def open_or_create(cls, location: str, **how: Unpack[CollectionKeywords]) -> Collection:
         """Open a collection, adding models it does not have yet; or start one. Without `default` it is searched
         without the default model from now on, as one that was started so; so it is with `meaning`."""
+        options = CollectionOptions(**how)
         if not exists(location):
-            return cls.create(
-                location,
-                models=models,
-                default=default,
-                meaning=meaning,
-                precision=precision,
-                machine=machine,
-                translate_to=translate_to,
-                placement=placement,
-            )
-        engine = cls.open(location, default=default)
+            return cls(opening.create(location, options))
+        engine = cls.open(location, default=options.default)
         try:
-            if not default:
+            if not options.default:
                 leave_out_default(engine.held.store)
-            opening.use_machine(engine.held, machine, translate_to)
-            if meaning is False and MEANING in engine.held.models:
+            opening.use_machine(engine.held, options.machine, options.translate_to)
+            if options.meaning is False and MEANING in engine.held.models:
                 engine.remove_model(MEANING)
-            for path in [MEANING, *models] if meaning else models:
-                engine.add_model(path, precision=precision)
+            for path in [MEANING, *options.models] if options.meaning else options.models:
+                engine.add_model(path, precision=options.precision)
         except BaseException:
             engine.close()
             raise
@@ -161,55 +127,18 @@ class Collection:
         """Write, from the next time on, although another process has the right to: it is refused from then on."""
         self.held.store.take_over()
 
-    def index(
-        self,
-        documents: Iterable[Document],
-        *,
-        lang: str | None = None,
-        progress: Progress = None,
-        encoding: Encoding = None,
-        workers: int = 1,
-        encode: bool = True,
-    ) -> int:
-        """Add or replace documents; how many. Each batch is safe on disk before the next is read.
-
-        A document that does not say its language gets `lang`, or the one it seems to be written in. Pretrained encoders
-        come last, when all documents can be found by their words: `encoding` is told how many of how many they have
-        read; without `encode` they wait for another call. Indexing the same documents again goes on where it was
-        stopped. With more than one of `workers`, that many processes prepare documents while this one writes; a script
-        then starts with `if __name__ == "__main__":`.
-        """
-        how: dict[str, Any] = {"progress": progress, "encoding": encoding, "workers": workers, "encode": encode}
+    def index(self, documents: Iterable[Document], **how: Unpack[IndexKeywords]) -> int:
+        """Add or replace documents, as `IndexOptions` say; how many. Each batch is safe on disk before the next is
+        read. Indexing the same documents again goes on where it was stopped. With more than one of `workers` a script
+        starts with `if __name__ == "__main__":`."""
         with self.held.store.writing():
-            return writer.index(self.held, documents, lang=lang, **how)
+            return writer.index(self.held, documents, IndexOptions(**how))
 
-    def index_files(
-        self,
-        paths: Sequence[str],
-        *,
-        lang: str | None = None,
-        again: bool = False,
-        prune: bool = False,
-        on_error: OnError = None,
-        progress: Progress = None,
-        encoding: Encoding = None,
-        workers: int = 1,
-    ) -> Done:
-        """Read files and folders into the collection: those that are new or have changed since, or all of them
-        `again`. `prune` removes documents whose file is gone, or no longer holds them."""
+    def index_files(self, paths: Sequence[str], **how: Unpack[FileKeywords]) -> Done:
+        """Read files and folders into the collection, as `FileOptions` say."""
         with self.held.store.writing():
             self.held.store.claim()  # what is noted of files is read and written as one
-            return writer.index_files(
-                self.held,
-                paths,
-                lang=lang,
-                again=again,
-                prune=prune,
-                on_error=on_error,
-                progress=progress,
-                encoding=encoding,
-                workers=workers,
-            )
+            return writer.index_files(self.held, paths, FileOptions(**how))
 
     def add(self, documents: Sequence[Document], *, lang: str | None = None) -> int:
         """Add or replace a few documents of a collection that is being searched; how many. They are safe on disk on
@@ -268,64 +197,37 @@ class Collection:
 
     # Searching
 
-    def search(
-        self,
-        text: str,
-        *,
-        lang: str | None = None,
-        to: Sequence[str] | None = None,
-        k: int = 10,
-        pipeline: str | None = None,
-        where: Where | None = None,
-        deadline: Deadline | None = None,
-        reader: str = "",
-    ) -> Answer:
-        """Find documents for a query and show what matched; names alone count as words of the reader's language.
-        DeadlineError where a deadline passes first."""
-        how: dict[str, Any] = {"k": k, "pipeline": pipeline, "where": where, "deadline": deadline, "reader": reader}
-        return retrieval.search(self.held, text, lang=lang, to=to, **how)
+    def search(self, text: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]) -> Answer:
+        """Find documents for a query and show what matched. How is said by keyword arguments (`SearchOptions` has
+        them), by such a record, or by both. DeadlineError where a deadline passes first."""
+        return retrieval.search(self.held, text, replace(options, **how))
 
     def noticed(self) -> list[str]:
         """Pages whose paths say that they are here in several languages; none where it has been learned from them."""
         return [] if learned.NAME in self.held.models else learned.noticed_paths(self.held)
 
     def rank(
-        self,
-        queries: Sequence[Query],
-        *,
-        k: int,
-        to: Sequence[str] | None = None,
-        pipeline: str | None = None,
-        where: Where | None = None,
-        deadline: Deadline | None = None,
+        self, queries: Sequence[Query], options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
     ) -> list[Ranking]:
         """One ranking per query: what `search` shows, without the showing. Evaluation measures this."""
-        return retrieval.rank(self.held, queries, k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)
+        return retrieval.rank(self.held, queries, replace(options, **how))
 
     def rankings(
         self,
         queries: Sequence[Query],
+        options: SearchOptions = PLAIN,
         *,
-        k: int,
-        to: Sequence[str] | None = None,
-        pipeline: str | None = None,
-        where: Where | None = None,
         workers: int = 1,
+        **how: Unpack[SearchKeywords],
     ) -> Iterator[list[Ranking]]:
         """What `rank` gives for many queries, batch by batch; with more `workers` in as many processes."""
-        return bulk_search.rankings(self.held, queries, k=k, to=to, pipeline=pipeline, where=where, workers=workers)
+        return bulk_search.rankings(self.held, queries, replace(options, **how), workers=workers)
 
     def spread(
-        self,
-        text: str,
-        *,
-        lang: str | None = None,
-        k: int = 50,
-        where: Where | None = None,
-        deadline: Deadline | None = None,
+        self, text: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
     ) -> tuple[Query, Counter[str]]:
         """A query with its language, and how many of the best documents for it are in which."""
-        return retrieval.spread(self.held, text, lang=lang, k=k, where=where, deadline=deadline)
+        return retrieval.spread(self.held, text, replace(options, **how))
 
     def guesses(self, text: str) -> list[Guess]:
         """The languages a query may be in, likeliest first, with how likely each is."""
@@ -352,19 +254,12 @@ class Collection:
         return reading.piece(self.held, document, text, lang=lang, start=start, before=before)
 
     def why(
-        self,
-        query: Query,
-        id: str,
-        *,
-        to: Sequence[str] | None = None,
-        k: int = 10,
-        pipeline: str | None = None,
-        where: Where | None = None,
-        deadline: Deadline | None = None,
+        self, query: Query, id: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
     ) -> dict[str, Any]:
         """Which words of a query met which of a document, through what, and how much of the score that carried; asked
-        as `search` was. A document that is not among the best `k` is looked for among the best hundred."""
-        return description.why(self.held, query, id, to=to, k=k, pipeline=pipeline, where=where, deadline=deadline)
+        as `search` was. A document that is not among the best `k` is looked for among the best hundred. Of results
+        of a search `Answer.why` says the same, and searches nothing."""
+        return retrieval.why(self.held, query, id, replace(options, **how))
 
     def summary(self) -> dict[str, Any]:
         """How much the collection holds and how it can be searched: of `info` what is known at once."""
@@ -374,11 +269,9 @@ class Collection:
         """What the collection holds, for people."""
         return description.info(self.held)
 
-    def explain(
-        self, text: str = "", *, lang: str | None = None, to: Sequence[str] | None = None, pipeline: str | None = None
-    ) -> str:
+    def explain(self, text: str = "", options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]) -> str:
         """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
-        return description.explain(self.held, text, lang=lang, to=to, pipeline=pipeline)
+        return description.explain(self.held, text, replace(options, **how))
 
 
 def describe(what: str) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def unknown_share(texts: Iterable[str], lang: str, model: Default) -> float | No
     terms = [term for text in texts for term in cut.terms(text[:REACH]) if not term.isdigit()]
     if len(terms) < FEWEST:
         return None
-    return sum(not model.knows(term, lang) for term in terms) / len(terms)
+    return sum(not model.has_term(term, lang) for term in terms) / len(terms)
 
 
 def strangers(documents: Sequence[Document], model: Default) -> dict[str, str]:

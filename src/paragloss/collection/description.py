@@ -1,25 +1,22 @@
-"""What a collection holds and how it searches, said to people: its contents, what a pipeline nests, why a document was
-found, what a text's words mean."""
+"""What a collection holds and how it searches, said to people: its contents, what a pipeline nests, what a text's words
+mean."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from paragloss import languages
-from paragloss.collection import coverage, explanation, model_records, retrieval
+from paragloss.collection import coverage, model_records, retrieval
+from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import slow
 from paragloss.collection.models import about
 from paragloss.collection.state import Held
-from paragloss.errors import InputError
 from paragloss.gloss import gloss as glossed
 from paragloss.gloss import lexicon
-from paragloss.search import evidence, plan
 from paragloss.search import pipeline as pipelines
-from paragloss.search.calibrated import DEPTH
-from paragloss.search.deadline import Deadline
+from paragloss.search import plan
 from paragloss.search.indexed_fields import INNER
-from paragloss.types import Query, Translator, Where
+from paragloss.types import Query, Translator
 
 #: So many characters of a text tell its language.
 _TELLING = 1500
@@ -51,48 +48,14 @@ def info(held: Held) -> dict[str, Any]:
     }
 
 
-def explain(
-    held: Held,
-    text: str = "",
-    *,
-    lang: str | None = None,
-    to: Sequence[str] | None = None,
-    pipeline: str | None = None,
-) -> str:
+def explain(held: Held, text: str, options: SearchOptions) -> str:
     """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
-    query = retrieval.understood(held, Query("", text, lang or ""))[0] if text.strip() else None
+    lang = options.lang or ""
+    query = retrieval.understood(held, Query("", text, lang))[0] if text.strip() else None
     source = query.lang if query else languages.normalise(lang) if lang else next(iter(held.langs), "en")
-    searcher = retrieval.searcher(held, pipeline, source, retrieval.targets_of(held, to))
+    searcher = retrieval.searcher(held, options.pipeline, source, retrieval.targets_of(held, options.to))
     lines = [plan.tree(searcher)]
     return "\n\n".join([*lines, plan.understood(searcher, query)] if query else lines)
-
-
-def why(
-    held: Held,
-    query: Query,
-    id: str,
-    *,
-    to: Sequence[str] | None = None,
-    k: int = 10,
-    pipeline: str | None = None,
-    where: Where | None = None,
-    deadline: Deadline | None = None,
-) -> dict[str, Any]:
-    """Which words of a query met which of a document, through what, and how much of the score that carried."""
-    held.index.catch_up()
-    query, guessed = retrieval.understood(held, query)
-    document = next(iter(held.documents([id])), None)
-    if document is None:
-        raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    parts, targets = held.parts(deadline), retrieval.targets_of(held, to)
-    if to is not None:
-        where = {**(where or {}), "lang": targets}
-    asking = evidence.Asking(query, document, k, where, evidence.called(parts.translators))
-    made = [(pipelines.build(parts, pipeline, source=g.lang, targets=targets), g) for g in guessed]
-    told = evidence.expected(made, asking)
-    if not told.score:
-        told = evidence.expected(made, asking._replace(k=max(k, DEPTH)))
-    return explanation.why(query, document, told, name=pipeline or "bm25")
 
 
 def gloss(held: Held, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:

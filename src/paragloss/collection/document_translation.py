@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paragloss import languages
-from paragloss.errors import InputError, LanguageError
+from paragloss.errors import InputError
 from paragloss.search.indexed_fields import translation
 from paragloss.translation import engines
 from paragloss.translation.machine import Memory, translate_documents
@@ -58,8 +58,7 @@ def translated(documents: Sequence[Document], machine: Machine, store: Any) -> l
         engine = engines.named(machine.engine, lang, machine.to)
         if engine is None:
             raise InputError(f"the collection's translation engine {machine.engine!r} is not on this machine")
-        with suppress(LanguageError):
-            engine.translate_texts([], lang, machine.to)
+        if engine.knows(lang, machine.to):
             some = [document._replace(fields={}) for document in documents if document.lang == lang]
             home = getattr(store, "path", None)
             with Memory(Path(home) / _KEPT, engine) if home else nullcontext(engine) as remembering:

@@ -10,10 +10,8 @@ from typing import Any
 
 from paragloss.analysis import analyzer
 from paragloss.gloss.snippets import REACH
-from paragloss.search.evidence import Account
-from paragloss.search.matches import Share
 from paragloss.translation.inner import MARK, WITHIN, holding
-from paragloss.types import Document, Query
+from paragloss.types import Account, Document, Query, Share
 
 #: Pairs of words shown of a part; what the others carried is one line.
 PAIRS = 12

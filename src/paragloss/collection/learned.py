@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.collection import opening, retrieval
+from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.pairing import Page, aligned, key, pages
 from paragloss.collection.state import Held
 from paragloss.errors import InputError
@@ -125,7 +126,7 @@ def _measured(held: Held, some: Sequence[Page]) -> dict[tuple[str, str], tuple[i
         both = [page.documents for page in some if {source, target} <= page.documents.keys()]
         asked = [Query(d[target].id, d[source].title, source) for d in both if d[source].title.strip()]
         if asked:
-            rankings = retrieval.rank(held, asked, k=10, to=[target])
+            rankings = retrieval.rank(held, asked, SearchOptions(to=[target]))
             ranks = [[hit.id for hit in ranking] for ranking in rankings]
             rr = [1 / (1 + ids.index(q.id)) if q.id in ids else 0.0 for q, ids in zip(asked, ranks, strict=True)]
             found[source, target] = len(asked), sum(rr) / len(rr)
@@ -144,7 +145,7 @@ def _mutual(held: Held, every: Sequence[Document]) -> list[Page]:
     best: list[dict[str, str]] = []
     for source, target in (langs, langs[::-1]):
         asked = [Query(d.id, " ".join(d.whole.split()[:_WORDS]), source) for d in by[source][:_ASKED]]
-        rankings = retrieval.rank(held, asked, k=1, to=[target])
+        rankings = retrieval.rank(held, asked, SearchOptions(to=[target], k=1))
         best.append({q.id: r[0].id for q, r in zip(asked, rankings, strict=True) if r})
     there = {document.id: document for document in every}
     pairs = [(one, other) for one, other in best[0].items() if best[1].get(other) == one]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 from paragloss.collection import document_translation, model_records
+from paragloss.collection.arguments import CollectionOptions
 from paragloss.collection.backfill import slow
 from paragloss.collection.embeddings import storing
 from paragloss.collection.models import given, load, name_of
@@ -15,33 +15,24 @@ from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.search.indexed_fields import FIELDS, INNER, translation
 from paragloss.search.journal import index_of
 from paragloss.search.terms import NAME
-from paragloss.stores import Placement, create_store, open_store
+from paragloss.stores import create_store, open_store
 from paragloss.types import Encoder
 
 
-def create(
-    location: str,
-    *,
-    models: Sequence[str],
-    default: bool,
-    meaning: bool | None,
-    precision: str,
-    machine: str,
-    translate_to: str,
-    placement: Placement | None,
-) -> Held:
+def create(location: str, options: CollectionOptions) -> Held:
     """Start a collection; models are copied into it."""
-    translator = document_translation.checked(machine, translate_to)
+    translator = document_translation.checked(options.machine, options.translate_to)
+    models = list(options.models)
     loaded = {name_of(path): given(path) for path in models}
-    if not slow(loaded) and wanted(meaning, default):
+    if not slow(loaded) and wanted(options.meaning, options.default):
         models, loaded = [MEANING, *models], {MEANING: load(MEANING), **loaded}
     store = create_store(
         location,
         dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
         sparse=[NAME],
         several=list(slow(loaded)),
-        precision=dict.fromkeys(slow(loaded), precision),
-        placement=placement,
+        precision=dict.fromkeys(slow(loaded), options.precision),
+        placement=options.placement,
     )
     try:
         more = [translation(translator.to)] if translator.to else []
@@ -49,8 +40,8 @@ def create(
         if translator.engine:
             document_translation.write(store, translator)
         for path in models:
-            model_records.add(store, path, loaded[name_of(path)], precision=precision)
-        if not default:
+            model_records.add(store, path, loaded[name_of(path)], precision=options.precision)
+        if not options.default:
             leave_out_default(store)
         return Held(location, store, index)
     except BaseException:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from paragloss.errors import InputError, LanguageError
 from paragloss.ranking import rank
 from paragloss.search.fused import plain_sum
 from paragloss.statistics import Statistics
-from paragloss.types import Hit, Query, Ranking
+from paragloss.types import Hit, Multilingual, Query, Ranking, TermList
 
 #: No query is longer; what is longer is a document.
 MOST_CHARACTERS, MOST_TERMS = 10_000, 300
@@ -59,10 +59,10 @@ def bounded(query: Query) -> Query:
     return query
 
 
-def guesses(text: str, statistics: Statistics, models: Mapping[str, Any]) -> list[Guess]:
+def guesses(text: str, statistics: Statistics, models: Mapping[str, object]) -> list[Guess]:
     """The languages a query may be in, likeliest first: of those of the documents and of the models, all there are
     where there are none."""
-    spoken = {lang for model in models.values() for lang in getattr(model, "langs", ())}
+    spoken = {lang for model in models.values() for lang in (model.langs if isinstance(model, Multilingual) else ())}
     among = ({*statistics.langs, *spoken} - {languages.UNKNOWN}) or languages.known()
     scores = languages.likelihoods(text, among)
     if not scores:
@@ -79,7 +79,7 @@ def guesses(text: str, statistics: Statistics, models: Mapping[str, Any]) -> lis
     return sorted((Guess(lang, share / total) for lang, share in shares.items()), key=lambda g: (-g.share, g.lang))
 
 
-def likely(found: Sequence[Guess], text: str, models: Mapping[str, Any], reader: str = HUB) -> list[Guess]:
+def likely(found: Sequence[Guess], text: str, models: Mapping[str, object], reader: str = HUB) -> list[Guess]:
     """Of guesses those that are searched: two at most, and the hub where the words seem to be names. Where all do, and
     the reader's language has as many of them, they are the reader's."""
     some = [guess for guess in found if guess.share >= DOUBT][:2] or list(found[:1])
@@ -109,15 +109,19 @@ def _spoken_here(text: str, lang: str, statistics: Statistics) -> float:
     return float(np.log(rates / RATE).sum()) if len(terms) else 0.0
 
 
-def _known_to(text: str, lang: str, models: Mapping[str, Any]) -> float:
+def _known_to(text: str, lang: str, models: Mapping[str, object]) -> float:
     """The logarithm of the share of the words that some model knows; 0 where no model speaks the language."""
     terms = list(dict.fromkeys(analyzer(lang).terms(text)))
-    if not terms or not any(hasattr(model, "knows") and lang in model.langs for model in models.values()):
+    if not terms or not _term_lists(models, lang):
         return 0.0
     return float(np.log((_known(text, lang, models) + 0.5) / (len(terms) + 0.5)))
 
 
-def _known(text: str, lang: str, models: Mapping[str, Any]) -> int:
+def _known(text: str, lang: str, models: Mapping[str, object]) -> int:
     """How many of the words some model knows."""
-    knowing = [model for model in models.values() if hasattr(model, "knows") and lang in model.langs]
-    return sum(any(model.knows(term, lang) for model in knowing) for term in set(analyzer(lang).terms(text)))
+    knowing = _term_lists(models, lang)
+    return sum(any(model.has_term(term, lang) for model in knowing) for term in set(analyzer(lang).terms(text)))
+
+
+def _term_lists(models: Mapping[str, object], lang: str) -> list[TermList]:
+    return [model for model in models.values() if isinstance(model, TermList) and lang in model.langs]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from paragloss import languages
-from paragloss.collection import calibration, coverage
+from paragloss.collection import calibration, coverage, explanation
+from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import best_passages
 from paragloss.collection.coverage import Understood
 from paragloss.collection.display import Result, Said, result
@@ -19,15 +22,27 @@ from paragloss.collection.state import Held
 from paragloss.errors import InputError
 from paragloss.search import pipeline as pipelines
 from paragloss.search.all_languages import Everywhere
-from paragloss.search.calibrated import Calibrated, standing
+from paragloss.search.calibrated import DEPTH, Calibrated, standing
 from paragloss.search.deadline import Deadline
+from paragloss.search.evidence import added, called
 from paragloss.search.lexical import Lexical
-from paragloss.types import Query, Ranking, Searcher, Where
+from paragloss.types import Account, Document, Found, Known, Query, Ranking, Searcher
 
-#: Of each document its evidence, and how far it stands out.
-Standing: TypeAlias = dict[str, tuple[float, float]]
 #: Languages in which words are compared with known ones.
 MOST_LANGS = 3
+
+
+class Evidence(NamedTuple):
+    """What a search met on the way: nothing is searched again to tell of it."""
+
+    query: Query
+    found: Found
+    documents: Mapping[str, Document]
+    known: Known
+    pipeline: str
+
+    def why(self, document: Document) -> dict[str, Any]:
+        return explanation.why(self.query, document, self.found.explain(document, self.known), name=self.pipeline)
 
 
 class Answer(NamedTuple):
@@ -43,6 +58,14 @@ class Answer(NamedTuple):
     searched: Mapping[str, str] = MappingProxyType({})
     #: The query as it may have been meant, where words of it are nobody's; searched as well where nothing else fits.
     suggestion: str = ""
+    #: What was met on the way to the results.
+    evidence: Evidence | None = None
+
+    def why(self, id: str) -> dict[str, Any]:
+        """Which words of the query met which of a result, through what, and how much of the score that carried."""
+        if self.evidence is None or id not in self.evidence.documents:
+            raise InputError(f"no document {id!r} among the results: give the id of one that was found")
+        return self.evidence.why(self.evidence.documents[id])
 
     def as_json(self) -> dict[str, Any]:
         words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
@@ -54,52 +77,65 @@ class Answer(NamedTuple):
         }
 
 
-def search(
-    held: Held,
-    text: str,
-    *,
-    lang: str | None = None,
-    to: Sequence[str] | None = None,
-    k: int = 10,
-    pipeline: str | None = None,
-    where: Where | None = None,
-    deadline: Deadline | None = None,
-    reader: str = "",
-) -> Answer:
+def search(held: Held, text: str, options: SearchOptions) -> Answer:
     """Find documents for a query and show what matched; names alone are taken for words of the reader's language."""
     held.index.catch_up()
-    query, shares = understood(held, Query("", text, lang or ""), reader or HUB)
-    how: dict[str, Any] = {"k": k, "to": to, "pipeline": pipeline, "where": where, "deadline": deadline}
-    standings: list[Standing] = []
-    (ranking,) = _ranked(held, [(query, shares)], standings=standings, **how)
-    parts, targets = held.parts(deadline), targets_of(held, to)
+    query, shares = understood(held, Query("", text, options.lang or ""), options.reader or HUB)
+    parts, targets = held.parts(options.deadline), targets_of(held, options.to)
+    (found,) = _found(held, parts, [(query, shares)], options, _to_show)
     words = coverage.understood(query, parts.translators.values(), held.index.statistics, targets)
-    meant = suggested(held, query, said=bool(lang))
-    fits = ranking and len(words.unknown) < words.words and (lang or query.lang in held.langs)
+    meant = suggested(held, query, said=bool(options.lang))
+    fits = found and len(words.unknown) < words.words and (options.lang or query.lang in held.langs)
     shown = query
     if meant and not fits:
         shown = meant
-        (other,) = _ranked(held, [(meant, [Guess(meant.lang, 1.0)])], standings=standings, **how)
-        ranking = expected([(1.0, ranking), (1.0, other)], k)
-    here = {document.id: document for document in held.documents([hit.id for hit in ranking])}
-    found = [(here[hit.id], hit.score) for hit in ranking if hit.id in here]  # others were deleted meanwhile
-    best = pipelines.attainable(parts, pipeline, source=shown.lang, targets=targets)
-    models = {**held.models, **parts.translators}
-    passages = best_passages(held.store, held.models, shown, [document for document, _ in found])
-    results, said, answered = [], Said(shown, models), False
-    for document, score in found:
-        if deadline:
-            deadline.check()
-        most = best.get(document.lang) or max(ranking[0].score, 1e-9)
-        number = held.index.statistics.documents("text", document.lang)
-        stood = max((s[document.id] for s in standings if document.id in s), default=None)  # None: it was not fused
-        fit = calibration.fit(stood, most, number) if stood else score / most
-        answered |= not stood or calibration.answers(stood, most, number)
-        results.append(result(said, document, score, fit, passage=passages.get(document.id)))
-    results = results if answered else []
+        (other,) = _found(held, parts, [(meant, [Guess(meant.lang, 1.0)])], options, _to_show)
+        found = _expected([(1.0, found), (1.0, other)], options.k)
+    documents = {document.id: document for document in held.documents([hit.id for hit in found])}
+    results = _results(held, parts, shown, found, documents, options)
     searched = coverage.searched(query, parts.translators.values(), targets) if not results else {}
     others = tuple(guess.lang for guess in shares[1:])
-    return Answer(query, results, others, words, searched, meant.text if meant else "")
+    known = Known(called(parts.translators))
+    evidence = Evidence(query, found, documents, known, options.pipeline or "bm25")
+    return Answer(query, results, others, words, searched, meant.text if meant else "", evidence)
+
+
+def _results(
+    held: Held,
+    parts: pipelines.Parts,
+    query: Query,
+    found: Found,
+    documents: Mapping[str, Document],
+    options: SearchOptions,
+) -> list[Result]:
+    """What was found as a person sees it; nothing where no document answers."""
+    made = pipelines.build(parts, options.pipeline, source=query.lang, targets=targets_of(held, options.to))
+    said = Said(query, {**held.models, **parts.translators})
+    passages = best_passages(held.store, held.models, query, list(documents.values()))
+    results, answered = [], False
+    for id, score in [hit for hit in found if hit.id in documents]:  # others were deleted meanwhile
+        if options.deadline:
+            options.deadline.check()
+        document, best = documents[id], made.best(documents[id].lang)
+        most = best if 0 < best < math.inf else max(found[0].score, 1e-9)
+        number = held.index.statistics.documents("text", document.lang)
+        stood = found.standing.get(id)  # None: it was not fused
+        fit = calibration.fit(stood, most, number) if stood else score / most
+        answered |= not stood or calibration.answers(stood, most, number)
+        results.append(result(said, document, score, fit, passage=passages.get(id)))
+    return results if answered else []
+
+
+def why(held: Held, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
+    """Why a search finds a document, among its best hundred at least; one search."""
+    held.index.catch_up()
+    query, shares = understood(held, query, options.reader or HUB)
+    document = next(iter(held.documents([id])), None)
+    if document is None:
+        raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
+    parts = held.parts(options.deadline)
+    (found,) = _found(held, parts, [(query, shares)], options, _to_explain)
+    return Evidence(query, found, {}, Known(called(parts.translators)), options.pipeline or "bm25").why(document)
 
 
 def suggested(held: Held, query: Query, *, said: bool) -> Query | None:
@@ -110,29 +146,19 @@ def suggested(held: Held, query: Query, *, said: bool) -> Query | None:
     return suggestion(query, [query.lang] if said else list(here)[:MOST_LANGS], statistics, model)
 
 
-def rank(
-    held: Held,
-    queries: Sequence[Query],
-    *,
-    k: int,
-    to: Sequence[str] | None = None,
-    pipeline: str | None = None,
-    where: Where | None = None,
-    deadline: Deadline | None = None,
-) -> list[Ranking]:
+def rank(held: Held, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
     """One ranking per query: what `search` shows, without the showing."""
     held.index.catch_up()
-    asked = [understood(held, query) for query in queries]
-    return _ranked(held, asked, k=k, to=to, pipeline=pipeline, where=where, deadline=deadline)
+    asked = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
+    found = _found(held, held.parts(options.deadline), [understood(held, query) for query in asked], options)
+    return [list(each) for each in found]
 
 
-def spread(
-    held: Held, text: str, *, lang: str | None, k: int, where: Where | None, deadline: Deadline | None = None
-) -> tuple[Query, Counter[str]]:
+def spread(held: Held, text: str, options: SearchOptions) -> tuple[Query, Counter[str]]:
     """How many of the best documents are in which language; their texts are not read."""
     held.index.catch_up()
-    query, shares = understood(held, Query("", text, lang or ""))
-    (ranking,) = _ranked(held, [(query, shares)], k=k, to=None, pipeline=None, where=where, deadline=deadline)
+    query, shares = understood(held, Query("", text, options.lang or ""))
+    (ranking,) = _found(held, held.parts(options.deadline), [(query, shares)], options)
     records = held.store.get([hit.id for hit in ranking], text=False)
     return query, Counter(record.document.lang for record in records if record)
 
@@ -164,43 +190,58 @@ def targets_of(held: Held, to: Sequence[str] | None) -> list[str]:
     return [languages.normalise(lang) for lang in to] if to is not None else list(held.langs)
 
 
-def _ranked(
+def _found(
     held: Held,
+    parts: pipelines.Parts,
     asked: Sequence[tuple[Query, Sequence[Guess]]],
-    *,
-    k: int,
-    to: Sequence[str] | None,
-    pipeline: str | None,
-    where: Where | None,
-    deadline: Deadline | None,
-    standings: list[Standing] | None = None,
-) -> list[Ranking]:
+    options: SearchOptions,
+    reach: Callable[[Searcher, int], int] = lambda _, k: k,
+) -> list[Found]:
     """A query that may be in one of several languages is searched in each, and a document has the score it is to be
-    expected to have. Where no document meets the conditions nobody need search. What stood behind each ranking is added
-    to `standings`."""
-    targets = targets_of(held, to)
+    expected to have. Where no document meets the conditions nobody need search. `reach` is how many hits are asked
+    for where so many are wanted."""
+    targets, where, k = targets_of(held, options.to), options.where, options.k
     nothing = bool(where) and next(held.store.scroll(where, batch=1, text=False), None) is None
-    if to is not None:
+    if options.to is not None:
         where = {**(where or {}), "lang": targets}
-    found: list[list[tuple[float, Ranking]]] = [[] for _ in asked]
-    behind: list[Standing] = [{} for _ in asked]
+    found: list[list[tuple[float, Found]]] = [[] for _ in asked]
     for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
         which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
         queries = [asked[i][0]._replace(lang=source) for i, _ in which]
-        made = searcher(held, pipeline, source, targets, deadline)
-        words = standings is not None and isinstance(made, Lexical | Everywhere)
-        # One more, to see how far the last stands out.
-        rankings: list[Ranking] = [[] for _ in queries] if nothing else made.search(queries, k + words, where)
-        told: list[Standing] = [{} for _ in rankings]
-        if isinstance(made, Calibrated) and not nothing:
-            told = made.standings
-        elif words:
-            told = [standing({hit.id: hit.score for hit in ranking}) for ranking in rankings]
-            rankings = [ranking[:k] for ranking in rankings]
-        for (i, share), ranking, stood in zip(which, rankings, told, strict=True):
+        made = pipelines.build(parts, options.pipeline, source=source, targets=targets)
+        rankings = [Found() for _ in queries] if nothing else made.search(queries, reach(made, k), where)
+        for (i, share), ranking in zip(which, rankings, strict=True):
+            if isinstance(made, Lexical | Everywhere):
+                ranking.standing = standing({hit.id: hit.score for hit in ranking})
+            if reach is _to_show:
+                del ranking[k:]
             found[i].append((share, ranking))
-            for id, said in stood.items():  # of readings in several languages the one that says most
-                behind[i][id] = max(behind[i].get(id, said), said)
-    if standings is not None:
-        standings += behind
-    return [rankings[0][1] if len(rankings) == 1 else expected(rankings, k) for rankings in found]
+    return [_expected(rankings, k) for rankings in found]
+
+
+def _to_show(made: Searcher, k: int) -> int:
+    """Of words alone one more, to see how far the last stands out."""
+    return k + isinstance(made, Lexical | Everywhere)
+
+
+def _to_explain(made: Searcher, k: int) -> int:
+    """As deep as any part is searched; what fuses them knows more than it hands out, and scores by how many it does."""
+    return k if isinstance(made, Calibrated) else max(k, DEPTH)
+
+
+def _expected(found: Sequence[tuple[float, Found]], k: int) -> Found:
+    """Of rankings with how likely each is the right one: every document with the score that is to be expected. Of
+    how far it stands out, what says most."""
+    if len(found) == 1:
+        return found[0][1]
+
+    def account(document: Document, _: float, known: Known) -> Account:
+        each = [(share, ranking.explain(document, known)) for share, ranking in found]
+        return added(one.scaled(share * one.score) for share, one in each)
+
+    stood: dict[str, tuple[float, float]] = {}
+    for _, ranking in found:
+        for id, one in ranking.standing.items():
+            stood[id] = max(stood.get(id, one), one)
+    every = partial(expected, found, sum(len(ranking) for _, ranking in found))
+    return Found(expected(found, k), account, standing=stood, others=every)

@@ -90,7 +90,7 @@ def nearest(word: str, lang: str, statistics: Statistics, model: Default | None)
 
 
 def _is_known(terms: Sequence[str], lang: str, model: Default) -> bool:
-    return len(terms) == 1 and model.knows(terms[0], lang)
+    return len(terms) == 1 and model.has_term(terms[0], lang)
 
 
 def _best(
@@ -118,7 +118,7 @@ def _knows(words: Sequence[str], lang: str, statistics: Statistics, model: Defau
     df = statistics.df("text", lang, terms).tolist()
     speaks = model is not None and lang in model.langs
     return [
-        n + 1 if term and (n or (speaks and model.knows(term, lang))) else 0  # type: ignore[union-attr]
+        n + 1 if term and (n or (speaks and model.has_term(term, lang))) else 0  # type: ignore[union-attr]
         for term, n in zip(terms, df, strict=True)
     ]
 

@@ -18,7 +18,7 @@ from paragloss.stores import model_files
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pair, Pairs, corrected
-from paragloss.types import Chooser, Document, Encoder, Translator
+from paragloss.types import Chooser, Document, Encoder, Reranker, Translator
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
@@ -66,7 +66,7 @@ class Held:
             self.index.statistics,
             {name: m for name, m in self.models.items() if isinstance(m, Encoder)},
             corrected(self.translators(), self.glossary, _GLOSSARY),
-            {name: m for name, m in self.models.items() if hasattr(m, "score")},
+            {name: m for name, m in self.models.items() if isinstance(m, Reranker)},
             self.documents,
             machine=self.machine.engine,
             memory=self.memory,

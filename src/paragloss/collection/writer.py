@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from paragloss.collection import coverage, document_translation
+from paragloss.collection.arguments import FileOptions, IndexOptions
 from paragloss.collection.backfill import catch_up, kept, slow, steps
 from paragloss.collection.document_languages import There, with_languages
 from paragloss.collection.embeddings import encoded, quick
@@ -15,7 +17,6 @@ from paragloss.collection.preparation import Prepared, prepared, side_by_side
 from paragloss.collection.sources import documents_of
 from paragloss.collection.state import Held
 from paragloss.errors import InputError, ParaglossError
-from paragloss.formats.text import OnError
 from paragloss.statistics import DRIFT
 from paragloss.stores import model_files
 from paragloss.types import Document
@@ -34,9 +35,6 @@ _FEW, _EXACT = 20_000, 100_000
 #: How far average lengths may move there before weights are made anew: no score is off by more.
 _CLOSE = 0.01
 
-Progress = Callable[[int], None] | None
-Encoding = Callable[[int, int], None] | None
-
 
 class Done(NamedTuple):
     """What became of a reading of files: documents read, files that had not changed, documents removed."""
@@ -49,13 +47,9 @@ class Done(NamedTuple):
 def index(
     held: Held,
     documents: Iterable[Document],
+    options: IndexOptions,
     *,
-    lang: str | None = None,
-    progress: Progress = None,
-    encoding: Encoding = None,
-    workers: int = 1,
     begin: Callable[[], None] = lambda: None,
-    encode: bool = True,
 ) -> int:
     """Add or replace documents and do what makes them quick to search; how many. `begin` is called before some are
     written, `progress` when they are safe."""
@@ -65,20 +59,20 @@ def index(
     warned: set[str] = set()
     held.memory.clear()
     try:
-        for ready, bags, dense in _prepared(held, _batches(documents, BATCH), lang, workers):
+        for ready, bags, dense in _prepared(held, _batches(documents, BATCH), options.lang, options.workers):
             old = kept(held.store, list(slow(held.models)), ready)
             begin()
             held.index.add(ready, {**dense, **old}, bags=bags)
             done += len(ready)
             _warn(held, ready, warned)
-            if progress:
-                progress(done)
+            if options.progress:
+                options.progress(done)
     finally:
         total = held.store.count()
         held.index.refresh(tolerance=_tolerance(total, done))
         held.index.commit()
-    for name, model in slow(held.models).items() if encode else ():
-        catch_up(held.store, name, model, progress=encoding)
+    for name, model in slow(held.models).items() if options.encode else ():
+        catch_up(held.store, name, model, progress=options.encoding)
     _build_graph(held, total)
     return done
 
@@ -105,39 +99,22 @@ def languages_there(held: Held) -> There:
     return There({lang: statistics.documents("text", lang) for lang in statistics.langs}, statistics.beside)
 
 
-def index_files(
-    held: Held,
-    paths: Sequence[str],
-    *,
-    lang: str | None = None,
-    again: bool = False,
-    prune: bool = False,
-    on_error: OnError = None,
-    progress: Progress = None,
-    encoding: Encoding = None,
-    workers: int = 1,
-) -> Done:
+def index_files(held: Held, paths: Sequence[str], options: FileOptions) -> Done:
     """Read files and folders into the collection: those that are new or have changed since, or all of them `again`."""
-    tracker = Tracker(held.store, lang=lang or "", again=again)
+    tracker = Tracker(held.store, lang=options.lang or "", again=options.again)
 
     def safe(done: int) -> None:
         tracker.safe(done)
-        if progress:
-            progress(done)
+        if options.progress:
+            options.progress(done)
 
-    documents = documents_of(held.store, paths, on_error, readers=workers, wanted=tracker.wanted, ended=tracker.ended)
-    read = index(
-        held,
-        tracker.follow(documents),
-        lang=lang,
-        progress=safe,
-        encoding=encoding,
-        workers=workers,
-        begin=tracker.begin,
+    documents = documents_of(
+        held.store, paths, options.on_error, readers=options.workers, wanted=tracker.wanted, ended=tracker.ended
     )
+    read = index(held, tracker.follow(documents), replace(options, progress=safe), begin=tracker.begin)
     tracker.safe(read)
     tracker.note()
-    removed = tracker.prune(paths, lambda ids: delete(held, ids)) if prune else 0
+    removed = tracker.prune(paths, lambda ids: delete(held, ids)) if options.prune else 0
     if removed:
         held.index.commit()
     return Done(read, tracker.unchanged, removed)

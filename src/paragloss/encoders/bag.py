@@ -99,7 +99,7 @@ class BagEncoder:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.towers)}")
         return self.towers[lang]
 
-    def knows(self, term: str, lang: str) -> bool:
+    def has_term(self, term: str, lang: str) -> bool:
         """Whether an analysed term is in the vocabulary."""
         return term in self.tower(lang).vocabulary.index
 

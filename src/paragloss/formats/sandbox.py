@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -124,10 +124,13 @@ def side_by_side(number: int) -> Iterator[Callable[[str, PathLike, str], Future[
         finally:
             free.put(reader)
 
-    with ThreadPoolExecutor(number) as threads:
-        try:
-            yield lambda kind, path, id: threads.submit(read, kind, path, id)
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
-            for reader in readers:
-                reader.close()
+    def close() -> None:
+        for reader in readers:
+            reader.close()
+
+    with ExitStack() as ending:  # from the last to the first
+        ending.callback(close)  # once more: a thread may just have been starting one
+        threads = ending.enter_context(ThreadPoolExecutor(number))
+        ending.callback(close)
+        ending.callback(threads.shutdown, wait=False, cancel_futures=True)
+        yield lambda kind, path, id: threads.submit(read, kind, path, id)

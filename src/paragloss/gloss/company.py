@@ -17,7 +17,7 @@ from paragloss.types import Floats
 #: The language whose words are known.
 LANG = "en"
 #: How much being in company counts beside how likely a meaning is by itself: exp(4 cos). Chosen on Tatoeba sentences of
-#: ten languages (docs/gloss.md); a word that has no vector is as near to others as words are on average.
+#: ten languages (docs/understand/gloss.md); a word that has no vector is as near to others as words are on average.
 SWAY, USUAL = 4.0, 0.1
 _PLACE = Path(__file__).parent / "company.npz"
 

@@ -1,5 +1,6 @@
 """The lexicon that glosses are read from: words and phrases of each language as written, with their English meanings,
-how likely each is, where it comes from and whether it is sure. Compiled by studies/lexicon.py (docs/gloss.md).
+how likely each is, where it comes from and whether it is sure. Compiled by studies/lexicon.py
+(docs/understand/gloss.md).
 
 A key is kept as 32 bits of hash, so an unknown word is taken for a known one once in a hundred thousand; a meaning
 takes four bytes. Everything is memory-mapped. Knows nothing of sentences.

@@ -116,6 +116,9 @@ def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexi
 class Reader:
     """The lexicon and the default model as a Translator: what the words of a text may be, as a gloss says it."""
 
+    def knows(self, source: str, target: str) -> bool:
+        return True
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         found = gloss(query.text, query.lang, to, {"default": default_model.open(), "lexicon": lexicons.open()})
         return [

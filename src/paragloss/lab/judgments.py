@@ -116,10 +116,12 @@ def split(
 
 
 def families(judged: Judged) -> dict[str, str]:
-    """Query -> a query it is one with: those of the same words, or with a document that is relevant (2) to both, also
-    by way of a third. Parted, one would tell the answer of the other."""
+    """Query -> a query it is one with: those of the same words, or with a document that is relevant (2, or 1 where
+    nothing is more) to both, also by way of a third. Parted, one would tell the answer of the other."""
     first: dict[tuple[str, str], str] = {}
     one: dict[str, str] = {}
+    most = max((grade for grades in judged.qrels.values() for grade in grades.values()), default=RELEVANT)
+    least = max(min(most, RELEVANT), PARTLY)
 
     def root(query: str) -> str:
         while one[query] != query:
@@ -128,7 +130,7 @@ def families(judged: Judged) -> dict[str, str]:
 
     for query in judged.queries:
         one[query.id] = query.id
-        best = [("document", name) for name, grade in judged.qrels.get(query.id, {}).items() if grade >= RELEVANT]
+        best = [("document", name) for name, grade in judged.qrels.get(query.id, {}).items() if grade >= least]
         for key in [("words", query.text.casefold()), *best]:
             one[root(first.setdefault(key, query.id))] = root(query.id)
     return {query.id: root(query.id) for query in judged.queries}

@@ -1,7 +1,8 @@
 """Which weights do judgments ask for? The parts of a fusion are asked once, then weighed in many ways.
 
-Without judgments the weights are those of docs/fusion.md. Weights found here are measured on queries they were not
-chosen by: half of the queries choose, the other half measures, and the other way round; all choose those handed out.
+Without judgments the weights are those of docs/understand/fusion.md. Weights found here are measured on queries they
+were not chosen by: half of the queries choose, the other half measures, and the other way round; all choose those
+handed out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from paragloss.types import Qrels, Query
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _ROUNDS, _FEWEST, _DEPTH = 2, 20, 100
 
-Said = list[list[list[dict[str, float]]]]
+Said = Sequence[Sequence[Sequence[Mapping[str, float]]]]
 
 
 class Tuned(NamedTuple):
@@ -49,7 +50,7 @@ def tune(
     if len(asked) < _FEWEST:
         raise InputError(f"{len(asked)} of {len(queries)} queries have a relevant document; at least {_FEWEST} must")
     parts, searcher, asked = _fusion(engine, asked, to)
-    said = searcher.heard(asked, _DEPTH)
+    said = [gathered.shares for gathered in searcher.gather(asked, _DEPTH)]
     halves = [[i for i, query in enumerate(asked) if zlib.crc32(query.id.encode()) % 2 == half] for half in (0, 1)]
     score = _scorer(searcher, asked, said, qrels, measure)
     found: dict[str, float] = {}

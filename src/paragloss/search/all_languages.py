@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from functools import partial
 
+from paragloss.search.evidence import words
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.translation.combined import translate_many
 from paragloss.translation.inner import heard
-from paragloss.types import Query, Ranking, Translator, Where
+from paragloss.translation.origins import origins
+from paragloss.types import Account, Document, Found, Known, Query, Translator, Where
 
 
 class Everywhere:
@@ -28,14 +31,31 @@ class Everywhere:
         self._to, self._beside = tuple(dict.fromkeys([*to, *beside])), frozenset(beside)
         self._said: tuple[Query, list[Query]] | None = None
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         wanted = (where or {}).get("lang")
-        return self.searcher.together([self.translations(query, wanted) for query in queries], k, where)
+        translated = [self.translations(query, wanted) for query in queries]
+        each = zip(queries, translated, self.searcher.together(translated, k, where), strict=True)
+        return [Found(ranking, partial(self._account, query, some)) for query, some, ranking in each]
+
+    def best(self, lang: str) -> float:
+        return self.searcher.best(lang) if lang in self._to else 0.0
 
     def by_language(
         self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
-    ) -> list[list[Ranking]]:
-        return self.searcher.apart([self.translations(query, langs) for query in queries], k, langs, where)
+    ) -> list[list[Found]]:
+        translated = [self.translations(query, langs) for query in queries]
+        each = zip(queries, translated, self.searcher.apart(translated, k, langs, where), strict=True)
+        return [[Found(r, partial(self._account, query, some)) for r in rankings] for query, some, rankings in each]
+
+    def _account(
+        self, query: Query, translated: Sequence[Query], document: Document, score: float, known: Known
+    ) -> Account:
+        """By the words of the document's language; of one that was found by another that it holds, by those."""
+        for said in sorted(translated, key=lambda each: each.lang != document.lang):
+            if matches := self.searcher.met(said, document.id):
+                by = origins(self.translator, query, said.lang, known.names) if said.clauses else {}
+                return words(matches, said, score, by)
+        return Account(score)
 
     def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         """Of documents whether or not they would be found."""

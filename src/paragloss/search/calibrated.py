@@ -2,7 +2,8 @@
 
 Each part's scores become shares of what is possible, query by query and language by language; what one part finds the
 others score too; parts that look at words and parts that look at meaning are two kinds of evidence; languages meet by
-how sure each is of its own documents. docs/fusion.md derives it. Knows nothing of what the parts are made of.
+how sure each is of its own documents. docs/understand/fusion.md derives it. Knows nothing of what the parts are made
+of.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from paragloss.ranking import rank
-from paragloss.types import Hit, Polyglot, Query, Ranking, Scorer, Searcher, Where
+from paragloss.types import Account, Document, Found, Hit, Known, Polyglot, Query, Ranking, Scorer, Searcher, Where
 
-#: What a part says when it is asked: for each query a ranking of each language.
-Found: TypeAlias = Callable[[], list[list[Ranking]]]
-#: How fast a language's belief falls below its best document; chosen on held-out passages (docs/fusion.md).
+N = TypeVar("N")
+
+#: A question to a part: for each query a ranking of each language.
+Asked: TypeAlias = Callable[[], list[list[Found]]]
+#: How fast a language's belief falls below its best document; chosen on held-out passages (docs/understand/fusion.md).
 SHARPNESS = 80.0
 #: How many hits of each part are looked at in each language.
 DEPTH = 100
@@ -30,6 +33,24 @@ _MANY, _ENOUGH = 4, 20
 _FEW = 10
 #: A language's document of this place is what its best ones are held against; what is below it counts this much.
 _TENTH, _BELOW = 10, 0.01
+
+
+class Gathered(NamedTuple):
+    """What the parts of a search found for a query: each part's rankings, the scores of documents that only others
+    found, and what each says of documents, all of them language by language."""
+
+    langs: Sequence[str]
+    rankings: Sequence[Sequence[Found]]
+    scored: Sequence[Sequence[Mapping[str, float]]]
+    shares: Sequence[Sequence[Mapping[str, float]]]
+
+    def explain(self, part: int, document: Document, known: Known) -> Account:
+        """What one part says of a document: in its own language, else in another that it holds."""
+        each = zip(self.langs, self.rankings[part], self.scored[part], strict=True)
+        for _, ranking, scores in sorted(each, key=lambda item: item[0] != document.lang):
+            if (account := ranking.explain(document, known, score=scores.get(document.id))).score:
+                return account
+        return Account(0.0)
 
 
 class Calibrated:
@@ -48,7 +69,7 @@ class Calibrated:
         langs: Sequence[str],
         depth: int = DEPTH,
         names: Sequence[str] = (),
-        at_once: Callable[[Sequence[Found]], list[list[list[Ranking]]]] | None = None,
+        at_once: Callable[[Sequence[Asked]], list[list[list[Found]]]] | None = None,
     ) -> None:
         self._words = [searcher for searcher, _ in words]
         self._meanings = [searcher for searcher, _ in meanings]
@@ -57,44 +78,50 @@ class Calibrated:
         self._at_once = at_once or _in_turn
         #: What the parts are called, words first; nobody needs to know who only searches.
         self.names = tuple(names)
-        self._standings: list[dict[str, tuple[float, float]]] = []
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        each = [self.weighed(said, self.weights) for said in self.heard(queries, k, where)]
-        self._standings = [{id: s for lang in langs for id, s in standing(lang).items()} for langs in each]
-        return [merged(langs, k) for langs in each]
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+        return [self._merged(gathered, k) for gathered in self.gather(queries, k, where)]
 
-    @property
-    def standings(self) -> list[dict[str, tuple[float, float]]]:
-        """Of the queries asked last, each document's evidence and how far it stands out of its language's."""
-        return self._standings
+    def best(self, lang: str) -> float:
+        """Words and meaning each give at most their share."""
+        parts = list(zip([*self._words, *self._meanings], self._weights, strict=True))
+        kinds = parts[: len(self._words)], parts[len(self._words) :]
+        return sum(max((weight for part, weight in kind if part.best(lang)), default=0.0) for kind in kinds)
 
     @property
     def weights(self) -> tuple[float, ...]:
         """What each part counts: words, then meanings."""
         return tuple(self._weights)
 
-    def depth(self, k: int) -> int:
-        """How many hits of each part are looked at; of words in many languages fewer of each."""
-        many = len(self._langs) >= _MANY and not self._meanings
-        return max(k, min(self._depth, _ENOUGH) if many else self._depth)
-
-    def said(
-        self, query: Query, k: int, where: Where | None = None
-    ) -> list[tuple[Searcher, bool, float, dict[str, float]]]:
-        """For each part whether it looks at words, its weight, and what it says of each document."""
-        parts = zip([*self._words, *self._meanings], self._weights, self.heard([query], k, where)[0], strict=True)
-        return [
-            (searcher, number < len(self._words), weight, {id: said for each in by for id, said in each.items()})
-            for number, (searcher, weight, by) in enumerate(parts)
-        ]
-
-    def heard(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[list[list[dict[str, float]]]]:
+    def gather(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Gathered]:
         """For each query what each part says of its documents, language by language."""
         langs = list(dict.fromkeys(str(lang) for lang in (where or {}).get("lang", self._langs)))
         parts = [*self._words, *self._meanings]
         found = self._at_once([partial(by_language, part, queries, self.depth(k), langs, where) for part in parts])
         return [self._calibrated(query, k, langs, [part[i] for part in found]) for i, query in enumerate(queries)]
+
+    def depth(self, k: int) -> int:
+        """How many hits of each part are looked at; of words in many languages fewer of each."""
+        many = len(self._langs) >= _MANY and not self._meanings
+        return max(k, min(self._depth, _ENOUGH) if many else self._depth)
+
+    def _merged(self, gathered: Gathered, k: int) -> Found:
+        langs = self.weighed(gathered.shares, self.weights)
+        stood = {id: s for lang in langs for id, s in standing(lang).items()}
+        every = partial(merged, langs, len(stood))
+        return Found(merged(langs, k), partial(self._account, gathered), standing=stood, others=every)
+
+    def _account(self, gathered: Gathered, document: Document, score: float, known: Known) -> Account:
+        """The parts by what they carried of their kind, as `contributions` has it."""
+        said = [{id: share for lang in part for id, share in lang.items()} for part in gathered.shares]
+        weighed = [weight * part.get(document.id, 0.0) for part, weight in zip(said, self._weights, strict=True)]
+        carried = contributions({n: (n < len(self._words), share) for n, share in enumerate(weighed)}, score)
+        parts = []
+        for number, share in carried.items():
+            if share:
+                part = gathered.explain(number, document, known).scaled(share)
+                parts.append((self.names[number] if self.names else str(number), part))
+        return Account(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 
     def weighed(
         self, said: Sequence[Sequence[Mapping[str, float]]], weights: Sequence[float]
@@ -106,22 +133,22 @@ class Calibrated:
             for i in range(len(said[0]))
         ]
 
-    def _calibrated(
-        self, query: Query, k: int, langs: Sequence[str], found: Sequence[Sequence[Ranking]]
-    ) -> list[list[dict[str, float]]]:
+    def _calibrated(self, query: Query, k: int, langs: Sequence[str], found: Sequence[Sequence[Found]]) -> Gathered:
         """Where both kinds are, of documents that some part has among its best: every part that can scores them."""
         if not (self._words and self._meanings):
-            return [[shares(ranking) for ranking in each] if self._words else ways(each) for each in found]
+            each = [[shares(ranking) for ranking in part] if self._words else ways(part) for part in found]
+            return Gathered(langs, found, [[{} for _ in langs] for _ in found], each)
         words, best = len(self._words), max(k, _CLOSELY)
         union = [
             dict.fromkeys(hit.id for ranking in here for hit in ranking[:best]) for here in zip(*found, strict=True)
         ]
-        said = []
+        said, scored = [], []
         for number, (searcher, rankings) in enumerate(zip([*self._words, *self._meanings], found, strict=True)):
             more = self._filled(searcher, query, langs, rankings, union, self.depth(k))
-            each = _shares(rankings, more) if number < words else ways(rankings, more)
-            said.append([{id: lang[id] for id in ids if id in lang} for ids, lang in zip(union, each, strict=True)])
-        return said
+            part = _shares(rankings, more) if number < words else ways(rankings, more)
+            said.append([{id: lang[id] for id in ids if id in lang} for ids, lang in zip(union, part, strict=True)])
+            scored.append(more)
+        return Gathered(langs, found, scored, said)
 
     def _filled(
         self,
@@ -146,13 +173,13 @@ class Calibrated:
         return [{id: scores[id] for id in ids if id in scores} for ids in lacking]
 
 
-def _in_turn(asks: Sequence[Found]) -> list[list[list[Ranking]]]:
+def _in_turn(asks: Sequence[Asked]) -> list[list[list[Found]]]:
     return [ask() for ask in asks]
 
 
 def by_language(
     searcher: Searcher, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None
-) -> list[list[Ranking]]:
+) -> list[list[Found]]:
     """For each query a ranking of each language's documents: all at once where the searcher can."""
     if isinstance(searcher, Polyglot):
         return searcher.by_language(queries, k, langs, where)
@@ -220,7 +247,7 @@ def _joined(parts: Sequence[tuple[Mapping[str, float], float]]) -> dict[str, flo
     return joined
 
 
-def contributions(parts: Mapping[str, tuple[bool, float]], score: float) -> dict[str, float]:
+def contributions(parts: Mapping[N, tuple[bool, float]], score: float) -> dict[N, float]:
     """How much of a document's score each part carried; `parts` have their kind (words or not) and what they said of
     it. Within a kind by squares, so that all sum to the score; what spoke against it is below nothing."""
     carried = dict.fromkeys(parts, 0.0)

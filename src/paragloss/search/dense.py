@@ -9,7 +9,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from paragloss.errors import LanguageError
-from paragloss.types import Encoder, Floats, Query, Ranking, Record, Where
+from paragloss.search.vector_evidence import near
+from paragloss.types import Account, Document, Encoder, Floats, Found, Known, Query, Ranking, Record, Where
 
 T = TypeVar("T")
 
@@ -41,17 +42,30 @@ class Dense:
         self.name = name
         self._exact = exact
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        return self._found(self.vectors(queries), k, where)
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+        rankings = zip(queries, self._found(self.vectors(queries), k, where), strict=True)
+        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
+
+    def best(self, lang: str) -> float:
+        return 1.0 if lang in self.encoder.langs else 0.0
+
+    def _account(self, query: Query, document: Document, score: float, _: Known) -> Account:
+        def kept() -> Floats | None:
+            (record,) = self.store.get([document.id], vectors=[self.name])
+            return record.dense.get(self.name) if record is not None else None
+
+        return near(self.encoder, self.name, query, document, score, kept)
 
     def by_language(
         self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
-    ) -> list[list[Ranking]]:
+    ) -> list[list[Found]]:
         """Queries are encoded once for all languages."""
         vectors = self.vectors(queries)
         asks = [partial(self._found, vectors, k, {**(where or {}), "lang": [lang]}) for lang in langs]
         each = self.store.at_once(asks)
-        return [[rankings[i] for rankings in each] for i in range(len(queries))]
+        return [
+            [Found(rankings[i], partial(self._account, query)) for rankings in each] for i, query in enumerate(queries)
+        ]
 
     def _found(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:
         asked = np.flatnonzero(vectors.any(axis=1)) if len(vectors) else np.zeros(0, np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paragloss.translation.expansion import as_clauses, rocchio
-from paragloss.types import Document, Query, Ranking, Searcher, Where
+from paragloss.types import Document, Found, Query, Ranking, Searcher, Where
 
 
 class Expanded:
@@ -32,14 +32,13 @@ class Expanded:
         self.searcher, self._documents, self._idf = searcher, documents, idf
         self._depth, self._terms, self._alpha, self._beta = depth, terms, alpha, beta
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         first = self.searcher.search(queries, self._depth, where)
         again = [self.expand(query, ranking) for query, ranking in zip(queries, first, strict=True)]
         return self.searcher.search(again, k, where)
 
-    def again(self, query: Query, where: Where | None = None) -> Query:
-        """What is asked the second time."""
-        return self.expand(query, self.searcher.search([query], self._depth, where)[0])
+    def best(self, lang: str) -> float:
+        return self.searcher.best(lang)
 
     def expand(self, query: Query, ranking: Ranking) -> Query:
         """The query with what its best documents add."""

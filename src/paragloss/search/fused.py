@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from paragloss.ranking import rank
-from paragloss.types import Hit, Query, Ranking, Searcher, Where
+from paragloss.types import Account, Document, Found, Hit, Known, Query, Ranking, Searcher, Where
 
 Fusion: TypeAlias = Callable[[Sequence[Ranking], Sequence[float]], dict[str, float]]
 
@@ -29,23 +31,25 @@ class Fused:
             raise ValueError(f"{len(self._weights)} weights for {len(self._searchers)} searchers")
         self._depth = depth
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        depth = self.depth(k)
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+        depth = max(k, self._depth)
         answers = [searcher.search(queries, depth, where) for searcher in self._searchers]
-        return [
-            rank((Hit(i, s) for i, s in self._fuse(rankings, self._weights).items()), k)
-            for rankings in zip(*answers, strict=True)
-        ]
+        return [self._one(rankings, k) for rankings in zip(*answers, strict=True)]
 
-    def depth(self, k: int) -> int:
-        """How many hits of each searcher are looked at."""
-        return max(k, self._depth)
+    def best(self, lang: str) -> float:
+        return math.inf
 
-    def given(self, query: Query, k: int, where: Where | None = None) -> list[tuple[Searcher, dict[str, float]]]:
-        """What each searcher adds to the documents it finds."""
-        asked = [(searcher, searcher.search([query], self.depth(k), where)) for searcher in self._searchers]
-        weighed = zip(asked, self._weights, strict=True)
-        return [(searcher, self._fuse(rankings, [weight])) for (searcher, rankings), weight in weighed]
+    def _one(self, rankings: Sequence[Found], k: int) -> Found:
+        scores = self._fuse(rankings, self._weights)
+        return Found(rank((Hit(i, s) for i, s in scores.items()), k), partial(self._account, rankings))
+
+    def _account(self, rankings: Sequence[Found], document: Document, score: float, known: Known) -> Account:
+        """Every fusion is a sum over its searchers."""
+        parts = []
+        for number, (ranking, weight) in enumerate(zip(rankings, self._weights, strict=True), start=1):
+            if share := self._fuse([ranking], [weight]).get(document.id, 0.0):
+                parts.append((str(number), ranking.explain(document, known).scaled(share)))
+        return Account(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 
 
 def reciprocal_rank(rankings: Sequence[Ranking], weights: Sequence[float], *, constant: int = 60) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Which fields of a document are indexed, and how much each counts when nothing is said.
 
 Web pages, Markdown and Word files have headings and strong words, pages an address; whatever a document lacks costs
-nothing. See docs/log.md for what the weights were measured on.
+nothing. See docs/understand/log.md for what the weights were measured on.
 """
 
 from __future__ import annotations

@@ -5,16 +5,19 @@ One query is one sparse vector, whatever its fields, alternatives and languages:
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, sparse
+from paragloss.search.evidence import words
 from paragloss.search.matches import Met
 from paragloss.statistics import Statistics
-from paragloss.types import Analyzer, Query, Ranking, SparseVector, Store, Where
+from paragloss.types import Account, Analyzer, Document, Found, Known, Query, Ranking, SparseVector, Store, Where
 
 
 class Lexical:
@@ -48,17 +51,21 @@ class Lexical:
         self._name = name
         self._analyze = analyze
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        each = self._vectors(queries, where)
-        return self._found([_one(list(vectors.values())) for vectors in each], k, where)
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+        vectors = [_one(list(each.values())) for each in self._vectors(queries, where)]
+        rankings = zip(queries, self._found(vectors, k, where), strict=True)
+        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
+
+    def best(self, lang: str) -> float:
+        return 1.0 if self._proportional else math.inf
 
     def by_language(
         self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
-    ) -> list[list[Ranking]]:
+    ) -> list[list[Found]]:
         each = self._vectors(queries, {**(where or {}), "lang": langs})
         nothing = sparse({})
         found = iter(self._found([vectors.get(lang, nothing) for vectors in each for lang in langs], k, where))
-        return [[next(found) for _ in langs] for _ in queries]
+        return [[Found(next(found), partial(self._account, query)) for _ in langs] for query in queries]
 
     def _found(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]
@@ -98,6 +105,9 @@ class Lexical:
         if self._proportional and most:
             return vector._replace(values=vector.values / np.float32(most))
         return vector
+
+    def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
+        return words(self.met(query, document.id), query, score, known.origins)
 
     def met(self, query: Query, id: str) -> list[Met]:
         """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,

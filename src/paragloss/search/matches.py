@@ -11,13 +11,3 @@ class Met(NamedTuple):
     source: str
     word: str
     score: float
-
-
-class Share(NamedTuple):
-    """The same for any searcher: what in the query met what in the document, through what, and what that gave to the
-    score. Where no word in particular is meant, there is none."""
-
-    query: str
-    document: str
-    source: str
-    score: float

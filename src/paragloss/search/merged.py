@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from paragloss.ranking import rank
-from paragloss.types import Query, Ranking, Searcher, Where
+from paragloss.types import Account, Document, Found, Known, Query, Searcher, Where
 
 
 class Merged:
@@ -14,8 +15,19 @@ class Merged:
     def __init__(self, searchers: Sequence[Searcher]) -> None:
         self.searchers = list(searchers)
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         answers = [searcher.search(queries, k, where) for searcher in self.searchers]
         if not answers:
-            return [[] for _ in queries]
-        return [rank((hit for ranking in rankings for hit in ranking), k) for rankings in zip(*answers, strict=True)]
+            return [Found() for _ in queries]
+        each = list(zip(*answers, strict=True))
+        merged = [rank((hit for ranking in rankings for hit in ranking), k) for rankings in each]
+        return [Found(hits, partial(_account, rankings)) for hits, rankings in zip(merged, each, strict=True)]
+
+    def best(self, lang: str) -> float:
+        return max((searcher.best(lang) for searcher in self.searchers), default=0.0)
+
+
+def _account(rankings: Sequence[Found], document: Document, score: float, known: Known) -> Account:
+    """One of the lists has the document."""
+    accounts = (ranking.explain(document, known) for ranking in rankings)
+    return next((account.scaled(score) for account in accounts if account.score), Account(score))

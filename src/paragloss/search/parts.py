@@ -209,13 +209,16 @@ def after(
     return Expanded(searcher, parts.documents, parts.idf, depth=depth, terms=terms, alpha=alpha, beta=beta)
 
 
-def together(asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000) -> Translator:
-    """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents."""
+def together(
+    asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000, by_length: bool = False
+) -> Translator:
+    """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents; with
+    `by_length`, chance as in the thesis."""
 
     def counted(lang: str) -> Cooccurrence:
         texts = islice(_texts(asked.parts, lang), documents)
-        make = partial(Cooccurrence.build, texts, lang, window=window)
-        return asked.parts.remembered(("together", lang, window, documents), make)
+        make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
+        return asked.parts.remembered(("together", lang, window, documents, by_length), make)
 
     return Disambiguated(translator, counted)
 

@@ -1,6 +1,6 @@
 """From a pipeline's text to nested searchers: `bm25+cr5+table` fuses its parts, `bm25+cr5>knrm` reranks what they find,
-`feedback|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`'; docs/pipelines.md
-explains both.
+`feedback|table|feedback` lets the query flow through. The signs are `grammar`'s, the parts `parts`';
+docs/look-up/pipelines.md explains both.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.combined import known
 from paragloss.translation.word_table import OWN
-from paragloss.types import Query, Searcher, Translator
+from paragloss.types import Query, Searcher, Translator, Trusted
 
-__all__ = ["Asked", "Parts", "attainable", "build", "everything", "sayable"]
+__all__ = ["Asked", "Parts", "build", "everything", "sayable"]
 
 #: The translator that is part of the package.
 DEFAULT = "default"
 #: What meaning counts beside words, and what vectors of bags of words do beside a translator, whose words they repeat.
 #: And what words as they stand do there: English words are rare in French pages, so they weigh too much.
-#: All measured on held-out passages and pages, docs/fusion.md.
+#: All measured on held-out passages and pages, docs/understand/fusion.md.
 MEANING, REPEATING, STANDING = 0.75, 0.15, 0.5
 
 
@@ -54,8 +54,12 @@ def _words(translators: Mapping[str, Translator]) -> list[Part]:
     """Translators together, the answers of all making one clause for each word; a reader's own count for more."""
     if len(translators) < 2:
         return [Part(name) for name in translators]
-    trust = {name: 1.0 if name == DEFAULT else getattr(one, "trust", OWN) for name, one in translators.items()}
+    trust = {name: 1.0 if name == DEFAULT else _trust(one) for name, one in translators.items()}
     return [Part(MIX, inner=Fused(tuple(Term(weight, Part(name)) for name, weight in trust.items())))]
+
+
+def _trust(translator: Translator) -> float:
+    return translator.trust if isinstance(translator, Trusted) else OWN
 
 
 def sayable(parts: Parts) -> dict[str, list[str]]:
@@ -94,35 +98,6 @@ def _ranked(here: Place, node: Ranked) -> Searcher:
             raise here.wrong(f"no reranker {part.name!r} in this collection; it has {have}", part)
         searcher = made.reranked(here.asked, searcher, part.name, **here.bound(part, made.reranked)[0])
     return searcher
-
-
-def attainable(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> dict[str, float]:
-    """For each language the best score a document of it can have, as words and meaning each give at most their share;
-    empty where a reranker or a fusion by place has the last word, which knows no best."""
-    asked = Asked(parts, source, targets)
-    here, node = Place(name or "", asked), everything(asked) if name is None else parse(name)
-    if isinstance(node, Ranked) or (isinstance(node, Part) and node.name in made.FUSIONS):
-        return {}
-    best = {}
-    for target in targets:
-        spoken = [term for term in terms(node) if _speaks(asked, term.search, target)]
-        most: dict[bool, float] = {}
-        for term in spoken:
-            words, alone = _is_words(here, term.search), not isinstance(node, Fused)
-            most[words] = max(most.get(words, 0.0), 1.0 if alone else _weight(here, node, term))
-        best[target] = sum(most.values())
-    return best
-
-
-def _speaks(asked: Asked, node: Node, target: str) -> bool:
-    """Whether a part can find documents of a language; of longer chains it is believed."""
-    if isinstance(node, Part) and node.name in asked.parts.encoders:
-        return {asked.source, target} <= set(asked.parts.encoders[node.name].langs)
-    if isinstance(node, Part) and node.name in asked.parts.translators and asked.source != target:
-        return bool(known(asked.parts.translators[node.name], asked.source, [target]))
-    if isinstance(node, Part) and node.name == MIX and node.inner is not None:
-        return any(_speaks(asked, term.search, target) for term in terms(node.inner))
-    return True
 
 
 def _fused(here: Place, node: Fused) -> Searcher:

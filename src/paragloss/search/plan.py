@@ -48,7 +48,7 @@ def _translations(link: Any, query: Query) -> list[Query]:
 
 def _held(link: Any) -> dict[str, Any]:
     """What a link was made with. A model's insides are no part of a pipeline, unless it wraps another."""
-    held = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items() if key != "_standings"}
+    held = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items()}
     wraps = type(link).__module__.startswith("paragloss.search") or any(map(_links, held.values()))
     return held if wraps else {}
 

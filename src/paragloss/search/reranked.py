@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from paragloss.ranking import rank
-from paragloss.types import Document, Hit, Query, Ranking, Reranker, Rescorer, Searcher, Where
+from paragloss.search.vector_evidence import reread
+from paragloss.types import (
+    Account,
+    Document,
+    Found,
+    Hit,
+    Known,
+    Multilingual,
+    Query,
+    Ranking,
+    Reranker,
+    Rescorer,
+    Searcher,
+    Where,
+)
 
 
 class Reranked:
@@ -30,20 +46,23 @@ class Reranked:
         self.documents = documents
         self.depth = depth
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         first = self.searcher.search(queries, max(k, self.depth), where)
-        return [self._again(query, ranking)[:k] for query, ranking in zip(queries, first, strict=True)]
+        return [self._again(query, ranking, k) for query, ranking in zip(queries, first, strict=True)]
 
-    def _again(self, query: Query, ranking: Ranking) -> Ranking:
-        langs = getattr(self.reranker, "langs", None)
-        if langs is not None and query.lang not in langs:
-            return ranking
-        documents = self.documents([hit.id for hit in ranking[: self.depth]])
+    def best(self, lang: str) -> float:
+        return math.inf
+
+    def _again(self, query: Query, ranking: Ranking, k: int) -> Found:
+        langs = self.reranker.langs if isinstance(self.reranker, Multilingual) else None
+        first = ranking[: self.depth]
+        documents = self.documents([hit.id for hit in first]) if langs is None or query.lang in langs else []
         known = [document for document in documents if langs is None or document.lang in langs]
+        account = partial(self._account, query, first, {document.id for document in known})
         if not known:
-            return ranking
+            return Found(ranking[:k], account)
         if isinstance(self.reranker, Rescorer):
-            said = {hit.id: hit.score for hit in ranking[: self.depth]}
+            said = {hit.id: hit.score for hit in first}
             scores = self.reranker.rescore(query, known, np.array([said[d.id] for d in known], np.float32))
         else:
             scores = self.reranker.score(query, known)
@@ -51,4 +70,10 @@ class Reranked:
         # One descending list: the rest continues just below the lowest score given, in its old order.
         floor, again = best[-1].score, {hit.id for hit in best}
         rest = [hit for hit in ranking if hit.id not in again]
-        return best + [Hit(hit.id, floor - place) for place, hit in enumerate(rest, start=1)]
+        below = [Hit(hit.id, floor - place) for place, hit in enumerate(rest, start=1)]
+        return Found([*best, *below][:k], account)
+
+    def _account(
+        self, query: Query, first: Ranking, known: set[str], document: Document, score: float, _: Known
+    ) -> Account:
+        return reread(self.reranker, query, document, score, first, known)

@@ -11,7 +11,9 @@ was translated. A query without clauses has one for each of its terms: all but `
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,11 +23,25 @@ import numpy.typing as npt
 from paragloss.analysis import analyzer
 from paragloss.bm25 import HELD, Bags, Doubles, Ids, Integers, dot, sparse
 from paragloss.ranking import rank, top
+from paragloss.search.evidence import words
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Met
 from paragloss.statistics import POWER, RARER, Statistics, rarity, summed, tempered
 from paragloss.translation.inner import MARK, PART, WITHIN
-from paragloss.types import Analyzer, Hit, Query, Ranking, SparseRows, SparseVector, Store, Where
+from paragloss.types import (
+    Account,
+    Analyzer,
+    Document,
+    Found,
+    Hit,
+    Known,
+    Query,
+    Ranking,
+    SparseRows,
+    SparseVector,
+    Store,
+    Where,
+)
 
 #: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
 #: gave the same reciprocal ranks as 1,000 at a fifth of the time.
@@ -75,11 +91,22 @@ class _Structured:
         """Whether what words hold inside and how they sound is looked at: it counts as words of the text do."""
         return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
-        return [self._one(query, k, where) for query in queries]
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+        rankings = zip(queries, self._rankings(queries, k, where), strict=True)
+        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
 
-    def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
+    def best(self, lang: str) -> float:
+        return 1.0 if self._proportional else math.inf
+
+    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
         raise NotImplementedError
+
+    def met(self, query: Query, id: str) -> list[Met]:
+        """What every word gives a document of the query's language; all of them sum to its score."""
+        raise NotImplementedError
+
+    def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
+        return words(self.met(query, document.id), query, score, known.origins)
 
     def clauses(self, query: Query) -> list[list[Choice]]:
         """Each source term's alternatives, cut into words; what is only stop words is left out."""
@@ -163,7 +190,7 @@ class _OneTerm(_Structured):
         where each clause's begin, and how many documents there are (fields, clauses)."""
         raise NotImplementedError
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Ranking]:
+    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
         return self.together([[query] for query in queries], k, where)
 
     def together(self, questions: Sequence[Sequence[Query]], k: int, where: Where | None = None) -> list[Ranking]:
@@ -339,8 +366,7 @@ class _OneTerm(_Structured):
         return _Asked(langs, keys, table, gain, most, weights)
 
     def met(self, query: Query, id: str) -> list[Met]:
-        """What every word gives a document of the query's language; all of them sum to its score. A clause saturates as
-        a whole: what it gives is shared out by what each word adds to its tf."""
+        """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
         asked = self._asked([query])
         langs, rows = self._store.read_sparse(self._name, [id])
         if asked is None or (langs != [query.lang] and not any(here[0] for _, here in self._beside(asked.langs, rows))):
@@ -421,7 +447,8 @@ class Synonymous(_OneTerm):
 
 class Tempered(Synonymous):
     """Likelier alternatives count more, and so do rarer ones; the best that the collection holds counts whole. A word's
-    probabilities are those of other texts: what is unlikely there may be the only sense here. docs/model.md."""
+    probabilities are those of other texts: what is unlikely there may be the only sense here.
+    docs/understand/model.md."""
 
     power, rarer = POWER, RARER
 
@@ -442,6 +469,9 @@ class Nested(_Structured):
     documents, all documents of the rarest clause are.
     """
 
+    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
+        return [self._one(query, k, where) for query in queries]
+
     def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
         needed, said = self._said(query)
         clauses, words = [choices for _, choices in needed], dict[str, float]()
@@ -460,7 +490,6 @@ class Nested(_Structured):
         return rank((Hit(id, dot(linear, vector)) for id, vector in self._matching(ids, needs)), k)
 
     def met(self, query: Query, id: str) -> list[Met]:
-        """What every word gives a document of the query's language; all of them sum to its score."""
         langs, rows = self._store.read_sparse(self._name, [id])
         vector = SparseVector(rows.indices, rows.values)
         if langs != [query.lang]:

@@ -6,7 +6,7 @@ words are left out to see what they carried, which is approximate. Knows nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.encoders.kernel_ranker import Knrm, standing
 from paragloss.encoders.pretrained import Pretrained, passages
-from paragloss.search.dense import Dense
-from paragloss.search.matches import Share
-from paragloss.search.reranked import Reranked
-from paragloss.types import Document, Encoder, Floats, Query, Where
+from paragloss.types import Account, Document, Encoder, Floats, Query, Ranking, Reranker, Share
 
 #: Pairs of words that a likeness of vectors names; the rest are one share.
 PAIRS = 40
@@ -27,40 +24,45 @@ PAIRS = 40
 _WORDS = 40
 
 
-def near(dense: Dense, query: Query, document: Document, score: float) -> tuple[list[Share], bool]:
-    """Shares of a dot product that sum to it, and whether they are exact."""
-    encoder = dense.encoder
+def near(
+    encoder: Encoder, name: str, query: Query, document: Document, score: float, kept: Callable[[], Floats | None]
+) -> Account:
+    """The account of a dot product; `kept` reads the vectors that the document is kept with."""
     model = encoder.model if isinstance(encoder, Queries) else encoder
     if isinstance(model, BagEncoder) and model.linear(query.lang) and model.linear(document.lang):
-        shares = _pairs(model, query, document, dense.name)
+        shares = _pairs(model, query, document, name)
         if isinstance(encoder, Queries) and encoder.csls:
-            shares.append(Share("", "", f"{dense.name} hubness", score - sum(share.score for share in shares)))
-        return shares, True
-    reading = _reading(dense, model, query, document)
-    return left_out(query, document, score, dense.name, reading, _likeness(model, query, document)), False
+            shares.append(Share("", "", f"{name} hubness", score - sum(share.score for share in shares)))
+        return Account(score, tuple(shares))
+
+    def reading(texts: Sequence[str]) -> Floats:
+        there = kept()
+        rows = np.zeros((1, model.dim), np.float32) if there is None else np.atleast_2d(np.asarray(there, np.float32))
+        return np.asarray((encoder.encode(texts, query.lang) @ rows.T).max(axis=1), np.float32)
+
+    shares = left_out(query, document, score, name, reading, _likeness(model, query, document))
+    return Account(score, tuple(shares), exact=False)
 
 
 def reread(
-    reranked: Reranked, query: Query, document: Document, score: float, *, k: int, where: Where | None
-) -> tuple[list[Share], bool]:
-    """What a reranker's score is made of; of a document below its reach, that it kept its place."""
-    first = reranked.searcher.search([query], max(k, reranked.depth), where)[0][: reranked.depth]
-    model, langs = reranked.reranker, getattr(reranked.reranker, "langs", None)
-    known = langs is None or {query.lang, document.lang} <= set(langs)
-    if not known or document.id not in {hit.id for hit in first}:
-        return [Share("", "", "place in the search before", score)], True
+    model: Reranker, query: Query, document: Document, score: float, first: Ranking, known: Container[str]
+) -> Account:
+    """What a reranker's score is made of, given the hits it looked at and those of them whose language it knows; of
+    any other document, that it kept its place."""
+    if document.id not in known:
+        return Account(score, (Share("", "", "place in the search before", score),))
     if isinstance(model, Knrm):
         shares = [Share(*pair) for pair in model.by_kernel(query, document)]
-        seen = {d.id for d in reranked.documents([hit.id for hit in first]) if langs is None or d.lang in langs}
-        before = [hit for hit in first if hit.id in seen]
+        before = [hit for hit in first if hit.id in known]
         place = [hit.id for hit in before].index(document.id)
         trusted = float(standing([hit.score for hit in before])[place] @ model.trust)
-        return [*shares, *([Share("", "", "search before", trusted)] if trusted else [])], True
+        return Account(score, (*shares, *([Share("", "", "search before", trusted)] if trusted else [])))
 
     def reading(texts: Sequence[str]) -> Floats:
         return np.array([model.score(query._replace(text=text), [document])[0] for text in texts], np.float32)
 
-    return left_out(query, document, score, type(model).__name__.lower(), reading, None), False
+    shares = left_out(query, document, score, type(model).__name__.lower(), reading, None)
+    return Account(score, tuple(shares), exact=False)
 
 
 def left_out(
@@ -105,19 +107,6 @@ def _pairs(model: BagEncoder, query: Query, document: Document, name: str) -> li
     ]
     rest = float(products.sum()) - sum(share.score for share in shares)
     return [*shares, Share("", "", name, rest)] if products.size > PAIRS else shares
-
-
-def _reading(dense: Dense, model: Encoder, query: Query, document: Document) -> Callable[[Sequence[str]], Floats]:
-    """The likeness of a document to other wordings of a query, by the vectors it is kept with."""
-    (record,) = dense.store.get([document.id], vectors=[dense.name])
-    kept = record.dense.get(dense.name) if record is not None else None
-    rows = np.zeros((1, model.dim), np.float32) if kept is None else np.atleast_2d(np.asarray(kept, np.float32))
-
-    def reading(texts: Sequence[str]) -> Floats:
-        asked = dense.vectors([query._replace(text=text) for text in texts])
-        return np.asarray((asked @ rows.T).max(axis=1), np.float32)
-
-    return reading
 
 
 def _likeness(model: Any, query: Query, document: Document) -> Callable[[Sequence[str], Sequence[str]], Floats]:

@@ -4,33 +4,26 @@ process can do it. Knows nothing of HTTP."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from paragloss.collection import Answer, Collection, Deadline
-from paragloss.types import Query, Where
+from paragloss.collection import Answer, Collection, Deadline, SearchOptions
+from paragloss.types import Query
 
 #: How deep languages are counted: what a person might page through.
 DEPTH = 50
 
 
-def found(
-    engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
-) -> dict[str, Any]:
-    return _shown(engine, engine.search(q, lang=lang, to=to, deadline=deadline, **options))
+def found(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    return _shown(engine, engine.search(q, options, deadline=deadline))
 
 
-def each_language(
-    engine: Collection, q: str, lang: str | None, to: Sequence[str] | None, options: dict[str, Any], deadline: Deadline
-) -> dict[str, Any]:
+def each_language(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
     """The best documents, and after them the best of every language that has none among them."""
-    options = {**options, "deadline": deadline}
-    answer = engine.search(q, lang=lang, to=to, **options)
-    missing = [other for other in to or engine.langs if other not in {result.lang for result in answer.results}]
-    more = [
-        result
-        for other in missing
-        for result in engine.search(q, lang=answer.query.lang, to=[other], **{**options, "k": 1}).results
-    ]
+    answer = engine.search(q, options, deadline=deadline)
+    missing = [lang for lang in options.to or engine.langs if lang not in {result.lang for result in answer.results}]
+    one = replace(options, lang=answer.query.lang, k=1, deadline=deadline)
+    more = [result for lang in missing for result in engine.search(q, one, to=[lang]).results]
     results = [*answer.results, *sorted(more, key=lambda result: -result.score)]
     return _shown(engine, answer._replace(results=results))
 
@@ -40,8 +33,8 @@ def _shown(engine: Collection, answer: Answer) -> dict[str, Any]:
     return answer._replace(results=results).as_json()
 
 
-def counted(engine: Collection, q: str, lang: str, where: Where | None, deadline: Deadline) -> dict[str, Any]:
-    query, spread = engine.spread(q, lang=lang or None, k=DEPTH, where=where, deadline=deadline)
+def counted(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    query, spread = engine.spread(q, options, k=DEPTH, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "of": spread.total(),
@@ -49,8 +42,8 @@ def counted(engine: Collection, q: str, lang: str, where: Where | None, deadline
     }
 
 
-def why(engine: Collection, q: str, lang: str, id: str, how: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-    return engine.why(Query("", q, lang), id, deadline=deadline, **how)
+def why(engine: Collection, q: str, id: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    return engine.why(Query("", q, options.lang or ""), id, options, deadline=deadline)
 
 
 def glosses(

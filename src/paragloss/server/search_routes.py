@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import JSONResponse
 
+from paragloss.collection import SearchOptions
 from paragloss.formats.conditions import conditions
 from paragloss.server import answers, schemas
 from paragloss.server.requests import Here, Place, problems, with_key
@@ -20,54 +21,55 @@ routes = APIRouter(prefix="/api", dependencies=with_key, tags=["search"])
 
 Text = Annotated[str, Query(alias="q", description="What is looked for.", examples=["how do bees make honey"])]
 Lang = Annotated[str, Query(description="Its language; found out when not given.", examples=["en"], max_length=35)]
-To = Annotated[str, Query(description="Languages of documents, such as `da,it`; all by default.", max_length=500)]
 Conditions = Annotated[list[str], Query(description="`FIELD=VALUE`, such as `meta.year=1999`; may be given again.")]
-K = Annotated[int, Query(ge=1, description="How many documents.")]
-Pipeline = Annotated[str, Query(description="How to search; everything, fused, by default.", max_length=200)]
+
+
+def _options(
+    lang: Lang = "",
+    to: Annotated[
+        str, Query(description="Languages of documents, such as `da,it`; all by default.", max_length=500)
+    ] = "",
+    k: Annotated[int, Query(ge=1, description="How many documents.")] = 10,
+    pipeline: Annotated[str, Query(description="How to search; everything, fused, by default.", max_length=200)] = "",
+    where: Conditions = [],  # noqa: B006 - FastAPI copies it
+    reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
+) -> SearchOptions:
+    targets = [code for code in to.split(",") if code]
+    return SearchOptions(lang or None, targets or None, k, pipeline or None, conditions(where) or None, reader=reader)
+
+
+Options = Annotated[SearchOptions, Depends(_options)]
 
 
 @routes.get("/search", response_model=schemas.Answered, responses=problems(503, 504))
 async def search(
     here: Here,
     q: Text,
-    lang: Lang = "",
-    to: To = "",
-    k: K = 10,
-    pipeline: Pipeline = "",
-    where: Conditions = [],  # noqa: B006 - FastAPI copies it
+    options: Options,
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
-    reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
-    _asked(here, q, k)
-    options = {"k": k, "pipeline": pipeline or None, "where": conditions(where) or None, "reader": reader}
+    _asked(here, q, options.k)
     work = answers.each_language if each_language else answers.found
     # The answer is ours and JSON already: checking it again costs more than a small search.
-    return JSONResponse(await here.library.ask(here.name, work, q, lang or None, _langs(to), options))
+    return JSONResponse(await here.library.ask(here.name, work, q, options))
 
 
 @routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))
 async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> JSONResponse:  # noqa: B006
     """How many of the best documents are in which language."""
     _asked(here, q)
-    return JSONResponse(await here.library.ask(here.name, answers.counted, q, lang, conditions(where) or None))
+    options = SearchOptions(lang or None, where=conditions(where) or None)
+    return JSONResponse(await here.library.ask(here.name, answers.counted, q, options))
 
 
 @routes.get("/why", response_model=schemas.Why, responses=problems(503, 504))
 async def why(
-    here: Here,
-    q: Text,
-    id: Annotated[str, Query(description="A document.", examples=["bee.fr"])],
-    lang: Lang = "",
-    to: To = "",
-    k: K = 10,
-    pipeline: Pipeline = "",
-    where: Conditions = [],  # noqa: B006
+    here: Here, q: Text, options: Options, id: Annotated[str, Query(description="A document.", examples=["bee.fr"])]
 ) -> JSONResponse:
     """Which words met, through what, and how much of the score they carried; asked as the search was."""
-    _asked(here, q, k)
-    how: dict[str, Any] = {"to": _langs(to), "k": k, "pipeline": pipeline or None, "where": conditions(where) or None}
-    return JSONResponse(await here.library.ask(here.name, answers.why, q, lang, id, how))
+    _asked(here, q, options.k)
+    return JSONResponse(await here.library.ask(here.name, answers.why, q, id, options))
 
 
 @routes.get("/gloss", response_model=schemas.Gloss, responses=problems(503, 504))
@@ -102,7 +104,3 @@ def _asked(here: Place, q: str, k: int = 1) -> None:
 def _bounded(name: str, value: int, most: int, unit: str) -> None:
     if value > most:
         raise HTTPException(422, f"{name}: {value:,} {unit}; at most {most:,} are allowed")
-
-
-def _langs(to: str) -> list[str] | None:
-    return [lang for lang in to.split(",") if lang] or None

@@ -1,1 +1,1 @@
-"""What the terms of a query may be in another language: one file per way of knowing. See docs/translation.md."""
+"""What the terms of a query may be in another language: one file per way of knowing. See docs/do/translation.md."""

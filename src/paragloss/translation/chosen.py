@@ -16,6 +16,9 @@ class Chosen:
     def __init__(self, translator: Translator, choose: str = "every", *, top: int = 0, seed: int = 0) -> None:
         self._translator, self._choose, self._top, self._seed = translator, choose, top, seed
 
+    def knows(self, source: str, target: str) -> bool:
+        return self._translator.knows(source, target)
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         return [self._chosen(clause, query) for clause in self._translator.translate(query, to)]
 

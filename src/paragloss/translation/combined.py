@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from paragloss.errors import InputError, LanguageError
-from paragloss.types import Alternative, Query, Translation, Translator
+from paragloss.types import Alternative, ManyTranslator, Query, Translation, Translator
 
 
 class Combined:
@@ -30,6 +29,9 @@ class Combined:
     def parts(self) -> list[tuple[Translator, float]]:
         """The translators with their weights."""
         return list(zip(self._translators, self._weights, strict=True))
+
+    def knows(self, source: str, target: str) -> bool:
+        return any(translator.knows(source, target) for translator in self._translators)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         answers, refused = [], []
@@ -90,18 +92,11 @@ def _outermost(sources: Sequence[str] | dict[str, list[tuple[Translation, float]
 
 def translate_many(translator: Translator, query: Query, targets: Sequence[str]) -> Mapping[str, list[Translation]]:
     """A query in several languages; a translator that looks words up once for all of them is asked to."""
-    if (at_once := getattr(translator, "translate_many", None)) is not None:
-        said: Mapping[str, list[Translation]] = at_once(query, targets)
-        return said
+    if isinstance(translator, ManyTranslator):
+        return translator.translate_many(query, targets)
     return {lang: translator.translate(query, lang) for lang in targets}
 
 
 def known(translator: Translator, source: str, targets: Sequence[str]) -> list[str]:
-    """The languages a translator can translate into: it is asked to translate nothing, and says no if it can't."""
-    found = []
-    for target in targets:
-        if target != source:
-            with suppress(LanguageError):
-                translator.translate(Query("", "", source), target)
-                found.append(target)
-    return found
+    """The other languages of some that a translator can translate into."""
+    return [target for target in targets if target != source and translator.knows(source, target)]

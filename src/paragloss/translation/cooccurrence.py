@@ -95,6 +95,9 @@ class Disambiguated:
         self._translator = translator
         self._together = together
 
+    def knows(self, source: str, target: str) -> bool:
+        return self._translator.knows(source, target)
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         clauses = self._translator.translate(query, to)
         if len(clauses) < 2:

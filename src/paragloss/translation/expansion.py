@@ -33,6 +33,10 @@ class Chained:
     def __init__(self, first: Translator, second: Translator, *, via: str = "", most: int = 20) -> None:
         self._first, self._second, self._via, self._most = first, second, via, most
 
+    def knows(self, source: str, target: str) -> bool:
+        between = self._via or source
+        return self._first.knows(source, between) and self._second.knows(between, target)
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         between = self._via or query.lang
         return [self._onward(clause, query, between, to) for clause in self._first.translate(query, between)]
@@ -76,6 +80,9 @@ class Feedback:
     ) -> None:
         self._searcher, self._documents, self._idf = searcher, documents, idf
         self._depth, self._terms, self._beta = depth, terms, beta
+
+    def knows(self, source: str, target: str) -> bool:
+        return source == target
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         if to != query.lang:

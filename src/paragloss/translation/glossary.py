@@ -65,7 +65,7 @@ class Pairs:
         return (source, target) in self._dictionaries
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        if (query.lang, to) not in self._dictionaries:
+        if not self.knows(query.lang, to):
             raise LanguageError(f"the glossary has no pairs of {query.lang} and {to}")
         return self._dictionaries[query.lang, to].translate(query, to)
 
@@ -81,6 +81,9 @@ class Corrected:
 
     def __init__(self, translator: Translator, glossary: Pairs) -> None:
         self.translator, self.glossary = translator, glossary
+
+    def knows(self, source: str, target: str) -> bool:
+        return self.translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         return self._overruled(self.translator.translate(query, to), query, to)
@@ -103,12 +106,11 @@ class Remaining:
     def __init__(self, glossary: Pairs, translators: Sequence[Translator]) -> None:
         self._glossary, self._translators = glossary, list(translators)
 
+    def knows(self, source: str, target: str) -> bool:
+        return self._glossary.knows(source, target) and not any(t.knows(source, target) for t in self._translators)
+
     def translate(self, query: Query, to: str) -> list[Translation]:
-        for translator in self._translators:
-            try:
-                translator.translate(query._replace(text=""), to)
-            except LanguageError:
-                continue
+        if any(translator.knows(query.lang, to) for translator in self._translators):
             raise LanguageError(f"{query.lang}->{to} is translated by another model, which the glossary corrects")
         return self._glossary.translate(query, to)
 

@@ -125,7 +125,7 @@ class _Held(dict[str, tuple[str, ...]]):
     def __init__(self, lang: str) -> None:
         super().__init__()
         self._lang = lang
-        self._knows: Callable[[str], bool] = lambda term: default.open().knows(term, lang)
+        self._knows: Callable[[str], bool] = lambda term: default.open().has_term(term, lang)
         self._spoken: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def __missing__(self, term: str) -> tuple[str, ...]:

@@ -28,6 +28,9 @@ class Machine:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    def knows(self, source: str, target: str) -> bool:
+        return self._engine.knows(source, target)
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         if not query.text.strip():
             self._engine.translate_texts([], query.lang, to)  # says so where it does not know the languages
@@ -50,6 +53,9 @@ class Memory:
     @property
     def name(self) -> str:
         return self._engine.name
+
+    def knows(self, source: str, target: str) -> bool:
+        return self._engine.knows(source, target)
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
         hashes = [_hash(self.name, source, target, text) for text in texts]

@@ -107,6 +107,9 @@ class Witnessed:
     def __init__(self, translator: Translator, chooser: Chooser, *, one: bool = False) -> None:
         self._translator, self._chooser, self._one = translator, chooser, one
 
+    def knows(self, source: str, target: str) -> bool:
+        return self._translator.knows(source, target)
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         return self._chooser.choose(query, self._translator.translate(query, to), to, one=self._one)
 

@@ -64,12 +64,15 @@ class Table:
         """The languages it can be asked in."""
         return tuple(sorted({source for source, _ in self.probabilities}))
 
-    def knows(self, term: str, lang: str) -> bool:
+    def knows(self, source: str, target: str) -> bool:
+        return (source, target) in self.probabilities
+
+    def has_term(self, term: str, lang: str) -> bool:
         """Whether an analysed term has been seen."""
         return term in self._index.get(lang, ())
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        if (query.lang, to) not in self.probabilities:
+        if not self.knows(query.lang, to):
             have = ", ".join(f"{a}->{b}" for a, b in self.pairs)
             learn_it = "paragloss train table FILE... --out TABLE learns one"
             raise LanguageError(f"no table for {query.lang}->{to}; have {have} ({learn_it})")

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.stats
 
 from paragloss.lab.learning import ibm_model1
-from paragloss.lab.learning.ibm_model1 import Bags, candidate_pairs, learn
+from paragloss.lab.learning.ibm_model1 import Bags, association, candidate_pairs, learn
 from paragloss.lab.learning.parallel_terms import bags
 from paragloss.lab.methods import table
 from paragloss.translation import word_table
@@ -79,6 +80,16 @@ def test_a_candidate_is_anything_beyond_chance():
     assert pairs_of(candidate_pairs(source, target, 1)) == {(0, 0), (1, 2)}
     assert pairs_of(candidate_pairs(source, target, 2)) == {(0, 0), (0, 1), (1, 2)}
     assert pairs_of(candidate_pairs(source, target, 3)) == {(0, 0), (0, 1), (0, 2), (1, 2)}
+
+
+def test_association_is_dunning_s_ratio_signed_by_which_side_of_chance():
+    # Counts of both, one, the other and neither, as scipy has the ratio: 2 G is its statistic.
+    for both, one, other in ((8, 2, 3), (1, 9, 10), (3, 0, 4), (2, 5, 0)):
+        (found,) = association(*(np.array([float(n)]) for n in (both, both + one, both + other)), 33)
+        rest = 33 - both - one - other
+        table = np.array([[both, one], [other, rest]]) + 0.0
+        ratio = scipy.stats.chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic / 2
+        assert found == pytest.approx(ratio if both * 33 >= (both + one) * (both + other) else -ratio)
 
 
 @pytest.mark.parametrize("block", [1, 3, 5])

@@ -9,7 +9,6 @@ from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.learning import sampling
 from paragloss.lab.methods import cr5, knrm
-from paragloss.lab.triples import Triples, read_triples
 from paragloss.types import Concept, Document, Judged, Query
 from paragloss.vocabulary import Vocabulary
 
@@ -372,25 +371,6 @@ def test_hard_negatives_are_the_documents_most_like_the_relevant_one():
     judged = judgments.from_aligned(bilingual(40), source="qa", target="qb", query="title")
     model = knrm.fit_judged(judged, dim=8, epochs=1, negatives="hard")
     assert model.meta["negatives"] == "hard"
-
-
-def test_the_authors_training_file(tmp_path):
-    path = tmp_path / "train.tsv"
-    path.write_text("1,2\t3,-1,4\t5\t0.5\n2\t2\t1,1\t1\t0.3,0.2\n", encoding="utf-8")
-    triples = read_triples(path)
-    assert triples == Triples([[0, 1], [1]], [[2, 3], [1]], [[4], [0, 0]], [0.5, 1.0])
-    vocabulary = Vocabulary("qa", [f"w{i}" for i in range(5)], [1] * 5, 5)
-    model = knrm.fit_triples(triples, vocabulary, dim=8, epochs=60, learning_rate=0.01)
-    assert np.diff(model.score_ids([0, 1], [[4], [2, 3]])) > 0
-    assert np.diff(model.score_ids([1], [[0, 0], [1]])) > 0
-
-
-@pytest.mark.parametrize("line", ["1\t2\t3\n", "1\tx\t3\t1\n", "1\t0\t3\t1\n"])
-def test_a_damaged_training_file_is_named_with_its_line(tmp_path, line):
-    path = tmp_path / "train.tsv"
-    path.write_text("1\t2\t3\t1\n" + line, encoding="utf-8")
-    with pytest.raises(InputError, match=r"train.tsv:2: .*expected query, better, worse"):
-        read_triples(path)
 
 
 def test_what_it_cannot_learn_from_is_refused():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from corpora import sentences
 
 from paragloss.encoders.bag import BagEncoder, Tower
@@ -11,7 +10,6 @@ from paragloss.errors import InputError
 from paragloss.lab import judgments
 from paragloss.lab.methods import cr5, knrm
 from paragloss.lab.solving.lists import weigh_lists
-from paragloss.lab.triples import Triples
 from paragloss.types import Document, Judged, Query
 from paragloss.vocabulary import Vocabulary
 
@@ -144,24 +142,6 @@ def test_triples_of_a_second_set_are_those_of_its_own_queries_and_documents(monk
     # Word vectors begin evenly between -1 and 1.
     assert (table.min() < -0.9, table.max() > 0.9, np.abs(table).max() <= 1) == (True, True, True)
     assert abs(table.mean()) < 0.1
-
-
-def test_triples_of_a_file_are_taken_one_by_one(monkeypatch):
-    calls = []
-    monkeypatch.setattr(knrm, "_learn", lambda *args, **said: calls.append(args) or (None, {}))
-    monkeypatch.setattr(knrm, "_served", lambda *_: None)
-    vocabulary = Vocabulary("qa", [f"w{i}" for i in range(50)], [1] * 50, 5)
-    knrm.fit_triples(Triples([[0, 0], [1]], [[2], [3]], [[4], [0]], [1.0, 1.0]), vocabulary, dim=40)
-    table, _, queries, documents, triples = calls[0]
-    assert triples(0, None).tolist() == [[0, 1], [0, 1], [2, 3]]
-    assert (queries[0, 0], queries.nnz, documents.shape) == (2, 2, (4, 50))
-    assert (table.shape, np.abs(table).max() <= 1, abs(table.mean()) < 0.05) == ((50, 40), True, True)
-
-
-def test_a_word_that_comes_twice_is_counted_once_with_two():
-    counts = knrm._counts([[3, 1, 3], []], 4)
-    assert isinstance(counts, sp.csr_matrix)
-    assert (counts.nnz, counts.toarray().tolist()) == (2, [[0, 1, 0, 2], [0, 0, 0, 0]])
 
 
 def test_given_vectors_are_where_words_start():

@@ -1,6 +1,7 @@
-"""docs/settings.md says of every setting what it does, takes and is by default: a default that changes, changes there.
+"""docs/look-up/settings.md says of every setting what it does, takes and is by default: a default that changes, changes
+there.
 
-`python tests/models/test_settings_page.py > docs/settings.md` writes the page.
+`python tests/models/test_settings_page.py > docs/look-up/settings.md` writes the page.
 """
 
 import inspect
@@ -15,15 +16,15 @@ from paragloss.lab.settings import expected
 from paragloss.methods import method as module_of
 from paragloss.methods import methods
 
-PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
+PAGE = Path(__file__).parents[3] / "docs" / "look-up" / "settings.md"
 HEAD = """# Settings of every method
 
 The flags of `paragloss train METHOD`, `paragloss tune METHOD` and of `train cr5 --add-language`; from Python they are
 keywords of the function of that name. What is typed for each is in [commands.md](commands.md). A test holds this page
 against the code.
 """
-#: The functions that take settings. Only Python reaches `fit_triples`.
-FUNCTIONS = ("fit", "fit_judged", "fit_triples", "tune", "add_language")
+#: The functions that take settings.
+FUNCTIONS = ("fit", "fit_judged", "tune", "add_language")
 
 
 def written(default):

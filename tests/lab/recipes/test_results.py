@@ -65,18 +65,22 @@ def test_cells_become_tasks_costs_and_corrected_comparisons(measured):
 def test_the_pages_say_what_the_results_say(measured, tmp_path):
     found = collecting.collect(measured[0])
     docs = tmp_path / "docs"
-    (docs / "papers").mkdir(parents=True)
-    (docs / "papers" / "one.md").write_text("# One\n<!-- recipe: cr5-table-1 -->\nold\n<!-- end -->\nend\n")
+    (docs / "understand" / "papers").mkdir(parents=True)
+    (docs / "understand" / "papers" / "one.md").write_text(
+        "# One\n<!-- recipe: cr5-table-1 -->\nold\n<!-- end -->\nend\n"
+    )
     pages.write(found, docs)
-    told = (docs / "results.md").read_text(encoding="utf-8")
+    told = (docs / "understand" / "results.md").read_text(encoding="utf-8")
     assert "| Cr5 | .708 ± .042 | .708 |" in told
     assert "fast" in pages.findings(found)[0]
-    assert "<svg" in (docs / "results.html").read_text(encoding="utf-8")
+    assert "<svg" in (docs / "understand" / "results.html").read_text(encoding="utf-8")
     assert "http://" not in re.sub(
-        r"http://www\.w3\.org|http://purl|http://creativecommons", "", (docs / "results.html").read_text()
+        r"http://www\.w3\.org|http://purl|http://creativecommons",
+        "",
+        (docs / "understand" / "results.html").read_text(),
     )
-    assert "has not been run to its end here" in (docs / "papers" / "one.md").read_text()
-    assert "old" not in (docs / "papers" / "one.md").read_text()
+    assert "has not been run to its end here" in (docs / "understand" / "papers" / "one.md").read_text()
+    assert "old" not in (docs / "understand" / "papers" / "one.md").read_text()
 
 
 def test_a_page_sets_some_systems_side_by_side(measured):
@@ -203,10 +207,26 @@ def test_vectors_from_elsewhere_are_charged_for_as_if_they_were_made_here(tmp_pa
 def test_what_was_measured_takes_the_place_of_what_was_known(measured):
     now = collecting.collect(measured[0])
     known = {**now, "tables": {"cr5-table-1": {"seconds": 1.0}, "xcnn-table-1": {"seconds": 2.0}}, "seconds": 99}
-    found = collecting.joined(known, {**now, "tables": {"xcnn-table-1": {"seconds": 3.0}}})
+    found = collecting.joined(known, {**now, "tables": {"xcnn-table-1": {"seconds": 3.0, "values": {}}}})
     assert {name: table["seconds"] for name, table in found["tables"].items()} == {"cr5-table-1": 1, "xcnn-table-1": 3}
     assert found["seconds"] == now["seconds"]
     assert collecting.joined(known, {"tables": {}, "tasks": {}})["seconds"] == 99, "tasks not measured stay"
+
+
+def test_parts_not_measured_again_stay_and_are_judged_with_the_others():
+    def told(seconds, machine, seeds, **parts):
+        values = {part.replace("_", "-"): {"OPCA": {"RR": [rr]}, "XCNN": {"RR": [0.5]}} for part, rr in parts.items()}
+        about = {"recipe": "xcnn-table-1", "machine": machine, "seconds": seconds, "seeds": seeds, "smoke": False}
+        return {"tasks": {}, "tables": {"xcnn-table-1": {**about, "values": values, "verdict": "old"}}}
+
+    (table,) = collecting.joined(
+        told(7.0, "a", [0, 1], en_fr=0.4, en_hi=0.4), told(2.0, "b", [0], en_vi=0.1, en_hi=0.9)
+    )["tables"].values()
+    assert [(part, rows["OPCA"]["RR"]) for part, rows in table["values"].items()] == [
+        ("en-hi", [0.9]), ("en-fr", [0.4]), ("en-vi", [0.1]),
+    ]  # fmt: skip
+    assert (table["seconds"], table["machine"], table["seeds"]) == (9.0, "a; b", [0, 1])
+    assert "OPCA 0.435 / 0.467" in table["verdict"], "the mean of .9, .4 and .1"
 
 
 def test_nothing_measured_is_told(tmp_path):
@@ -222,7 +242,9 @@ PAGES = pages.with_figures(ROOT / "docs")
 
 @SHIPPED
 def test_the_page_of_results_says_what_results_json_says():
-    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == pages.markdown(collecting.shipped())
+    assert (ROOT / "docs" / "understand" / "results.md").read_text(encoding="utf-8") == pages.markdown(
+        collecting.shipped()
+    )
 
 
 @SHIPPED
@@ -248,7 +270,7 @@ COMMAND = re.compile(r"`[^`]*(paragloss [a-z]+|(studies|benchmarks)/\w+\.py|make
     "page", [page for page in PAGES if page.name not in ("log.md", "settings.md")], ids=lambda page: page.name
 )
 def test_every_figure_has_its_command_beside_it(page):
-    """Under the same heading. docs/log.md also tells of scripts that are gone; settings are no figures."""
+    """Under the same heading. docs/understand/log.md also tells of scripts that are gone; settings are no figures."""
     sections = re.split(r"(?m)^(?=#{1,4} )", page.read_text(encoding="utf-8"))
     told = [part for part in sections if FIGURE.search(part) and not part.startswith("## Settings")]
     alone = [part.splitlines()[0] for part in told if not COMMAND.search(part)]

@@ -1,7 +1,7 @@
 """A time-aware click model: who reads a page for long was probably satisfied, and looked no further.
 
-Liu, Xie, Wang, Nie, Zhang and Ma, "Time-aware click model", TOIS 2016; docs/papers/bilingual-knrm.md says what ours
-does otherwise.
+Liu, Xie, Wang, Nie, Zhang and Ma, "Time-aware click model", TOIS 2016; docs/understand/papers/bilingual-knrm.md says
+what ours does otherwise.
 """
 
 from __future__ import annotations

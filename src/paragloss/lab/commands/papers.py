@@ -91,7 +91,7 @@ def advise(
     print(f"\npipeline: {said.pipeline}")
     for reason in said.reasons:
         print(f"  {reason}")
-    print("\nexpected (measured on the sets of docs/results.md that are most like this):")
+    print("\nexpected (measured on the sets of docs/understand/results.md that are most like this):")
     print_table(
         ["system", "quality", "tasks", "documents/s", "ms a query"],
         [

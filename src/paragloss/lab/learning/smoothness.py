@@ -2,7 +2,7 @@
 generalisation error they give. Numbers only; no model imports this.
 
 Liu et al. 2020, section 4 and appendix; Hardt, Recht and Singer 2016, theorem 3.12; Agarwal 2008. Where the paper's
-constants are loose or wrong we say so in docs/papers/smooth-ordinal.md.
+constants are loose or wrong we say so in docs/understand/papers/smooth-ordinal.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """K-NRM: rerank documents by soft matches between the words of a query and of a document, in one language or two.
 
 Xiong, Dai, Callan, Liu and Power, SIGIR 2017; across languages: Qing Liu, "A Neural Approach to Cross-Lingual
-Information Retrieval", CMU 2018. What we do otherwise is in docs/papers/knrm.md. Training takes torch, scoring numpy.
+Information Retrieval", CMU 2018. What we do otherwise is in docs/understand/papers/knrm.md. Training takes torch,
+scoring numpy.
 """
 
 from __future__ import annotations
@@ -36,9 +37,8 @@ from paragloss.lab.settings import (
     checked,
 )
 from paragloss.lab.solving.lists import weigh_lists
-from paragloss.lab.triples import Triples
 from paragloss.methods import method
-from paragloss.types import Aligned, Floats, Judged
+from paragloss.types import Aligned, Document, Floats, Judged, Query
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -143,32 +143,54 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
 def _candidates(
     encoder: BagEncoder, judged: Judged, apart: Set[str], depth: int, rng: np.random.Generator
 ) -> Iterator[_List]:
-    """What searches by meaning, by words as they stand and by something surer find for concepts kept apart."""
+    """What several searches find for concepts kept apart."""
     source, target = pairs.languages(judged)
-    asked = [query.text for query in judged.queries if query.id in apart]
-    documents = [judged.documents[query.id] for query in judged.queries if query.id in apart]
-    texts = [document.whole for document in documents]
+    asked = [query for query in judged.queries if query.id in apart]
+    documents = [judged.documents[query.id] for query in asked]
     if not asked or not {source, target} <= set(encoder.langs):
         return
-    vocabularies, table = _words(encoder)
-    blank = Knrm(vocabularies, _places(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
-    words = [blank.ids(text, source) for text in asked]
-    read = [blank.words(text, target) for text in texts]
-    names = [blank.words(document.title or document.text, target) for document in documents]
-    by_meaning = encoder.encode(asked, source) @ encoder.encode(texts, target).T
-    surer = [firststage.surer(by_meaning, rng) for _ in range(_SURER)]
     lists: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
-    searches = (by_meaning, firststage.as_they_stand(asked, source, texts, target), *surer)
-    for number, scores in enumerate(searches):
+    for scores, real in _searches(encoder, asked, documents, rng):
         for found in firststage.best(scores, depth):
-            lists.setdefault(found.query, []).append((found, number < len(searches) - _SURER))
+            lists.setdefault(found.query, []).append((found, real))
+    feel = _feeling(encoder, asked, documents)
     for query, several in lists.items():
         anyone = np.unique(np.concatenate([found.documents for found, _ in several]))  # felt once, for all searches
-        parts = [[part[i] for i in anyone] for part in (read, names)]
-        soft = [blank.features_ids(words[query], [one.ids for one in part]) for part in parts]
-        felt = np.hstack([*soft, blank.shared(asked[query], source, parts)])
+        felt = feel(query, anyone)
         for found, real in several:
             yield _List(standing(found.scores), felt[np.searchsorted(anyone, found.documents)], found.right, real)
+
+
+def _searches(
+    encoder: BagEncoder, asked: Sequence[Query], documents: Sequence[Document], rng: np.random.Generator
+) -> Iterator[tuple[Floats, bool]]:
+    """Scores (queries, documents) by meaning, by words as they stand and by something surer, and whether they are
+    real: the last are made up."""
+    source, target = asked[0].lang, documents[0].lang
+    queries, texts = [query.text for query in asked], [document.whole for document in documents]
+    by_meaning = encoder.encode(queries, source) @ encoder.encode(texts, target).T
+    yield by_meaning, True
+    yield firststage.as_they_stand(queries, source, texts, target), True
+    for _ in range(_SURER):
+        yield firststage.surer(by_meaning, rng), False
+
+
+def _feeling(
+    encoder: BagEncoder, asked: Sequence[Query], documents: Sequence[Document]
+) -> Callable[[int, npt.NDArray[np.int64]], Floats]:
+    """What the kernels feel of the texts and titles of some documents for a query, all by their numbers."""
+    vocabularies, table = _words(encoder)
+    blank = Knrm(vocabularies, _places(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
+    read = [blank.words(document.whole, document.lang) for document in documents]
+    names = [blank.words(document.title or document.text, document.lang) for document in documents]
+
+    def feel(query: int, some: npt.NDArray[np.int64]) -> Floats:
+        text, lang = asked[query].text, asked[query].lang
+        words, parts = blank.ids(text, lang), [[part[i] for i in some] for part in (read, names)]
+        soft = [blank.features_ids(words, [one.ids for one in part]) for part in parts]
+        return np.hstack([*soft, blank.shared(text, lang, parts)])
+
+    return feel
 
 
 def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
@@ -234,21 +256,6 @@ def fit_judged(
     model, about = _learn(table, rng, queries, documents, triples, seed=seed, **settings)
     about |= {"negatives": negatives} | ({"found": found} if vectors else {})
     return _served(model, vocabularies, rows, about)
-
-
-@checked
-def fit_triples(
-    triples: Triples, vocabulary: Vocabulary, *, dim: Dim = 300, seed: Seed = 0, **settings: Annotated[Any, _learn]
-) -> Knrm:
-    """Learn from triples whose ids are those of one vocabulary, in the order they are given; margins are not used.
-    `settings` are those of `_learn`."""
-    size, count = len(vocabulary), len(triples.queries)
-    rng, number = np.random.default_rng(seed), np.arange(count)
-    table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
-    queries, documents = _counts(triples.queries, size), _counts(triples.better + triples.worse, size)
-    one_by_one = np.stack([number, number, number + count])
-    model, about = _learn(table, rng, queries, documents, lambda *_: one_by_one, seed=seed, **settings)
-    return _served(model, {vocabulary.lang: vocabulary}, {vocabulary.lang: np.arange(size)}, about)
 
 
 def _learn(
@@ -341,11 +348,3 @@ def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict
 
 def _to_rows(counts: sp.csr_matrix, rows: npt.NDArray[np.int64], size: int) -> sp.csr_matrix:
     return sp.csr_matrix((counts.data, rows[counts.indices], counts.indptr), shape=(counts.shape[0], size))
-
-
-def _counts(texts: Sequence[Sequence[int]], size: int) -> sp.csr_matrix:
-    indptr = np.cumsum([0, *map(len, texts)])
-    flat = np.fromiter((i for text in texts for i in text), np.int64, count=int(indptr[-1]))
-    counts = sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(texts), size))
-    counts.sum_duplicates()
-    return counts

@@ -1,8 +1,8 @@
 """Translations that a pretrained encoder knows: for each word the nearest words of the other language, by CSLS.
 
 The encoder is the teacher; what is kept is a table of words, and searching with it needs no encoder. It pays where
-dictionaries and texts are thin, beside what was learned from them (docs/translation.md). The texts given only say which
-words there are: they need not be translations of each other.
+dictionaries and texts are thin, beside what was learned from them (docs/do/translation.md). The texts given only say
+which words there are: they need not be translations of each other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Towers trained on graded judgments with smooth cosine similarity and the smooth ordinal search loss (SOSL).
 
 Liu, Zhang, Goldwasser and Wang, "Cross-lingual document retrieval with smooth learning", 2020; what we do otherwise
-is in docs/papers/smooth-ordinal.md. Training needs torch; an average-pooling model is served without it.
+is in docs/understand/papers/smooth-ordinal.md. Training needs torch; an average-pooling model is served without it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Annotated
 
 from paragloss import artefacts
@@ -60,31 +60,36 @@ def fit(
     what it says of a word counts as if the word had been met `start_weight` times before, and what only it knows stays.
     `seed` is taken as every `fit` takes one; nothing here is random.
     """
-    langs = sorted({lang for concept in aligned for lang in concept.texts})
-    wanted = [
-        (a, b) for a in langs for b in langs if a != b and source in ("", a) and target in ("", b)
-    ]  # fmt: skip
-    if not wanted:
-        raise InputError(f"nothing to learn a table {source or 'any'}->{target or 'any'} from: texts are in {langs}")
-    needed = {lang for pair in wanted for lang in pair}
-    texts = {lang: read(aligned, lang, max_terms=max_terms, phrases=phrases) for lang in langs if lang in needed}
+    wanted = _pairs(aligned, source, target)
+    needed = sorted({lang for pair in wanted for lang in pair})
+    texts = {lang: read(aligned, lang, max_terms=max_terms, phrases=phrases) for lang in needed}
     begun = started(start, wanted) if start else None
     if begun is not None:
         texts = {lang: with_words(text, begun.words.get(lang)) for lang, text in texts.items()}
     align = partial(learn, iterations=iterations, diagonal=diagonal, candidates=candidates)
-    probabilities = {}
-    for a, b in combinations(sorted(needed), 2):
-        both = [pair for pair in ((a, b), (b, a)) if pair in wanted]
+    learned: dict[tuple[str, str], sp.csr_matrix] = {}
+    for a, b in combinations(needed, 2):
         left, right = shared(texts[a], texts[b])
-        if not both or len(left.start) < 2:
+        if {(a, b), (b, a)}.isdisjoint(wanted) or len(left.start) < 2:
             continue
         priors = [_prior(begun, *pair, texts, start_weight) for pair in ((a, b), (b, a))]
-        learned = dict(zip(((a, b), (b, a)), _both_ways(left, right, align, priors, symmetric=symmetric), strict=True))
-        for pair in both:
-            probabilities[pair] = prune(learned[pair], min_probability=min_probability, most=max_alternatives)
-    if not probabilities:
-        raise InputError(f"no text is in two of the languages {', '.join(sorted(needed))}: nothing to learn from")
+        learned[a, b], learned[b, a] = _both_ways(left, right, align, priors, symmetric=symmetric)
+    if not learned:
+        raise InputError(f"no text is in two of the languages {', '.join(needed)}: nothing to learn from")
+    kept = [pair for pair in learned if pair in wanted]
+    probabilities = {
+        pair: prune(learned[pair], min_probability=min_probability, most=max_alternatives) for pair in kept
+    }
     return Table({lang: text.words for lang, text in texts.items()}, probabilities, most=max_alternatives)
+
+
+def _pairs(aligned: Aligned, source: str, target: str) -> list[tuple[str, str]]:
+    """What a table may go from and to: any two languages, or those that are asked for."""
+    langs = sorted({lang for concept in aligned for lang in concept.texts})
+    wanted = [pair for pair in permutations(langs, 2) if source in ("", pair[0]) and target in ("", pair[1])]
+    if not wanted:
+        raise InputError(f"nothing to learn a table {source or 'any'}->{target or 'any'} from: texts are in {langs}")
+    return wanted
 
 
 def _both_ways(

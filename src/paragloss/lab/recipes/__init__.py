@@ -1,8 +1,9 @@
 """The papers' tables and figures on data anyone can fetch: a file for each in `tables`, and nothing else there.
 
-A table is a module with a docstring, MINUTES (of one core), DATA (what it reads under PARAGLOSS_DATA), COLUMNS, and
-`parts(smoke)` and `measure(part, seed, smoke=...)`; `running` does the rest. There is no registry: a file in `tables`
-is a recipe.
+A table is a module with a docstring, MINUTES (of one core), DATA (what it reads under PARAGLOSS_DATA), COLUMNS, PARTS
+and `measure(part, seed, smoke=...)`; where it differs, QUICK (the parts of a smoke run, otherwise the first), ORIGINALS
+(parts of the paper's own data, with their files), SEEDS, ONCE and `plot(results)`. `runner` does the rest. There is no
+registry: a file in `tables` is a recipe.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 
 from paragloss.errors import InputError
 from paragloss.evaluation import compare, holm
-from paragloss.lab.recipes import claims, names, runner
+from paragloss.lab.recipes import claims, load, names, runner
 from paragloss.lab.recipes.claims import Queries
 from paragloss.lab.recipes.verdicts import verdict
 
@@ -51,10 +51,27 @@ def collect(folder: Path) -> dict[str, Any]:
 
 
 def joined(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
-    """What was measured now in the place of what was known of it; tables of recipes not measured here stay."""
-    told = {**known.get("tables", {}), **measured["tables"]}
+    """What was measured now in the place of what was known of it; recipes, and parts of one, not measured now stay."""
+    told = dict(known.get("tables", {}))
+    for name, table in measured["tables"].items():
+        told[name] = _with_parts(told.get(name, {}), table)
     newer = {key: value for key, value in measured.items() if measured["tasks"]}
     return {**known, **newer, "tables": {name: told[name] for name in names() if name in told}}
+
+
+def _with_parts(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe's table with the parts that only an earlier one has, in the recipe's order."""
+    values = {**known.get("values", {}), **measured["values"]}
+    if values.keys() == measured["values"].keys():
+        return dict(measured)
+    joined = {
+        **measured,
+        "values": {part: values[part] for part in runner.parts(load(measured["recipe"]), False) if part in values},
+        "seeds": sorted({*known["seeds"], *measured["seeds"]}),
+        "machine": "; ".join(dict.fromkeys([known["machine"], measured["machine"]])),
+        "seconds": round(known["seconds"] + measured["seconds"], 1),
+    }
+    return {**joined, "verdict": verdict(joined)}
 
 
 def overview(folder: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ folder of TREC documents) with `fire/topics.en`, `topics.hi` and `qrels`, and Wi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -25,8 +26,20 @@ WMT14 = 100_000
 
 
 def present(parts: Mapping[str, Sequence[str]]) -> list[str]:
-    """The parts all of whose files are here."""
-    return [part for part, files in parts.items() if all(any(folder().glob(file)) for file in files)]
+    """The parts all of whose files are here; one with {lang} in its name, for each language that has the last of its
+    files."""
+    return [
+        part.replace("{lang}", lang)
+        for part, files in parts.items()
+        for lang in _langs(files[-1])
+        if all(any(folder().glob(file.replace("{lang}", lang))) for file in files)
+    ]
+
+
+def _langs(file: str) -> list[str]:
+    named = re.compile(re.escape(file.rpartition("/")[2]).replace(r"\{lang\}", "([a-z]+)").replace(r"\*", ".*"))
+    found = [named.fullmatch(path.name) for path in folder().glob(file.replace("{lang}", "*"))]
+    return sorted({match[1] for match in found if match} - {"en"}) if named.groups else [""]
 
 
 def sentences(name: str, lang: str) -> Split:
@@ -55,12 +68,6 @@ def judged(lang: str, most: int) -> Judged:
     documents = {d.id: d for d in lsclir.read_documents(place / f"wiki_{lang}.documents") if d.id in wanted}
     grades = {query.id: {d: g for d, g in qrels[query.id].items() if d in documents} for query in queries}
     return Judged([query for query in queries if grades[query.id]], documents, {q: g for q, g in grades.items() if g})
-
-
-def wikipedias() -> list[str]:
-    """Languages whose dumps are here, beside English."""
-    found = {file.name.partition("wiki-")[0] for file in (folder() / "wikipedia").glob("*wiki-*langlinks.sql*")}
-    return sorted(found - {"en"})
 
 
 def encyclopedia(lang: str, most: int) -> Judged:

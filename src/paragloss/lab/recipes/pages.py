@@ -1,9 +1,10 @@
-"""docs/results.md, docs/results.html and the tables in other pages, written from results.json and nothing else.
+"""docs/understand/results.md, docs/understand/results.html and the tables in other pages, written from results.json and
+nothing else.
 
 In any page, and in the README beside the folder, a table stands between `<!-- recipe: NAME -->` and `<!-- end -->`,
 some systems of the results page between `<!-- tasks: KIND, KIND: SYSTEM, SYSTEM -->` and `<!-- end -->`, the parts of
-a search alone and fused (studies/fusion.py) behind `<!-- fusion -->`; a test fails when what stands there is not what
-results.json says.
+a search alone and fused (studies/fusion.py) behind `<!-- fusion -->` and `<!-- box -->`; a test fails when what stands
+there is not what results.json says.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from paragloss.lab.recipes.markdown_tables import figure, grid, table
 
 _BLOCK = re.compile(r"(<!-- recipe: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _TASKS = re.compile(r"(<!-- tasks: ([a-z, ]+): ([^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
-_FUSION = re.compile(r"(<!-- fusion -->\n).*?(<!-- end -->)", re.DOTALL)
+_FUSION = re.compile(r"(<!-- (fusion|box) -->\n).*?(<!-- end -->)", re.DOTALL)
 _PARTS = {
-    "words": "words", "default": "default", "muse": "MUSE", "own": "own table", "cr5": "Cr5", "e5": "e5",
-    "fast": "all but e5", "fused": "all",
+    "words": "words", "default": "default", "muse": "MUSE", "own": "own table", "cr5": "Cr5",
+    "meaning": "meaning", "e5": "e5", "fast": "all but e5", "box": "the box", "fused": "all",
 }  # fmt: skip
 _CLAIMED = (
     "`fast`, which has learned nothing of the collection, against each method of the papers, which has; the same",
@@ -36,7 +37,7 @@ _CLAIMED = (
 
 def write(results: Mapping[str, Any], docs: Path) -> list[Path]:
     """All that is made from results; which files."""
-    written = [docs / "results.md", docs / "results.html"]
+    written = [docs / "understand" / "results.md", docs / "understand" / "results.html"]
     written[0].write_text(markdown(results), encoding="utf-8")
     written[1].write_text(webpage.page(results, markdown(results)), encoding="utf-8")
     for path in with_figures(docs):
@@ -50,28 +51,27 @@ def write(results: Mapping[str, Any], docs: Path) -> list[Path]:
 
 def with_figures(docs: Path) -> list[Path]:
     """The pages that may have tables of ours in them."""
-    written = [docs.parent / "README.md", *docs.glob("*.md"), *(docs / "papers").glob("*.md")]
+    written = [docs.parent / "README.md", *docs.rglob("*.md")]
     return sorted(path for path in written if path.is_file() and path.name != "results.md")
 
 
 def filled(text: str, results: Mapping[str, Any]) -> str:
     """A page with its tables as results.json has them."""
-    text = _FUSION.sub(lambda block: f"{block[1]}{fused(results)}{block[2]}", text)
+    text = _FUSION.sub(lambda block: f"{block[1]}{fused(results[block[2]])}{block[3]}", text)
     text = _BLOCK.sub(lambda block: f"{block[1]}{shown(block[2], results)}{block[3]}", text)
     return _TASKS.sub(lambda block: f"{block[1]}{side_by_side(block[2], block[3], results)}{block[4]}", text)
 
 
-def fused(results: Mapping[str, Any]) -> str:
+def fused(measured: Mapping[str, Any]) -> str:
     """Every set: each part of a search alone, and all of them; the best in bold."""
+    parts = [part for part in _PARTS if any(part in told["RR"] for told in measured.values())]
     rows = []
-    for told in results["fusion"].values():
+    for told in measured.values():
         best = max(told["RR"].values())
-        cells = [figure(told["RR"][part]) if part in told["RR"] else "" for part in _PARTS]
-        shown = [
-            f"**{cell}**" if told["RR"].get(part) == best else cell for part, cell in zip(_PARTS, cells, strict=True)
-        ]
+        cells = [(told["RR"].get(part), figure(told["RR"][part]) if part in told["RR"] else "") for part in parts]
+        shown = [f"**{cell}**" if value == best else cell for value, cell in cells]
         rows.append([told["name"], str(told["languages"]), f"{told['queries']:,}", *shown])
-    return "\n".join(grid(["RR", "languages", "queries", *_PARTS.values()], rows)) + "\n"
+    return "\n".join(grid(["RR", "languages", "queries", *(_PARTS[part] for part in parts)], rows)) + "\n"
 
 
 def side_by_side(kinds: str, systems: str, results: Mapping[str, Any]) -> str:
@@ -103,7 +103,7 @@ def markdown(results: Mapping[str, Any]) -> str:
     lines += ["## Cost", "", *_costs(results["costs"]), ""]
     lines += ["## The papers' tables", ""]
     for name, measured in results["tables"].items():
-        lines += [f"- [{measured['title']}](recipes.md), `paragloss recipes {name}`:"]
+        lines += [f"- [{measured['title']}](../do/recipes.md), `paragloss recipes {name}`:"]
         lines += [f"  - {line}" for line in measured["verdict"].splitlines()]
     return "\n".join(lines).rstrip() + "\n"
 

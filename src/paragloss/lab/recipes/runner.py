@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from paragloss.errors import InputError
-from paragloss.lab.recipes import load
+from paragloss.lab.recipes import load, originals
 from paragloss.lab.recipes.sets import folder
 from paragloss.lab.recipes.verdicts import verdict
 
@@ -54,6 +54,13 @@ def missing(module: ModuleType) -> list[str]:
     return [name for name in module.DATA if not any(folder().glob(name))]
 
 
+def parts(module: ModuleType, smoke: bool) -> list[str]:
+    """What is measured: the recipe's parts, and those of the paper's own data that are here; or the quickest."""
+    if smoke:
+        return list(getattr(module, "QUICK", module.PARTS[:1]))
+    return [*module.PARTS, *originals.present(getattr(module, "ORIGINALS", {}))]
+
+
 def run(
     name: str,
     out: Path,
@@ -68,12 +75,12 @@ def run(
     if lacking := missing(module):
         raise InputError(
             f"{name} reads {', '.join(lacking)} under {folder()}, which is not there: "
-            "set PARAGLOSS_DATA (docs/recipes.md says where the sets come from)"
+            "set PARAGLOSS_DATA (docs/do/recipes.md says where the sets come from)"
         )
     drawn = tuple(seeds if seeds is not None else (0,) if smoke else getattr(module, "SEEDS", (0, 1, 2)))
     cells = out / "cells"
     cells.mkdir(parents=True, exist_ok=True)
-    for part in [part for part in module.parts(smoke) if not only or part in only]:
+    for part in [part for part in parts(module, smoke) if not only or part in only]:
         for seed in drawn[:1] if part in getattr(module, "ONCE", ()) else drawn:
             path = _cell(cells, part, seed, smoke)
             if not path.is_file():
@@ -117,7 +124,7 @@ def collected(name: str, out: Path, *, smoke: bool = False) -> Results:
 
 def cells_of(name: str, out: Path, *, smoke: bool = False) -> list[tuple[str, int, dict[str, Any]]]:
     """Every part that was measured, in the recipe's order: (part, seed, what its file says)."""
-    order = {part: i for i, part in enumerate(load(name).parts(smoke))}
+    order = {part: i for i, part in enumerate(parts(load(name), smoke))}
     ends = ".smoke.json" if smoke else ".json"
     files = [f for f in (out / "cells").glob("*.json") if f.name.endswith(".smoke.json") == smoke]
     read = [json.loads(path.read_text(encoding="utf-8")) for path in files if path.name.endswith(ends)]

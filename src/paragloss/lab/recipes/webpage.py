@@ -1,4 +1,4 @@
-"""docs/results.html: what results.md says, with plots, in one file that needs no network."""
+"""docs/understand/results.html: what results.md says, with plots, in one file that needs no network."""
 
 from __future__ import annotations
 

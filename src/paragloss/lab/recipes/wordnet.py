@@ -42,8 +42,11 @@ class WordNet:
         except FileNotFoundError as error:
             raise InputError(f"{self.path} is no WordNet database: {error.filename} is missing") from None
 
+    def knows(self, source: str, target: str) -> bool:
+        return source == target == self.lang
+
     def translate(self, query: Query, to: str) -> list[Translation]:
-        if (query.lang, to) != (self.lang, self.lang):
+        if not self.knows(query.lang, to):
             raise LanguageError(f"this WordNet expands {self.lang}; it can't take {query.lang}->{to}")
         clauses = []
         for span in analyzer(query.lang).spans(query.text):

@@ -16,7 +16,7 @@ from paragloss.lab.solving.arrays import PANEL
 from paragloss.lab.solving.spectral import Product, singular
 from paragloss.types import Floats
 
-#: What is added to the noise unless another is asked for: docs/papers/linear.md says why.
+#: What is added to the noise unless another is asked for: docs/understand/papers/linear.md says why.
 GAMMA = 0.3
 _TURNS = 3  # of subspace iteration at most
 

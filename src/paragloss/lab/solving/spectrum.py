@@ -5,7 +5,7 @@ The solves made for the basis also give the embedding, so there is no second eig
 is one block Krylov pass of 2.6 rank vectors from a random start, which captures what the authors' restarted Lanczos of
 2 rank + 1 does; "early" stops that at 1.5 rank, with rougher solves; "converged" starts from the directions that CL-LSI
 would take (no solves needed, and within a percent of the optimum on our corpora) and adds what the residuals lack. The
-nearer the optimum, the worse short queries fared (docs/papers/cr5.md).
+nearer the optimum, the worse short queries fared (docs/understand/papers/cr5.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The model in the box: translations between some forty languages, learned from open data (docs/model.md).
+"""The model in the box: translations between some forty languages, learned from open data (docs/understand/model.md).
 
 The code is Apache-2.0 like the rest; what lies in `data` is CC BY-SA 4.0, with attributions in data/NOTICE.
 """
@@ -35,7 +35,7 @@ def load(path: str | Path) -> Default:
     if HUB not in model.langs:
         raise ModelError(f"{path} is damaged (it has no {HUB!r}): train or copy the model again")
     for lang in model.langs:
-        model.knows("a", lang)
+        model.has_term("a", lang)
     return model
 
 

@@ -82,6 +82,12 @@ class Default:
         words = {lang: self._meta["langs"][lang]["words"] for lang in self.langs}
         return {"words": words, **{key: value for key, value in self._meta.items() if key != "langs"}}
 
+    def knows(self, source: str, target: str) -> bool:
+        try:
+            return bool(self._code(source) and self._code(target))
+        except LanguageError:
+            return False
+
     def translate(self, query: Query, to: str) -> list[Translation]:
         return self.translate_many(query, [to])[to]
 
@@ -89,8 +95,6 @@ class Default:
         """The query in several languages; its words are looked up once."""
         lang = self._code(query.lang)
         codes = {target: self._code(target) for target in targets}
-        if not query.text:  # whoever asks whether there is a way between two languages
-            return {target: [] for target in codes}
         asked, pieces, said = self._latest
         if asked != (query.text, lang):  # who searches asks again, to show what was found and to say what was not
             asked, pieces, said = self._latest = (query.text, lang), self.pieces(query.text, lang), {}
@@ -112,7 +116,7 @@ class Default:
         numbers, shares = self._term(lang, term)
         return list(zip(numbers.tolist(), shares.tolist(), strict=True))
 
-    def knows(self, term: str, lang: str) -> bool:
+    def has_term(self, term: str, lang: str) -> bool:
         """Whether an analysed term, or phrase, is among a language's own words; English words it may borrow are not."""
         return self._open(self._code(lang)).words.find(term) >= 0
 
@@ -130,7 +134,7 @@ class Default:
         lang = self._code(lang)
         if lang in UNSPACED and (numbers := _number().findall(term)):
             return [] if term.isdigit() else numbers
-        known = knows or (lambda part: self.knows(part, lang))
+        known = knows or (lambda part: self.has_term(part, lang))
         return [] if known(term) else inside(term, lang, known)
 
     def spelling(self, term: str, lang: str) -> str:
@@ -156,7 +160,7 @@ class Default:
             if place in phrases:
                 english = _mixed([(*english, 1 - _PHRASE), (*phrases[place], _PHRASE)])
             if not len(english[0]) and lang in COMPOUNDING:
-                inside = parts(span.term, lang, lambda term: self.knows(term, lang))
+                inside = parts(span.term, lang, lambda term: self.has_term(term, lang))
                 found += [Piece(part, part, *self._term(lang, part)) for part in inside]
                 if inside:
                     continue

@@ -14,17 +14,13 @@ from paragloss.lab.recipes.nearest import places
 from paragloss.lab.recipes.plots import lines
 from paragloss.lab.recipes.runner import Measured, Results
 from paragloss.lab.recipes.sets import drawn, in_all
-from paragloss.lab.recipes.tables.cr5_table_1 import DATA, joint, only, pages
+from paragloss.lab.recipes.tables import cr5_table_1
+from paragloss.lab.recipes.tables.cr5_table_1 import joint, only, pages
 from paragloss.types import Encoder
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
-
-MINUTES, CUTS = 15, (1, 2, 3, 5, 10, 20, 50, 100)
+MINUTES, DATA, CUTS = 15, cr5_table_1.DATA, (1, 2, 3, 5, 10, 20, 50, 100)
+PARTS, QUICK = ("da-en", "da-ru", "en-it"), ("da-ru",)
 COLUMNS = tuple(f"P@{k}" for k in CUTS)
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["da-ru"] if smoke else ["da-en", "da-ru", "en-it"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -26,6 +26,8 @@ from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import drawn, folder, in_all, sentences, split
 
 MINUTES = 12
+PARTS = ("en-it", "en-da", "en-fr")
+ORIGINALS = {"europarl en-it": ("europarl/*.en", "europarl/*.it")}
 DATA = ("ddtp/it.jsonl.gz", "ddtp/da.jsonl.gz", "ddtp/fr.jsonl.gz", "tatoeba/en-it.tsv.gz", "muse/en-it.tsv.gz")
 TAUGHT = 10_000  # word pairs that teach the maps
 UNEVEN = "least-squares"  # the one map whose way back is another
@@ -45,11 +47,6 @@ MAPS = {
     "Cr5, λ = 1 (cosine)": ("cr5 1", "cosine"),
     "Cr5, λ = 1 (CSLS)": ("cr5 1", "CSLS"),
 }
-
-
-def parts(smoke: bool) -> list[str]:
-    ours = ["en-it"] if smoke else ["en-it", "en-da", "en-fr"]
-    return [*ours, *([] if smoke else originals.present({"europarl en-it": ("europarl/*.en", "europarl/*.it")}))]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

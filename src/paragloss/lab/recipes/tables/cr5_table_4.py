@@ -16,17 +16,13 @@ from paragloss.lab.recipes import originals
 from paragloss.lab.recipes.nearest import RULES, unit
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import drawn, folder
-from paragloss.lab.recipes.tables.cr5_table_3 import DATA, MAPS, MINUTES, TAUGHT, best, models, taken
+from paragloss.lab.recipes.tables import cr5_table_3
+from paragloss.lab.recipes.tables.cr5_table_3 import MAPS, TAUGHT, best, models, taken
 from paragloss.types import Query
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
-
+MINUTES, DATA, PARTS = cr5_table_3.MINUTES, cr5_table_3.DATA, cr5_table_3.PARTS
 COLUMNS = ("P@1", "P@5", "P@10", "words", "λ")
-
-
-def parts(smoke: bool) -> list[str]:
-    ours = ["en-it"] if smoke else ["en-it", "en-da", "en-fr"]
-    return [*ours, *([] if smoke else originals.present({"dinu en-it": ("dinu/*test*",)}))]
+ORIGINALS = {"dinu en-it": ("dinu/*test*",)}
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

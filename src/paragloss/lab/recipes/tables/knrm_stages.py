@@ -18,6 +18,7 @@ from paragloss.lab.recipes.sets import drawn, in_all, known_item, sentences, spl
 from paragloss.types import Concept, Document, Qrels, Query
 
 MINUTES, COLUMNS = 45, ("RR", "better", "worse")
+QUICK = ("tatoeba en-hi",)
 DATA = ("lohelp/it.jsonl.gz", "mdn/zh.jsonl.gz", "ddtp/ru.jsonl.gz", "tatoeba/en-hi.tsv.gz")
 PARTS = (
     *("lohelp en-it", "lohelp en-fr", "mdn en-fr", "mdn en-zh"),
@@ -26,10 +27,6 @@ PARTS = (
 STAGES = ("bm25", "table", "cr5", "bm25+cr5+table")
 #: Documents to be found: the right ones of all queries, and others up to so many.
 MOST = 2000
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["tatoeba en-hi"] if smoke else list(PARTS)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -16,6 +16,7 @@ from paragloss.lab.recipes.sets import drawn, in_all, split
 from paragloss.types import Concept
 
 MINUTES = 12
+PARTS = ("lohelp en-it", "mdn en-fr", "ddtp en-da", "ddtp en-ru")
 DATA = ("ddtp/da.jsonl.gz", "mdn/fr.jsonl.gz", "lohelp/it.jsonl.gz")
 COLUMNS = ("P@1", "RR", "P@1, CSLS", "RR, CSLS")
 METHODS = {
@@ -25,10 +26,6 @@ METHODS = {
     "least squares": "least-squares",
     "CCA of words": "cca",
 }
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["lohelp en-it"] if smoke else ["lohelp en-it", "mdn en-fr", "ddtp en-da", "ddtp en-ru"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -37,16 +37,13 @@ DATA = (
 )
 COLUMNS = ("measure", "seconds", "MB", "documents/s", "ms/query")
 FAMILIES = ("given", "tables", "spaces", "own", "encoder")
+PARTS = tuple(f"{group}: {family}" for group in GROUPS for family in FAMILIES)
+QUICK = tuple(f"talk en-hi: {family}" for family in FAMILIES[:-1])
 ONCE = tuple(f"{group}: {family}" for group in GROUPS for family in ("given", "encoder"))
 SPACES: dict[str, Callable[..., Encoder]] = {
     "CL-LSI": lsi.fit, "OPCA": opca.fit, "CCA": cca.fit, "Cr5": cr5.fit,
     "S2Net": s2net.fit, "BAE": bae.fit, "XCNN": xcnn.fit, "SOSL": ordinal.fit,
 }  # fmt: skip
-
-
-def parts(smoke: bool) -> list[str]:
-    groups = ("talk en-hi",) if smoke else GROUPS
-    return [f"{group}: {family}" for group in groups for family in FAMILIES if not (smoke and family == "encoder")]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

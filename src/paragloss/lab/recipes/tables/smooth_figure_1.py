@@ -14,13 +14,10 @@ from paragloss.lab.recipes.plots import lines
 from paragloss.lab.recipes.runner import Measured, Results
 
 MINUTES, DATA, SEEDS = 1, (), (0,)
+PARTS = ("gradient",)
 LENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 COLUMNS = (*(f"length {length}" for length in LENGTHS), "bound")
 EPSILONS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["gradient"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -12,16 +12,13 @@ from paragloss.lab.recipes.plots import lines
 from paragloss.lab.recipes.runner import Measured, Results
 
 MINUTES, DATA, SEEDS = 1, (), (0,)
+PARTS = QUICK = ("irrelevant", "partly relevant", "relevant")
 SCORES = tuple(round(float(score), 1) + 0.0 for score in np.arange(-1, 1.01, 0.1))
 COLUMNS = tuple(f"r = {score}" for score in SCORES)
 
 
-def parts(smoke: bool) -> list[str]:
-    return ["irrelevant", "partly relevant", "relevant"]
-
-
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:
-    grade = parts(smoke).index(part)
+    grade = PARTS.index(part)
     return {name: _loss(loss, grade) for name, loss in (("SOSL", ordinal.sosl), ("MSE", ordinal.mse))}
 
 

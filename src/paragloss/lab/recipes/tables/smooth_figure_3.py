@@ -15,20 +15,14 @@ from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
 from paragloss.lab.recipes.plots import panels
 from paragloss.lab.recipes.runner import Measured, Results
-from paragloss.lab.recipes.tables.smooth_table_2 import LOSSES, divided
-from paragloss.lab.recipes.tables.smooth_table_2 import MDN as DATA
+from paragloss.lab.recipes.tables.smooth_table_2 import LOSSES, MDN, divided
 from paragloss.types import Encoder, Judged
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
-
 MINUTES = 10
+DATA, PARTS = MDN, ("en-fr",)
 EDGES = tuple(round(float(edge), 2) for edge in np.linspace(-1, 1, 41))
 CLASSES = ("NR", "SR", "MR")
 COLUMNS = ("mean NR", "mean SR", "mean MR", "NR above SR", "SR above MR")
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-fr"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

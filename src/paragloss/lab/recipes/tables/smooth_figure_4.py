@@ -11,19 +11,13 @@ from paragloss.evaluation import mean
 from paragloss.lab.methods import ordinal
 from paragloss.lab.recipes.plots import by_row
 from paragloss.lab.recipes.runner import Measured, Results
-from paragloss.lab.recipes.tables.smooth_table_2 import COLUMNS, divided, scored
-from paragloss.lab.recipes.tables.smooth_table_2 import MDN as DATA
-
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
+from paragloss.lab.recipes.tables.smooth_table_2 import COLUMNS, MDN, divided, scored
 
 MINUTES = 60
+DATA, PARTS = MDN, ("en-fr",)
 #: Epsilon 0 is not smooth, and `fit` wants it above 0: a millionth stands for it.
 EPSILONS = {"0": 1e-6, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "1.5": 1.5, "2": 2.0}
 THETAS = ((0.2, 0.7), (0.1, 0.4), (0.05, 0.25), (0.3, 0.85))
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-fr"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

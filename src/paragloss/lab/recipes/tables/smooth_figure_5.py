@@ -7,17 +7,11 @@ from typing import Any
 from paragloss.lab.methods import ordinal
 from paragloss.lab.recipes.plots import by_row
 from paragloss.lab.recipes.runner import Measured, Results
-from paragloss.lab.recipes.tables.smooth_table_2 import COLUMNS, divided, scored
-from paragloss.lab.recipes.tables.smooth_table_2 import MDN as DATA
-
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
+from paragloss.lab.recipes.tables.smooth_table_2 import COLUMNS, MDN, divided, scored
 
 MINUTES = 20
+DATA, PARTS = MDN, ("en-fr",)
 NUMBERS = (20, 40, 60, 80, 100)
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-fr"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

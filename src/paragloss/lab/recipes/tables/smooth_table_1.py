@@ -7,10 +7,10 @@ relevant documents of 37,000 to 1,894,000.
 from __future__ import annotations
 
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.tables.smooth_table_2 import DATA, divided, parts
+from paragloss.lab.recipes.tables import smooth_table_2
+from paragloss.lab.recipes.tables.smooth_table_2 import divided
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "SEEDS", "measure", "parts"]
-
+DATA, PARTS, ORIGINALS = smooth_table_2.DATA, smooth_table_2.PARTS, smooth_table_2.ORIGINALS
 MINUTES, SEEDS, COLUMNS = 2, (0,), ("queries", "partly relevant", "documents")
 
 

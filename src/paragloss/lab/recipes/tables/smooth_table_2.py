@@ -26,6 +26,11 @@ from paragloss.types import Concept, Encoder, Floats, Judged, Query, Ranking
 
 MINUTES, MDN = 60, ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
 DATA = (*MDN, "ddtp/en.jsonl.gz", "lohelp/en.jsonl.gz")
+PARTS = ("en-fr", "en-zh", "en-ru", "en-vi", "ddtp en-da", "ddtp en-it", "lohelp en-it")
+ORIGINALS = {
+    "lsclir en-{lang}": ("lsclir/wiki_en.queries", "lsclir/wiki_{lang}.documents", "lsclir/en2{lang}.rel"),
+    "wikipedia en-{lang}": ("wikipedia/{lang}wiki-*langlinks.sql*",),
+}
 COLUMNS = ("P_mr@1", "P_mr@5", "P_r@5", "nDCG@5", "MAP", "MRR_mr", "MRR_r")
 LOSSES = {"SOSL": "sosl", "3-part": "three-part", "MSE": "mse", "PO_S": "sigmoids"}
 #: The paper's thresholds first; three-part losses take three.
@@ -36,17 +41,6 @@ EPSILONS = (1.0, 0.5, 2.0)
 THEIRS = {"lsclir": originals.judged, "wikipedia": originals.encyclopedia}
 #: Of one source there are few packages that say the same; `python3` and the like are no source.
 FEW = 6
-
-
-def parts(smoke: bool) -> list[str]:
-    if smoke:
-        return ["en-fr"]
-    theirs = {
-        f"lsclir en-{lang}": ("lsclir/wiki_en.queries", f"lsclir/wiki_{lang}.documents", f"lsclir/en2{lang}.rel")
-        for lang in ("fr", "it", "sw", "tl")
-    }
-    ours = ["en-fr", "en-zh", "en-ru", "en-vi", "ddtp en-da", "ddtp en-it", "lohelp en-it"]
-    return [*ours, *originals.present(theirs), *(f"wikipedia en-{lang}" for lang in originals.wikipedias())]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -9,21 +9,15 @@ from typing import Any
 
 from paragloss.lab.methods import ordinal
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.tables.smooth_table_2 import COLUMNS, divided, scored
-from paragloss.lab.recipes.tables.smooth_table_2 import MDN as DATA
-
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
+from paragloss.lab.recipes.tables.smooth_table_2 import COLUMNS, MDN, divided, scored
 
 MINUTES = 90
+DATA, PARTS = MDN, ("en-fr", "en-zh", "en-ru")
 NETWORKS: dict[str, dict[str, Any]] = {
     "average": {"epochs": 12},
     "CNN": {"encoder": "cnn", "epochs": 8, "batch": 16},
     "LSTM": {"encoder": "lstm", "epochs": 6, "batch": 16},
 }
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-fr"] if smoke else ["en-fr", "en-zh", "en-ru"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -15,15 +15,15 @@ from typing import NamedTuple
 
 from paragloss.evaluation import evaluate
 from paragloss.lab import clicks
-from paragloss.lab.recipes.bilingual import DATA, in_english, rerank, shared_vectors, train
+from paragloss.lab.recipes import bilingual
+from paragloss.lab.recipes.bilingual import in_english, rerank, shared_vectors, train
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.searchlog import SHARES, SMOKE, Log, Size, log, only, readers, wanted
 from paragloss.lab.recipes.sets import digest, drawn
 from paragloss.types import Floats, Judged, Qrels, Run
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
-
 MINUTES = 10
+DATA, PARTS = bilingual.DATA, ("en-de", "en-da")
 COLUMNS = ("head, clicks", "tail, clicks", "head, wanted", "tail, wanted", "queries")
 #: Queries asked fewer times are the thesis' tail.
 TAIL = 50
@@ -40,10 +40,6 @@ class Asked(NamedTuple):
     common: set[str]  # queries that are not of the thesis' tail
     labels: dict[str, Qrels]  # of the test queries: by clicks, and as wanted
     start: dict[str, dict[str, Floats]]
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-de"] if smoke else ["en-de", "en-da"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -5,17 +5,13 @@ Headings and strong words need the pages' Markdown (`lab.recipes.page_fields`); 
 
 from __future__ import annotations
 
-from paragloss.lab.recipes.page_fields import COLUMNS, DATA, opened
+from paragloss.lab.recipes import page_fields
+from paragloss.lab.recipes.page_fields import opened
 from paragloss.lab.recipes.runner import Measured
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "SEEDS", "measure", "parts"]
-
 MINUTES, SEEDS = 1, (0,)  # nothing is learned
+DATA, COLUMNS, PARTS = page_fields.DATA, page_fields.COLUMNS, ("es",)
 NAMES = {"Body": "text", "Title": "title", "Heading": "heading", "Strong": "strong", "URL": "url"}
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["es"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

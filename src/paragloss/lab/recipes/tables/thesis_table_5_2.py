@@ -13,7 +13,7 @@ import shutil
 from paragloss.errors import InputError
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.recipes import page_fields
-from paragloss.lab.recipes.page_fields import COLUMNS, Pages, opened
+from paragloss.lab.recipes.page_fields import Pages, opened
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import folder
 from paragloss.lab.recipes.wordnet import WordNet
@@ -25,14 +25,9 @@ from paragloss.translation.expansion import Chained, Feedback
 from paragloss.translation.machine import Machine, Memory
 from paragloss.types import Searcher, Translator
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "SEEDS", "measure", "parts"]
-
 MINUTES, SEEDS = 4, (0,)  # nothing is learned
+COLUMNS, PARTS = page_fields.COLUMNS, ("en-es",)
 DATA = (*page_fields.DATA, "muse/en-es.tsv.gz")
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-es"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -11,22 +11,17 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.methods import alignment, cr5
 from paragloss.lab.recipes import page_fields
-from paragloss.lab.recipes.page_fields import COLUMNS, opened
+from paragloss.lab.recipes.page_fields import opened
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import drawn, folder, in_all, split
 from paragloss.translation.embedding import Embedding
 from paragloss.types import Searcher, Translator
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
-
 MINUTES = 5
+COLUMNS, PARTS = page_fields.COLUMNS, ("en-es",)
 DATA = (*page_fields.DATA, "lohelp/en.jsonl.gz", "lohelp/es.jsonl.gz", "muse/en-es.tsv.gz")
 TAUGHT = 10_000  # word pairs that teach the map
 TOPS = (1, 3, 5)
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-es"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -15,20 +15,15 @@ from paragloss.analysis import analyzer
 from paragloss.lab.kernel_analysis import unknown_words
 from paragloss.lab.query_log import translate_queries
 from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import DATA, in_english, measured, rerank, train
+from paragloss.lab.recipes.bilingual import in_english, measured, rerank, train
 from paragloss.lab.recipes.plots import panels
 from paragloss.lab.recipes.runner import Measured, Results
 from paragloss.lab.recipes.searchlog import SMOKE, Size, log
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
-
 MINUTES, COLUMNS = 4, (*bilingual.MEASURES, "queries", "unknown words")
+DATA, PARTS = bilingual.DATA, ("en-de",)
 CATEGORIES = ("Good", "Imperfect", "Bad", "Not correct", "Untranslatable")
 FEWEST = 10
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-de"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

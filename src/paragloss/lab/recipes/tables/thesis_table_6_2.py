@@ -24,13 +24,10 @@ from paragloss.translation.machine import Machine, Memory
 from paragloss.types import Hit, Query, Translator
 
 MINUTES, COLUMNS = 40, bilingual.MEASURES
+PARTS = ("en-de", "en-es")
 DATA = (*bilingual.DATA, "ddtp/es.jsonl.gz", "muse/en-de.tsv.gz", "muse/en-es.tsv.gz")
 #: Of two documents the better one's click-through rate is so much higher, in thousandths.
 DIFFERENCE = 100
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-de"] if smoke else ["en-de", "en-es"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import DATA, measured, rerank, train
+from paragloss.lab.recipes.bilingual import measured, rerank, train
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.searchlog import SMOKE, Size, log
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
-
 MINUTES, COLUMNS = 4, bilingual.MEASURES
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["de"]
+DATA, PARTS = bilingual.DATA, ("de",)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

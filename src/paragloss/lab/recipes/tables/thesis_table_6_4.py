@@ -13,20 +13,15 @@ import numpy as np
 
 from paragloss.lab.kernel_analysis import bins, one_at_a_time, translation_pairs, words_of
 from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import DATA, in_english, measured, rerank, train
+from paragloss.lab.recipes.bilingual import in_english, measured, rerank, train
 from paragloss.lab.recipes.plots import panels
 from paragloss.lab.recipes.runner import Measured, Results
 from paragloss.lab.recipes.searchlog import SMOKE, Size, log
 from paragloss.types import Judged
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts", "plot"]
-
 MINUTES = 4
+DATA, PARTS = bilingual.DATA, ("en-de",)
 COLUMNS = ("weight", "pairs", "monolingual weight", "monolingual pairs", "translations", "DIFF @10 alone")
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-de"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

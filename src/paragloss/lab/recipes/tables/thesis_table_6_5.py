@@ -11,18 +11,13 @@ from collections.abc import Callable
 
 from paragloss.lab.query_log import CASES, capitalised, mark_capitals, translate_queries
 from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import DATA, in_english, measured, rerank, train
+from paragloss.lab.recipes.bilingual import in_english, measured, rerank, train
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.searchlog import SMOKE, Size, log
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
-
 MINUTES, COLUMNS = 5, (*bilingual.MEASURES, "English terms")
+DATA, PARTS = bilingual.DATA, ("en-de",)
 NAMES = {"keep": "Bilingual baseline", "lower": "All to lower case", "lower-first": "First word to lower case"}
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-de"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

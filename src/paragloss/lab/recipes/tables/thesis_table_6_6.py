@@ -8,18 +8,13 @@ the pairs of query and document, when ambiguous queries with longer lists are ta
 from __future__ import annotations
 
 from paragloss.lab.query_log import clean, list_lengths
-from paragloss.lab.recipes.bilingual import DATA
+from paragloss.lab.recipes import bilingual
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.tables.thesis_table_6_9 import BOUNDS, logs
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "SEEDS", "measure", "parts"]
-
 MINUTES, SEEDS = 1, (0,)  # nothing is learned but the translator
+DATA, PARTS = bilingual.DATA, ("en-de",)
 COLUMNS = ("documents", "queries", "share kept")
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-de"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

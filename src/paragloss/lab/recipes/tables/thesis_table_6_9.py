@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from paragloss.lab.query_log import clean, clean_at_random, translate_log
 from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import DATA, measured, rerank, train
+from paragloss.lab.recipes.bilingual import measured, rerank, train
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.searchlog import SMOKE, Log, Size, log
 from paragloss.types import Judged, Query
 
-__all__ = ["COLUMNS", "DATA", "MINUTES", "measure", "parts"]
-
 MINUTES, COLUMNS = 7, bilingual.MEASURES
+DATA, PARTS = bilingual.DATA, ("en-de",)
 BOUNDS = {"low": 20, "middle": 50, "high": 100}
-
-
-def parts(smoke: bool) -> list[str]:
-    return ["en-de"]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

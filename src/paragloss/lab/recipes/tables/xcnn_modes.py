@@ -14,6 +14,8 @@ from paragloss.lab.recipes.sets import drawn, sentences
 from paragloss.types import Concept, Encoder
 
 MINUTES, DATA, COLUMNS = 60, ("tatoeba/en-hi.tsv.gz",), ("RR", "P@1", "P@5", "P@10")
+PARTS = tuple(f"{pair}: {name}" for pair in ("en-hi", "en-fr", "en-da") for name in ("XCNN", "BAE"))
+QUICK = PARTS[:2]
 PAPER = {"optimizer": "cg", "hub_loss": "difference", "negatives": 1, "hub_bias": -1.0, "bias": -1.5, "patience": 5}
 XCNN: dict[str, dict[str, Any]] = {
     "XCNN, Adam": {},
@@ -26,11 +28,6 @@ BAE: dict[str, dict[str, Any]] = {
     "BAE, three layers, all machines first": {"layers": 3, "pretraining_layers": 3},
     "the same, 30 epochs of each machine": {"layers": 3, "pretraining_layers": 3, "pretraining_epochs": 30},
 }
-
-
-def parts(smoke: bool) -> list[str]:
-    pairs = ("en-hi",) if smoke else ("en-hi", "en-fr", "en-da")
-    return [f"{pair}: {name}" for pair in pairs for name in ("XCNN", "BAE")]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

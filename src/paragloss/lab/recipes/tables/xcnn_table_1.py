@@ -28,6 +28,8 @@ from paragloss.types import Concept, Document, Encoder, Query
 from paragloss.vocabulary import Vocabulary
 
 MINUTES, DATA, COLUMNS = 35, ("tatoeba/en-hi.tsv.gz",), ("RR", "P@1", "P@5", "P@10")
+PARTS = ("en-hi", "en-fr", "en-vi", "en-ar", "en-es")
+ORIGINALS = {"wmt14 en-hi": ("wmt14/*.en", "wmt14/*.hi")}
 ALIKE: dict[str, Any] = {"dim": 128, "max_terms": 10_000}
 #: Pairs to learn from have so many words of the vocabulary.
 LEAST = 3
@@ -40,11 +42,6 @@ METHODS: dict[str, tuple[Callable[..., Encoder], dict[str, Any]]] = {
     "S2Net from OPCA": (s2net.fit, {"start": "opca"}),
     "XCNN": (xcnn.fit, {"hub": "en"}),
 }
-
-
-def parts(smoke: bool) -> list[str]:
-    ours = ["en-hi"] if smoke else ["en-hi", "en-fr", "en-vi", "en-ar", "en-es"]
-    return [*ours, *([] if smoke else originals.present({"wmt14 en-hi": ("wmt14/*.en", "wmt14/*.hi")}))]
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

@@ -12,14 +12,9 @@ from paragloss.lab.recipes import originals
 from paragloss.lab.recipes.adhoc import MEASURES, by_pipeline, by_vectors, measured, only_words, pages
 from paragloss.lab.recipes.runner import Measured
 
-MINUTES, DATA, COLUMNS = 10, ("mdn/fr.jsonl.gz", "mdn/mutual_links.tsv.gz"), MEASURES
-
 FIRE = ("fire/hi", "fire/topics.hi", "fire/qrels", "wmt14/*.en", "wmt14/*.hi")
-
-
-def parts(smoke: bool) -> list[str]:
-    ours = ["fr"] if smoke else ["fr", "zh", "ru", "es"]
-    return [*ours, *([] if smoke else originals.present({"fire hi": FIRE}))]
+MINUTES, DATA, COLUMNS = 10, ("mdn/fr.jsonl.gz", "mdn/mutual_links.tsv.gz"), MEASURES
+PARTS, ORIGINALS = ("fr", "zh", "ru", "es"), {"fire hi": FIRE}
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

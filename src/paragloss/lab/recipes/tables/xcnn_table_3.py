@@ -18,11 +18,8 @@ from paragloss.types import Run
 from paragloss.vocabulary import Vocabulary
 
 MINUTES, DATA, COLUMNS = 40, ("mdn/fr.jsonl.gz", "mdn/mutual_links.tsv.gz"), MEASURES
-
-
-def parts(smoke: bool) -> list[str]:
-    ours = ["en-fr"] if smoke else ["en-fr", "en-zh", "en-ru", "en-es"]
-    return [*ours, *([] if smoke else originals.present({"fire en-hi": (*FIRE, "fire/topics.en")}))]
+PARTS = ("en-fr", "en-zh", "en-ru", "en-es")
+ORIGINALS = {"fire en-hi": (*FIRE, "fire/topics.en")}
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

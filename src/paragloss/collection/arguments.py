@@ -1,0 +1,119 @@
+"""What is said when a collection is made, filled or searched: a record of each, and the same as keyword arguments. The
+door (`collection.py`, the command line, the server) builds the record; everything behind it takes that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypedDict
+
+from paragloss.formats.text import OnError
+from paragloss.search.deadline import Deadline
+from paragloss.stores import Placement
+from paragloss.types import Where
+
+Progress: TypeAlias = Callable[[int], None] | None
+Encoding: TypeAlias = Callable[[int, int], None] | None
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How to search: the query's language (found out when not given), the documents' languages (all), how many, the
+    pipeline (everything, fused), which documents may be found, until when, and the reader's language, in which names
+    alone are read."""
+
+    lang: str | None = None
+    to: Sequence[str] | None = None
+    k: int = 10
+    pipeline: str | None = None
+    where: Where | None = None
+    deadline: Deadline | None = None
+    reader: str = ""
+
+
+#: A search that nothing is said of.
+PLAIN = SearchOptions()
+
+
+class SearchKeywords(TypedDict, total=False):
+    """`SearchOptions` as keyword arguments."""
+
+    lang: str | None
+    to: Sequence[str] | None
+    k: int
+    pipeline: str | None
+    where: Where | None
+    deadline: Deadline | None
+    reader: str
+
+
+@dataclass(frozen=True)
+class CollectionOptions:
+    """How a collection is made. It is searched with the default model, unless that is to be left out of it, and with
+    some trained models, which are copied into it. By `meaning` it is searched where the default model is, unless one of
+    the models is a pretrained encoder; PARAGLOSS_MEANING=0 leaves it out of every new collection. `precision` says how
+    finely the vectors of pretrained encoders are kept: float32, float16 or int8. `machine` is the translation
+    engine that `mt` in a pipeline means; with `translate_to` it also translates documents into that language.
+    `placement` says how a server spreads it."""
+
+    models: Sequence[str] = ()
+    default: bool = True
+    meaning: bool | None = None
+    precision: str = "float32"
+    machine: str = ""
+    translate_to: str = ""
+    placement: Placement | None = None
+
+
+class CollectionKeywords(TypedDict, total=False):
+    """`CollectionOptions` as keyword arguments."""
+
+    models: Sequence[str]
+    default: bool
+    meaning: bool | None
+    precision: str
+    machine: str
+    translate_to: str
+    placement: Placement | None
+
+
+@dataclass(frozen=True)
+class IndexOptions:
+    """How documents are added. One that does not say its language gets `lang`, or the one it seems to be written in.
+    Pretrained encoders come last, when all documents can be found by their words: `encoding` is told how many of how
+    many they have read; without `encode` they wait for another call. With more than one of `workers`, that many
+    processes prepare documents while this one writes."""
+
+    lang: str | None = None
+    progress: Progress = None
+    encoding: Encoding = None
+    workers: int = 1
+    encode: bool = True
+
+
+@dataclass(frozen=True)
+class FileOptions(IndexOptions):
+    """How files are added: those that are new or have changed since, or all of them `again`; `prune` removes documents
+    whose file is gone, or no longer holds them; what can't be read is told to `on_error`."""
+
+    again: bool = False
+    prune: bool = False
+    on_error: OnError = None
+
+
+class IndexKeywords(TypedDict, total=False):
+    """`IndexOptions` as keyword arguments."""
+
+    lang: str | None
+    progress: Progress
+    encoding: Encoding
+    workers: int
+    encode: bool
+
+
+class FileKeywords(IndexKeywords, total=False):
+    """`FileOptions` as keyword arguments."""
+
+    again: bool
+    prune: bool
+    on_error: OnError
