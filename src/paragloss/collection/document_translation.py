@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from paragloss import languages
 from paragloss.errors import InputError
@@ -17,6 +17,9 @@ from paragloss.search.indexed_fields import translation
 from paragloss.translation import engines
 from paragloss.translation.machine import Memory, translate_documents
 from paragloss.types import Document
+
+if TYPE_CHECKING:
+    from paragloss.stores import AnyStore
 
 _BLOB, _KEPT = "machine", "translations.sqlite"
 
@@ -39,16 +42,16 @@ def checked(engine: str, to: str) -> Machine:
     return Machine(engine, languages.normalise(to) if to else "")
 
 
-def read(store: Any) -> Machine:
+def read(store: AnyStore) -> Machine:
     data = store.read_blob(_BLOB)
     return Machine(**json.loads(data)) if data else Machine()
 
 
-def write(store: Any, machine: Machine) -> None:
+def write(store: AnyStore, machine: Machine) -> None:
     store.write_blob(_BLOB, json.dumps(machine._asdict()).encode())
 
 
-def translated(documents: Sequence[Document], machine: Machine, store: Any) -> list[Document]:
+def translated(documents: Sequence[Document], machine: Machine, store: AnyStore) -> list[Document]:
     """Documents with their translations, where the engine knows their language. What was translated once is kept with a
     collection in a folder, and not translated again."""
     if not machine.to:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from paragloss.collection.models import foreign, keep, name_of
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.stores import model_files
 from paragloss.types import Encoder
+
+if TYPE_CHECKING:
+    from paragloss.stores import AnyStore
 
 BLOB = "models"
 
@@ -29,13 +32,13 @@ class Kept(NamedTuple):
     ready: bool
 
 
-def kept(store: Any) -> dict[str, Kept]:
+def kept(store: AnyStore) -> dict[str, Kept]:
     """The models of a collection, in the order they were added."""
     noted = json.loads(store.read_blob(BLOB) or b"{}")
     return {name: Kept(*entry) for name, entry in noted.items()}
 
 
-def note(store: Any, models: dict[str, Kept]) -> None:
+def note(store: AnyStore, models: dict[str, Kept]) -> None:
     store.write_blob(BLOB, noted(models))
 
 
@@ -44,7 +47,7 @@ def noted(models: dict[str, Kept]) -> bytes:
     return json.dumps(models).encode()
 
 
-def add(store: Any, path: str, model: Any, *, precision: str = "float32") -> bool:
+def add(store: AnyStore, path: str, model: Any, *, precision: str = "float32") -> bool:
     """Put a model into the collection, in place of one of its name; False when it is there already."""
     name, models = name_of(path), kept(store)
     digest = "" if foreign(path) else digest_of(path)
@@ -67,7 +70,7 @@ def add(store: Any, path: str, model: Any, *, precision: str = "float32") -> boo
     return True
 
 
-def remove(store: Any, name: str) -> None:
+def remove(store: AnyStore, name: str) -> None:
     """Forget a model, its files and its vectors. It is noted to the last, so that what was killed can be done again."""
     with store.writing():
         store.claim()
@@ -90,7 +93,7 @@ def digest_of(path: str | Path) -> str:
     return seen.hexdigest()
 
 
-def _encode_all(store: Any, name: str, model: Encoder) -> None:
+def _encode_all(store: AnyStore, name: str, model: Encoder) -> None:
     for records in store.scroll():
         documents = [record.document for record in records]
         rows = {d.id: row for d, row in zip(documents, rows_of(model, documents), strict=True)}

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paragloss import artefacts, methods
 from paragloss.encoders import cross_encoder, hubness, pretrained, published
@@ -18,6 +18,9 @@ from paragloss.stores import model_files
 from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.types import Aligned, Encoder, Translator
+
+if TYPE_CHECKING:
+    from paragloss.stores import AnyStore
 
 #: Which module loads a kind of artefact; what is not here is loaded by the method of that name (`paragloss.methods`).
 _KINDS = {
@@ -137,7 +140,7 @@ def name_of(path: str | Path) -> str:
     return pretrained.short_name(str(path)) if foreign(path) else Path(path).resolve().name
 
 
-def keep(store: Any, path: str | Path, model: Any) -> None:
+def keep(store: AnyStore, path: str | Path, model: Any) -> None:
     """Put a model with the collection: a copy of its folder, where somebody else's is to be found, or the encoder that
     word vectors make."""
     if not foreign(path) and not published.files(path):

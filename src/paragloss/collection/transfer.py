@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from paragloss.search.terms import STATISTICS, vectors_of
 from paragloss.statistics import Statistics
 from paragloss.stores import Placement, create_store, exists, model_files, open_store
 from paragloss.types import Encoder, Record
+
+if TYPE_CHECKING:
+    from paragloss.stores import AnyStore
 
 _COPYING = "copying"
 #: Blobs that belong to a place and not to what it holds.
@@ -46,7 +49,7 @@ class Contents(NamedTuple):
     pages: Iterable[list[Record]]
 
 
-def contents(store: Any, location: str) -> Contents:
+def contents(store: AnyStore, location: str) -> Contents:
     """What an open collection holds."""
     data = store.read_blob(STATISTICS)
     if data is None:
@@ -132,7 +135,7 @@ def fill(target: str, held: Contents, *, placement: Placement | None = None, pro
     return count
 
 
-def _already(store: Any, held: Contents, target: str, progress: Told) -> int:
+def _already(store: AnyStore, held: Contents, target: str, progress: Told) -> int:
     """How many documents a finished place has, if they are these, with these models; it is changed in nothing."""
     read, count = 0, 0
     for records in held.pages:
@@ -145,7 +148,7 @@ def _already(store: Any, held: Contents, target: str, progress: Told) -> int:
     return count
 
 
-def _found(store: Any) -> tuple[int, int]:
+def _found(store: AnyStore) -> tuple[int, int]:
     """A digest of all documents that are there, and their number."""
     found, seen = 0, 0
     for records in store.scroll(vectors=True):
@@ -166,7 +169,7 @@ def digest(record: Record) -> int:
     return int.from_bytes(seen.digest(), "little")
 
 
-def _missing(store: Any, records: Sequence[Record], digests: Sequence[int]) -> list[Record]:
+def _missing(store: AnyStore, records: Sequence[Record], digests: Sequence[int]) -> list[Record]:
     """Those that are not there yet, or not as they are here."""
     there = store.get([record.document.id for record in records], vectors=True)
     found = zip(records, digests, there, strict=True)
@@ -191,7 +194,7 @@ def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -
     return store
 
 
-def _verified(store: Any, layout: Layout, read: int, count: int, target: str) -> Statistics:
+def _verified(store: AnyStore, layout: Layout, read: int, count: int, target: str) -> Statistics:
     """The statistics of what is there, if that is what was read."""
     statistics, found, seen = Statistics(layout), 0, 0
     for records in store.scroll(vectors=True):

@@ -33,7 +33,7 @@ from paragloss.translation.embedding import Embedding
 from paragloss.translation.expansion import Feedback
 from paragloss.translation.machine import Machine
 from paragloss.translation.parallel_texts import Witnessed
-from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Translator
+from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Store, Translator
 
 T = TypeVar("T")
 #: How many hits of each ranking are fused.
@@ -44,7 +44,7 @@ class Parts(NamedTuple):
     """What a collection has to search with. `machine` names its translation engine; `memory` is where what takes long
     to make is kept from query to query."""
 
-    store: Any
+    store: Store
     statistics: Statistics
     encoders: Mapping[str, Encoder]
     translators: Mapping[str, Translator]

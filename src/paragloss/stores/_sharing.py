@@ -28,12 +28,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paragloss.errors import ClosedError, ParaglossError, StoreError
 from paragloss.stores import wire
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._shape import Shape
+
+if TYPE_CHECKING:
+    from paragloss.stores.embedded import EmbeddedStore
 
 #: What a host answers, and by what of its store; everything else is refused.
 QUESTIONS = {
@@ -61,7 +64,7 @@ def address_of(path: Path) -> Path:
 class Host:
     """Answers questions about an open store until it is stopped."""
 
-    def __init__(self, store: Any, path: Path) -> None:
+    def __init__(self, store: EmbeddedStore, path: Path) -> None:
         self._store = store
         self._address = address_of(path)
         with suppress(FileNotFoundError):
@@ -122,10 +125,10 @@ def _writing(name: str) -> Any:
 class SharedStore(KeptVectors):
     """A folder that another process has open. Reads like `EmbeddedStore`; to write it needs the folder for itself."""
 
-    def __init__(self, path: Path, take: Callable[[Path], Any]) -> None:
+    def __init__(self, path: Path, take: Callable[[Path], EmbeddedStore]) -> None:
         self.path = path
         self._take = take  # opens the folder, or raises when it is in use
-        self._own: Any = None
+        self._own: EmbeddedStore | None = None
         self._link: socket.socket | None = None
         self._turn = threading.RLock()
         self._shape = Shape.from_json(self._ask("shape"))
@@ -173,7 +176,7 @@ class SharedStore(KeptVectors):
             if self._own is not None:
                 self._own.close()
 
-    def _owned(self) -> Any:
+    def _owned(self) -> EmbeddedStore:
         with self._turn:
             until = time.monotonic() + WRITER_PATIENCE
             while self._own is None:
