@@ -382,6 +382,11 @@ class Store(Protocol):
     What `add`, `delete` and `write_blob` have returned from survives a kill.
     """
 
+    @property
+    def journaled(self) -> bool:
+        """Whether others read what is counted of its terms while it is written, see `search.journal`."""
+        ...
+
     def add(self, records: Sequence[Record]) -> None:
         """Insert or replace by document id."""
         ...
@@ -423,7 +428,9 @@ class Store(Protocol):
         text: bool = True,
     ) -> Iterator[list[Record]]: ...
 
-    def search_dense(self, name: str, vectors: Floats, k: int, where: Where | None = None) -> list[Ranking]: ...
+    def search_dense(
+        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+    ) -> list[Ranking]: ...
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None

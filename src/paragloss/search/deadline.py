@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from paragloss.errors import DeadlineError
+from paragloss.types import Store
 
 
 class Deadline:
@@ -26,7 +27,7 @@ class Deadline:
 class Timed:
     """A store that is asked as long as there is time: every question looks at the deadline first."""
 
-    def __init__(self, store: Any, deadline: Deadline) -> None:
+    def __init__(self, store: Store, deadline: Deadline) -> None:
         self._store, self._deadline = store, deadline
 
     def __getattr__(self, name: str) -> Any:

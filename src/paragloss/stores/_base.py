@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -23,6 +24,10 @@ PAGE = 1000
 class KeptVectors:
     """The half of `types.Store` that both engines share."""
 
+    #: Others read what is counted of its terms while it is written, see `search.journal`.
+    journaled = False
+    #: Where it is on this machine; None on a server.
+    path: Path | None = None
     _shape: Shape
     _indexed: set[str]
 

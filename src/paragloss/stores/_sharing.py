@@ -115,8 +115,9 @@ def _asking(question: str) -> Any:
 
 def _writing(name: str) -> Any:
     def write(store: SharedStore, *arguments: Any, **options: Any) -> Any:
-        answer = getattr(store._owned(), name)(*arguments, **options)
-        store._shape = store._own._shape
+        own = store._owned()
+        answer = getattr(own, name)(*arguments, **options)
+        store._shape = own._shape
         return answer
 
     return write
@@ -124,6 +125,8 @@ def _writing(name: str) -> Any:
 
 class SharedStore(KeptVectors):
     """A folder that another process has open. Reads like `EmbeddedStore`; to write it needs the folder for itself."""
+
+    path: Path
 
     def __init__(self, path: Path, take: Callable[[Path], EmbeddedStore]) -> None:
         self.path = path

@@ -31,7 +31,6 @@ T = TypeVar("T")
 class ClusterStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`. The key of a guarded server is taken from QDRANT_API_KEY."""
 
-    #: What is counted of its terms is read by others while it is written, see `search.journal`.
     journaled = True
 
     def __init__(self, client: Any, name: str, shape: Shape, where: str) -> None:

@@ -50,6 +50,8 @@ FORMAT = 2
 class EmbeddedStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`; close it, or use it in a `with` block."""
 
+    path: Path
+
     def __init__(self, path: Path, shape: Shape, shard: Shard, lock: Any) -> None:
         self.path = path
         self._shape = shape
@@ -160,7 +162,7 @@ class EmbeddedStore(KeptVectors):
 
     def delete(self, ids: Sequence[str]) -> int:
         wanted = {self._point_id(id): id for id in ids}
-        there = [key for key, id in self._shard.payloads(list(wanted), "id") if wanted[key] == id]
+        there: list[Any] = [key for key, id in self._shard.payloads(list(wanted), "id") if wanted[key] == id]
         if there:
             with self._shard.writing, self._shard.turn:
                 self._postings.forget(there)

@@ -25,8 +25,8 @@ def keep(store: AnyStore, name: str, folder: str | Path) -> None:
     folder = Path(folder)
     if linked := next((path for path in folder.rglob("*") if path.is_symlink()), None):
         raise StoreError(f"{linked} is a link, which may lead anywhere: put the file itself there")
-    if (home := getattr(store, "path", None)) is not None:
-        _copy(folder, Path(home) / "models" / name)
+    if store.path is not None:
+        _copy(folder, store.path / "models" / name)
         return
     contents = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -38,14 +38,14 @@ def keep(store: AnyStore, name: str, folder: str | Path) -> None:
 
 def discard(store: AnyStore, name: str) -> None:
     """Remove a model's folder from the collection; on a server its files stay until nothing names them."""
-    if (home := getattr(store, "path", None)) is not None:
-        shutil.rmtree(Path(home) / "models" / name, ignore_errors=True)
+    if store.path is not None:
+        shutil.rmtree(store.path / "models" / name, ignore_errors=True)
 
 
 def kept(store: AnyStore, name: str) -> Path:
     """Where the model's folder is on this machine, fetched if need be."""
-    if (home := getattr(store, "path", None)) is not None:
-        return Path(home) / "models" / name
+    if store.path is not None:
+        return store.path / "models" / name
     listing = store.read_blob(f"model-{name}")
     if listing is None:
         raise StoreError(f"the collection has lost its model {name!r}: add it again")
