@@ -34,6 +34,7 @@ def search(
         list[str] | None,
         typer.Option(help="Only documents with FIELD=VALUE, or <, <=, >, >= a number or date: year>=1999."),
     ] = None,
+    since: Annotated[str, typer.Option(help="Only documents added since a day or moment: 2026-05-31.")] = "",
     no_default: Annotated[
         bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, this time.")
     ] = False,
@@ -56,7 +57,8 @@ def search(
         raise InputError("no --in given: say which collection to search")
     if bool(query) == bool(queries) and not (explain_pipeline and not queries):
         raise InputError("give either a query or --queries FILE")
-    wanted = None if explain_pipeline else conditions(where or [])
+    new = [f"added>={since}"] if since else []
+    wanted = None if explain_pipeline else conditions([*(where or []), *new])
     options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, wanted)
     options = replace(options, reader=os.environ.get("LANG", "")[:2])
     with Collection.open(collection, default=not no_default) as engine:

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ _PAGES: dict[str, Callable[..., Document]] = {
     ".md": markdown.read_markdown,
     ".markdown": markdown.read_markdown,
 }
-_KINDS = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
+KINDS = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
 #: What can't be read, and what it can be saved as.
 _INSTEAD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".mobi": ".epub", ".pages": ".docx"}
 # How a file without a known suffix begins, in lower case and without white space before it.
@@ -92,7 +93,7 @@ def read(
     with sandbox.side_by_side(readers) as ask:
         for relative, file in folder.files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
             kind = suffix(file)
-            if kind in _KINDS:
+            if kind in KINDS:
                 read_ += 1
                 if wanted(file):
                     id = named(readable(relative))
@@ -151,7 +152,9 @@ def _documents(file: _File, kind: str, on_error: OnError) -> Iterator[Document]:
     else:
         page = sandbox.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
     where = readable(os.path.abspath(path))
-    yield page._replace(lang=page.lang or folder.path_lang(file.relative), meta={**page.meta, "path": where})
+    changed = date.fromtimestamp(os.stat(path).st_mtime).isoformat()
+    meta = {"modified": changed, **page.meta, "path": where}
+    yield page._replace(lang=page.lang or folder.path_lang(file.relative), meta=meta)
 
 
 def readable(path: str) -> str:
@@ -161,7 +164,7 @@ def readable(path: str) -> str:
 
 def _kind(path: Path) -> str:
     kind = suffix(path)
-    if kind in _KINDS:
+    if kind in KINDS:
         return kind
     with open_bytes(path) as stream:
         try:

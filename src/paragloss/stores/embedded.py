@@ -150,7 +150,7 @@ class EmbeddedStore(KeptVectors):
             ids = [record.document.id for record in some]
             keys = [self._point_id(id) for id in ids]
             points = [
-                edge.Point(point, self._vectors(record), _points.payload(record.document))
+                edge.Point(point, self._vectors(record), _points.payload(record))
                 for point, record in zip(keys, some, strict=True)
             ]
             with self._shard.writing, self._shard.turn:
