@@ -12,9 +12,9 @@ import typer.main
 from test_cli import CORPUS, paragloss_
 
 from paragloss.cli import app, main
-from paragloss.formats.click_logs import write_sessions
 from paragloss.formats.vectors import write_vectors
 from paragloss.lab.clicks import synthetic_log
+from paragloss.lab.clicks.log_files import write_sessions
 from paragloss.methods import methods
 from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER

@@ -37,9 +37,9 @@ def clicks(
     skip_bad: SkipBad = False,
 ) -> None:
     """Say from a click log what is relevant to what: judgments that `train --judged` and `eval` take."""
-    from paragloss.formats.click_logs import read_log
     from paragloss.formats.text import open_output
     from paragloss.lab import clicks
+    from paragloss.lab.clicks.log_files import read_log
 
     if model not in MODELS:
         raise InputError(f"--model {model!r}: expected one of {', '.join(MODELS)}")
