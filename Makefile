@@ -1,4 +1,5 @@
-# Two commands for a fresh machine: `make demo` and `make test`. Both make their own virtual environment.
+# Two commands for a fresh machine: `make demo` and `make test`. Both make their own virtual environment, as `make docs`
+# does for the site.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -6,7 +7,7 @@ BIN    := $(VENV)/bin
 # Small models train faster on one thread each than two test processes fighting over two cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test smoke lint types clean
+.PHONY: demo test smoke lint types docs clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,5 +37,9 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
+# The site: no warning, no dead link.
+docs: $(VENV)/.installed
+	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
+
 clean:
-	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .demo .site .mypy_cache .ruff_cache .pytest_cache

@@ -4,11 +4,28 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 import typer.main
 
 from paragloss.cli import app
 
 ROOT = Path(__file__).parents[1]
+
+
+def test_the_cluster_has_three_nodes_that_know_each_other_and_outlive_a_restart():
+    yaml = pytest.importorskip("yaml")
+    services = yaml.safe_load((ROOT / "deploy" / "compose.yml").read_text(encoding="utf-8"))["services"]
+    nodes = {name: service for name, service in services.items() if service.get("image", "").startswith("qdrant/")}
+    assert len(nodes) == 3
+    for name, node in nodes.items():
+        assert node["command"][:3] == ["./qdrant", "--uri", f"http://{name}:6335"]
+        assert node["command"][3:] in ([], ["--bootstrap", "http://qdrant-1:6335"])
+        assert node["environment"]["QDRANT__CLUSTER__ENABLED"] == "true"
+        assert node["healthcheck"]
+    assert len({node["volumes"][0].split(":")[0] for node in nodes.values()}) == 3
+    command, *arguments = services["paragloss"]["command"]
+    known = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
+    assert {word for word in arguments if word.startswith("--")} <= known
 
 
 def instructions():

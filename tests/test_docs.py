@@ -11,6 +11,7 @@ import pytest
 import typer.main
 from test_cli import CORPUS, paragloss_
 
+from paragloss import Collection, Document
 from paragloss.cli import app, main
 from paragloss.formats.vectors import write_vectors
 from paragloss.lab.clicks import synthetic_log
@@ -20,7 +21,12 @@ from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = (ROOT / "docs" / "look-up" / "commands.md").read_text(encoding="utf-8")
+#: In the order that its examples are run.
+PAGES = [
+    ROOT / "docs" / "look-up" / "commands" / f"{name}.md"
+    for name in ("training", "collections", "searching", "evaluating")
+]
+COMMANDS = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 @pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands))
@@ -114,7 +120,7 @@ def test_every_command_has_an_example(name):
 
 @pytest.fixture
 def prepared(tmp_path):
-    """What the examples of docs/look-up/commands.md speak of."""
+    """What the examples of docs/look-up/commands speak of."""
     (tmp_path / "pages.jsonl").write_bytes(CORPUS.read_bytes())
     (tmp_path / "queries.jsonl").write_text('{"id": "q1", "lang": "en", "text": "volcano lava"}\n')
     (tmp_path / "letter.de.txt").write_text("Der Zug hat wegen Schnee eine Stunde Verspätung.", encoding="utf-8")
@@ -153,3 +159,44 @@ def test_the_examples_run_in_their_order(prepared):
             paragloss_(*arguments, cwd=prepared)
     assert (prepared / "lambda.svg").is_file()
     assert "q1 0 volcano.zh" in (prepared / "sogou" / "qrels").read_text()
+
+
+#: Made by a command; their length is that of what there is.
+GENERATED = {"results.md", "settings.md", "api.md", "commands.md"}
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def test_a_page_can_be_read_in_one_go(page):
+    """Under 1,500 words beside code and tables; and the site's contents name it."""
+    text = page.read_text(encoding="utf-8")
+    text = re.sub(
+        r"<!-- (recipe|tasks|fusion|first).*?<!-- end -->|```.*?```|^\|.*?$", "", text, flags=re.DOTALL | re.MULTILINE
+    )
+    assert len(text.split()) < 1500 or page.name in GENERATED
+    named = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert page.relative_to(ROOT / "docs").as_posix() in named
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 600
+
+
+BESIDE = [
+    page
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if "```python" in page.read_text(encoding="utf-8")
+    and page.name not in ("pipelines.md", "translation.md", "model.md")
+]
+
+
+@pytest.mark.parametrize("page", BESIDE, ids=lambda page: page.name)
+def test_python_on_other_pages_runs(page, tmp_path, monkeypatch):
+    """Pages with tests of their own are left out here."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    if any('Collection.open("library")' in code for code in blocks):
+        with Collection.create("library", meaning=False) as library:
+            library.index([Document("data", "Qui peut voir mes données ?", "fr")])
+    names: dict[str, object] = {}
+    for code in blocks:
+        exec(compile(code, page.name, "exec"), names)

@@ -1,7 +1,10 @@
 """What is installed is whole: the wheel has every file of the package, code and data."""
 
+import json
+import os
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -56,11 +59,53 @@ def test_the_licences_of_code_and_model_are_in_it(wheel):
     assert "License-File: LICENSE" in about
 
 
-def test_the_licences_are_in_the_source_package(tmp_path):
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    place = tmp_path_factory.mktemp("source")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(place)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as packed:
-        names = set(packed.getnames())
+    with tarfile.open(next(place.glob("*.tar.gz"))) as packed:
+        yield packed
+
+
+def test_a_wheel_built_from_the_source_package_has_the_same_files(wheel, source, tmp_path):
+    source.extractall(tmp_path, filter="data")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=tmp_path / "paragloss-0.1.0", check=True, capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as built:
+        assert {name: built.getinfo(name).CRC for name in built.namelist() if "RECORD" not in name} == {
+            name: wheel.getinfo(name).CRC for name in wheel.namelist() if "RECORD" not in name
+        }
+
+
+def test_it_installs_offline_in_a_clean_environment_and_finds(wheel, tmp_path):
+    """Other packages are those that the tests have; ours comes from the wheel."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    packages = next((tmp_path / "venv").glob("lib/python*/site-packages"))
+    (packages / "tests.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", wheel.filename]
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([*install, "--ignore-installed"], check=True, capture_output=True, env=clean)
+    command = [tmp_path / "venv" / "bin" / "paragloss", "doctor", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True, env=clean)
+    told = json.loads(done.stdout)
+    assert told["test"]["passed"]
+    assert told["system"]["installed in"] == str(tmp_path / "venv")
+    where = [python, "-c", "import paragloss; print(paragloss.__file__)"]
+    assert subprocess.run(where, capture_output=True, text=True, env=clean).stdout.startswith(str(packages))
+    assert (tmp_path / "venv" / "share" / "man" / "man1" / "paragloss.1").is_file()
+
+
+def test_the_shell_is_told_how_to_complete():
+    asked = {"_PARAGLOSS_COMPLETE": "complete_bash", "COMP_WORDS": "paragloss se", "COMP_CWORD": "1"}
+    code = "import sys; sys.argv = ['paragloss']; from paragloss.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **asked})
+    assert set(done.stdout.split()) == {"search", "serve"}
+
+
+def test_the_licences_are_in_the_source_package(source):
+    names = set(source.getnames())
     model = "src/paragloss/translation/default/data"
     for name in ("LICENSE", "NOTICE", f"{model}/NOTICE", f"{model}/model/meta.json"):
         assert f"paragloss-0.1.0/{name}" in names
@@ -73,7 +118,10 @@ def test_it_is_small_enough_for_a_package_index(wheel):
 
 
 def test_nothing_else_is_in_it(wheel):
-    assert {name.split("/")[0] for name in wheel.namelist()} == {"paragloss", "paragloss-0.1.0.dist-info"}
+    tops = {name.split("/")[0] for name in wheel.namelist()}
+    assert tops == {"paragloss", "paragloss-0.1.0.dist-info", "paragloss-0.1.0.data"}
+    manual = "paragloss-0.1.0.data/data/share/man/man1/paragloss.1"
+    assert [name for name in wheel.namelist() if ".data/" in name] == [manual]
 
 
 def test_the_command_is_installed(wheel):

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.errors import ModelError
+from paragloss import __version__
+from paragloss.errors import ModelError, unread_format
 
 FORMAT = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -61,6 +62,7 @@ def save(
             (fresh / f"{name}.txt").write_text("".join(f"{entry}\n" for entry in entries), encoding="utf-8")
         contents = {
             "format": FORMAT,
+            "paragloss": __version__,
             "kind": kind,
             "arrays": sorted(arrays),
             "words": sorted(words),
@@ -179,7 +181,7 @@ def _contents(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path / 'meta.json'} is damaged ({error}): train or copy the model again") from None
     if version != FORMAT:
-        raise ModelError(f"{path} was saved in format {version}, this version reads {FORMAT}: train it again")
+        raise ModelError(unread_format(path, contents, str(FORMAT)))
     for name in (*names, *lists):
         if not _NAME.fullmatch(name):
             raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")

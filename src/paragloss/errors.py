@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 
 class ParaglossError(Exception):
@@ -53,3 +55,10 @@ class ClosedError(StoreError):
 
 class InUseError(StoreError):
     """Another process has the collection open."""
+
+
+def unread_format(what: object, described: Mapping[str, Any], reads: str) -> str:
+    """What to say of something kept in a format that this version does not read, and which version does."""
+    said = f"{what} has format {described['format']!r}, this version reads {reads}"
+    writer = described.get("paragloss")
+    return said + (f"; paragloss {writer} wrote it: install that version or a newer one" if writer else "")

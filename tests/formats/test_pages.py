@@ -129,7 +129,7 @@ def pdf(*texts, title="A title"):
 
 def test_a_pdf(tmp_path):
     path = written(tmp_path / "a.pdf", pdf("Rain falls", "", "on stone"))
-    assert read_pdf(path, id="x") == Document("x", "Rain falls\n\non stone", "", "A title", {}, {"pages": 3})
+    assert read_pdf(path, id="x") == Document("x", "Rain falls\n\n\f\n\n\fon stone", "", "A title", {}, {"pages": 3})
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_pdf(tmp_path):
         (b"%PDF-1.4 nonsense", "can't be read as PDF .*damaged or needs a password"),
         (b"", "can't be read as PDF"),
         (pdf("Rain falls")[:200], "can't be read as PDF"),
-        (pdf("", ""), "no text in 2 pages; it may be a scan"),
+        (pdf("", ""), "no text in 2 pages, and no picture of one"),
     ],
 )
 def test_bad_pdfs(tmp_path, data, message):

@@ -9,6 +9,7 @@ from paragloss.cli import (  # noqa: F401 (they add commands)
     copies,
     demo_command,
     dictionary_command,
+    doctor_command,
     documents_commands,
     evaluation_commands,
     export_command,

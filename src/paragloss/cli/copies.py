@@ -6,27 +6,31 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import COLLECTIONS
 from paragloss.cli.output import Progress, writable
 from paragloss.cli.placement import OnDisk, Replicas, Shards, placed
 from paragloss.cli.program import app
 
 Place = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
-New = Annotated[str, typer.Argument(metavar="NEW", help="Where it is to be: a folder, or http://host:port/name.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="The new collection: a folder, or http://host:port/name.")]
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def copy(
     collection: Place,
     new: New,
     model: Annotated[
-        list[str] | None, typer.Option("--model", help="Encode the copy with this model, in place of its name's.")
+        list[str] | None,
+        typer.Option("--model", help="Add this model to the copy, or replace the one of the same name."),
     ] = None,
     shards: Shards = 1,
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
 ) -> None:
-    """Copy a collection with everything in it, between folders and servers either way, and check the copy. Stopped
-    half-way, the same command goes on."""
+    """Copy a collection, between folders and servers, and verify the copy.
+
+    If it is interrupted, the same command continues.
+    """
     from paragloss.collection.transfer import copy as copied
 
     placement = placed(shards, replicas, on_disk)
@@ -35,11 +39,11 @@ def copy(
     print(f"copied {count} documents into {new}: the same, every letter and every vector")
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def backup(
     collection: Place, file: Annotated[str, typer.Argument(help="The file to write; .tar, or .tar.gz to compress.")]
 ) -> None:
-    """Write a collection with everything in it into one file."""
+    """Write a collection into one backup file."""
     from paragloss.collection.archive_file import backup as written
 
     writable(file, "the backup")
@@ -48,7 +52,7 @@ def backup(
     print(f"wrote {count} documents into {file}")
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def restore(
     file: Annotated[str, typer.Argument(help="A file that `paragloss backup` wrote.")],
     new: New,
@@ -56,7 +60,7 @@ def restore(
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
 ) -> None:
-    """Make a collection of a backup, in a new place; every part of the file is checked first."""
+    """Restore a backup into a new collection."""
     from paragloss.collection.archive_file import restore as restored
 
     with Progress("restoring") as bar:

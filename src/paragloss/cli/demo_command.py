@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import COMMON
 from paragloss.cli.output import show
 from paragloss.cli.program import app
 
 
-@app.command()
+@app.command(rich_help_panel=COMMON)
 def demo(
-    into: Annotated[str, typer.Option("--into", help="Where the demonstration goes.")] = ".demo",
+    into: Annotated[str, typer.Option("--into", help="Folder of the demo.")] = ".demo",
 ) -> None:
-    """Build a small collection in twelve languages and search across them."""
+    """Index a small built-in collection in twelve languages, and search it."""
     from paragloss.demo import run
 
     run(Path(into), show=show, say=print)

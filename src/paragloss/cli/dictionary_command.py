@@ -6,21 +6,22 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import TRAINING
 from paragloss.cli.output import Skipped, writable_model
 from paragloss.cli.program import app
 
 
-@app.command()
+@app.command(rich_help_panel=TRAINING)
 def dictionary(
     file: Annotated[
         str, typer.Argument(help="MUSE or TSV pairs, dictd .index, .tei, CC-CEDICT .u8, Wiktionary .jsonl.")
     ],
-    lang: Annotated[str, typer.Option(help="The language of the headwords.")],
-    to: Annotated[str, typer.Option(help="The language of the translations.")],
-    out: Annotated[str, typer.Option(help="Where the model goes: a folder.")],
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable entries.")] = False,
+    lang: Annotated[str, typer.Option(help="Language of the headwords.")],
+    to: Annotated[str, typer.Option(help="Language of the translations.")],
+    out: Annotated[str, typer.Option(help="Folder for the model.")],
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip entries that can't be read.")] = False,
 ) -> None:
-    """Make a dictionary that collections can be searched with: `index --model` takes it."""
+    """Convert a dictionary file into a model for `index --model`."""
     from paragloss.formats.dictionaries import read_entries
     from paragloss.languages import normalise
     from paragloss.translation.dictionary import Dictionary

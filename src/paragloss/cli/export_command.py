@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import COLLECTIONS
 from paragloss.cli.output import Progress, writable
 from paragloss.cli.program import Location, app
 from paragloss.errors import InputError
@@ -15,13 +16,13 @@ from paragloss.formats.conditions import conditions
 from paragloss.types import Document
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def export(
     collection: Location,
     out: Annotated[str, typer.Option("--out", help="A file: .jsonl, .csv, .tsv or .trec, perhaps with .gz.")],
     where: Annotated[list[str] | None, typer.Option(help="Only documents with FIELD=VALUE, as in search.")] = None,
 ) -> None:
-    """Write a collection's documents as JSON Lines, CSV, TSV or TREC, each of which `paragloss index` reads again."""
+    """Export documents as JSON Lines, CSV, TSV or TREC."""
     from paragloss.collection import Collection
     from paragloss.formats import csv, jsonl, trec
 

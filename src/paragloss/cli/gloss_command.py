@@ -8,22 +8,27 @@ from typing import Annotated, Any
 
 import typer
 
+from paragloss.cli.help_layout import COMMON
 from paragloss.cli.output import print_json
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError, LanguageError
 
 
-@app.command()
+@app.command(rich_help_panel=COMMON)
 def gloss(
     file: Annotated[str, typer.Argument(help="A text, HTML, PDF, Word, ... file; - reads standard input.")],
-    to: Annotated[str, typer.Option(help="The reader's language.")] = "en",
-    lang: Annotated[str, typer.Option(help="The language of the text; found out when not given.")] = "",
-    by: Annotated[list[str] | None, typer.Option("--with", help="A saved table or dictionary; again for more.")] = None,
-    asked: Annotated[str, typer.Option(help="What the reader is looking for: decides between senses.")] = "",
-    as_html: Annotated[bool, typer.Option("--html", help="Print a page with meanings above the words.")] = False,
+    to: Annotated[str, typer.Option(help="Language to explain the text in.")] = "en",
+    lang: Annotated[str, typer.Option(help="Language of the text; detected by default.")] = "",
+    by: Annotated[
+        list[str] | None, typer.Option("--with", help="Also use this saved table or dictionary. Repeatable.")
+    ] = None,
+    asked: Annotated[str, typer.Option(help="What you are looking for; helps to choose between senses.")] = "",
+    as_html: Annotated[
+        bool, typer.Option("--html", help="Print an HTML page with the meanings above the words.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what the words of a foreign text mean, and roughly what it says."""
+    """Explain a foreign text word by word, with a rough translation."""
     from paragloss import languages
     from paragloss.gloss import gloss as glossed
 

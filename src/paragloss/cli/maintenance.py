@@ -7,21 +7,20 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import COLLECTIONS
 from paragloss.cli.output import Progress, print_json, print_table
 from paragloss.cli.program import AsJson, Location, app
 from paragloss.errors import InputError
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def models(
     collection: Location,
-    add: Annotated[
-        list[str] | None, typer.Option(help="Search with this model too, or in place of its name's.")
-    ] = None,
-    remove: Annotated[list[str] | None, typer.Option(help="Search without this model from now on.")] = None,
+    add: Annotated[list[str] | None, typer.Option(help="Add this model, or replace the one of the same name.")] = None,
+    remove: Annotated[list[str] | None, typer.Option(help="Remove this model.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the models a collection is searched with; add, replace or remove some."""
+    """List, add or remove the models of a collection."""
     from paragloss.collection import Collection
 
     with Collection.open(collection) as engine:
@@ -41,18 +40,21 @@ def models(
         print_table(["model", "kind"], [[name, a if isinstance(a, str) else a["kind"]] for name, a in listed.items()])
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def learn(
     collection: Location,
-    langs: Annotated[str, typer.Option(help="Learn from these languages, such as en,de; all when not given.")] = "",
-    show: Annotated[bool, typer.Option("--show", help="List words that were learned otherwise than before.")] = False,
+    langs: Annotated[str, typer.Option(help="Languages to learn from, such as en,de; default: all.")] = "",
+    show: Annotated[bool, typer.Option("--show", help="List the translations that changed.")] = False,
     strike: Annotated[
-        list[str] | None, typer.Option(help="Forget a translation: layer=Schicht; again for more.")
+        list[str] | None, typer.Option(help="Forget a translation, such as layer=Schicht. Repeatable.")
     ] = None,
-    glossary: Annotated[bool, typer.Option("--glossary", help="Keep the words of --show as your glossary.")] = False,
+    glossary: Annotated[bool, typer.Option("--glossary", help="Copy the words of --show into the glossary.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn a collection's own words from its pages in two languages, if that finds other such pages better."""
+    """Learn translations from pages that the collection has in two languages.
+
+    The result is kept only if it finds held-out pages better.
+    """
     from paragloss.collection import Collection, learned
 
     with Collection.open(collection) as engine:
@@ -82,9 +84,9 @@ def learn(
     print("taken: `paragloss learn --show` lists its words" if found.taken else "not taken: it does not help")
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def check(collection: Location, as_json: AsJson = False) -> None:
-    """Read everything a collection holds and say what is not as it should be."""
+    """Check a collection for damage."""
     from paragloss.collection.integrity import check as examined
 
     with Progress("checking") as bar:
@@ -99,9 +101,9 @@ def check(collection: Location, as_json: AsJson = False) -> None:
         print(f"{collection} is whole")
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def repair(collection: Location) -> None:
-    """Keep what can be read of a damaged collection; the damaged one stays beside it."""
+    """Rebuild a damaged collection from what can be read; the old one is kept."""
     from paragloss.collection.integrity import repair as repaired
 
     with Progress("repairing") as bar:
@@ -110,14 +112,14 @@ def repair(collection: Location) -> None:
     print(f"kept {kept} documents in {collection}{left_out}; what was there is now {aside}")
 
 
-@app.command()
+@app.command(rich_help_panel=COLLECTIONS)
 def watch(
-    folders: Annotated[list[str], typer.Argument(help="Folders or files to follow.")],
+    folders: Annotated[list[str], typer.Argument(help="Folders or files to watch.")],
     into: Annotated[str, typer.Option("--into", help="The collection: a folder, or http://host:port/name.")],
-    every: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 5.0,
-    rounds: Annotated[int, typer.Option(min=0, help="Stop after so many looks; 0 goes on until Ctrl-C.")] = 0,
+    every: Annotated[float, typer.Option(min=0.2, help="Seconds between checks.")] = 5.0,
+    rounds: Annotated[int, typer.Option(min=0, help="Stop after this many checks; 0 means never.")] = 0,
 ) -> None:
-    """Keep a collection the same as some folders: new and changed files are read, what is gone is removed."""
+    """Keep a collection in step with folders, until stopped."""
     from paragloss.collection import Collection
 
     looked = 0

@@ -171,7 +171,7 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
         line.append(f"{result.fit:6.2f}  ", style="dim")
         line.append(plain(result.title or result.id), style="bold")
         console.print(line)
-        console.print(Text(f"     {plain(result.meta.get('path') or result.id)}", style="dim"))
+        console.print(Text(f"     {plain(_place(result))}", style="dim"))
         snippet = Text("     ")
         at = 0
         for start, end in result.marks:
@@ -182,6 +182,14 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
         console.print(snippet)
         for said in why_lines(reasons[place - 1]) if reasons else ():
             console.print(Text(f"     {said}", style="dim"))
+
+
+def _place(result: Any) -> str:
+    """Where a document is: its file, the page, and whether that was read from a scan."""
+    meta = result.meta
+    page = f", page {meta['page']}" if meta.get("pages", 1) > 1 else ""
+    scan = f", read from a scan ({meta['confidence']:.0%} sure)" if "scanned" in meta else ""
+    return f"{meta.get('path') or result.id}{page}{scan}"
 
 
 def why_lines(why: dict[str, Any], *, most: int = 8) -> list[str]:

@@ -9,11 +9,16 @@ import typer
 if TYPE_CHECKING:
     from paragloss.stores import Placement
 
-Shards = Annotated[int, typer.Option(min=1, help="On a server: parts that a new collection is spread over.")]
-Replicas = Annotated[
-    int, typer.Option(min=0, help="On a server: nodes that keep each part; 0 is three, or as many as there are.")
+_SCALE = "Large collections and servers"
+Shards = Annotated[
+    int, typer.Option(min=1, help="Server only: number of shards of a new collection.", rich_help_panel=_SCALE)
 ]
-OnDisk = Annotated[bool, typer.Option("--on-disk", help="On a server: vectors and indexes stay on disk.")]
+Replicas = Annotated[
+    int, typer.Option(min=0, help="Server only: copies of each shard; 0 means up to three.", rich_help_panel=_SCALE)
+]
+OnDisk = Annotated[
+    bool, typer.Option("--on-disk", help="Server only: keep vectors and indexes on disk.", rich_help_panel=_SCALE)
+]
 
 
 def placed(shards: int, replicas: int, on_disk: bool) -> Placement:

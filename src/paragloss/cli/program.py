@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from paragloss import __version__
+from paragloss.cli.help_layout import GroupedCommands, Program
 from paragloss.cli.terminal_text import plain, plain_lines
 from paragloss.errors import MissingExtraError, ParaglossError, PlacedError
 
@@ -20,16 +21,20 @@ _EXTRAS = {"matplotlib": "lab", "torch": "train"}
 _ENOUGH = 5
 _warned: Counter[str] = Counter()
 
-app = typer.Typer(
+app = Program(
     name="paragloss",
+    cls=GroupedCommands,
     help="Search documents in languages you don't read, and see why each one matched.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 Location = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
-In = Annotated[str, typer.Option("--in", metavar="COLLECTION", help="Where to search: a folder, or http://host/name.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+In = Annotated[
+    str,
+    typer.Option("--in", metavar="COLLECTION", help="The collection to search: a folder, or http://host:port/name."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paragloss.cli.help_layout import COMMON, TRAINING
 from paragloss.cli.output import Progress, print_json, print_table, show, writable
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
@@ -19,37 +20,46 @@ from paragloss.types import Query, Ranking
 if TYPE_CHECKING:
     from paragloss.collection import Collection, SearchOptions
 
+HOW, MANY = "How to search", "Many queries"
 
-@app.command()
+
+@app.command(rich_help_panel=COMMON)
 def search(
     query: Annotated[str, typer.Argument(help="What you are looking for, in your language.")] = "",
     collection: In = "",
-    lang: Annotated[str, typer.Option(help="The language of the query; found out when not given.")] = "",
-    to: Annotated[str, typer.Option(help="Languages to find documents in, such as da,it; all when not given.")] = "",
-    k: Annotated[int | None, typer.Option(min=1, help="How many documents; 10, or 100 with --queries.")] = None,
+    lang: Annotated[str, typer.Option(help="Language of the query; detected by default.")] = "",
+    to: Annotated[str, typer.Option(help="Find documents in these languages only, such as da,it.")] = "",
+    k: Annotated[int | None, typer.Option(min=1, help="Number of results; 10, or 100 with --queries.")] = None,
     pipeline: Annotated[
-        str, typer.Option(help="How to search: see `paragloss info`. Everything, fused, by default.")
+        str, typer.Option(help="Search pipeline, such as bm25+cr5; default: all parts, fused.", rich_help_panel=HOW)
     ] = "",
     where: Annotated[
         list[str] | None,
-        typer.Option(help="Only documents with FIELD=VALUE, or <, <=, >, >= a number or date: year>=1999."),
+        typer.Option(help="Filter: FIELD=VALUE, or a range such as year>=1999. Repeatable."),
     ] = None,
     since: Annotated[str, typer.Option(help="Only documents added since a day or moment: 2026-05-31.")] = "",
     no_default: Annotated[
-        bool, typer.Option("--no-default", help="Leave out the model that comes with Paragloss, this time.")
+        bool, typer.Option("--no-default", help="Search without the default model.", rich_help_panel=HOW)
     ] = False,
-    queries: Annotated[str, typer.Option(help='A file of queries, rows {"id","lang","text"}.')] = "",
-    run: Annotated[str, typer.Option(help="Where the TREC run goes, with --queries.")] = "",
+    queries: Annotated[
+        str, typer.Option(help='File of queries, rows {"id","lang","text"}.', rich_help_panel=MANY)
+    ] = "",
+    run: Annotated[str, typer.Option(help="TREC run file to write.", rich_help_panel=MANY)] = "",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that search, with --queries; as many as processors.")
+        int | None, typer.Option(min=1, help="Number of processes; default: all processors.", rich_help_panel=MANY)
     ] = None,
     explain_pipeline: Annotated[
-        bool, typer.Option("--explain-pipeline", help="Print the nested searchers, and how the query is understood.")
+        bool, typer.Option("--explain-pipeline", help="Print how the pipeline reads the query.", rich_help_panel=HOW)
     ] = False,
-    why: Annotated[bool, typer.Option("--why", help="Say which words met, and through what.")] = False,
+    why: Annotated[
+        bool, typer.Option("--why", help="Explain each result: which words matched, and through what.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find documents for a query, or make a run for a file of queries."""
+    """Search a collection.
+
+    Takes one query, or a file of queries (--queries) and writes a TREC run.
+    """
     from paragloss.collection import Collection, SearchOptions
     from paragloss.collection.processes import processors
 
@@ -83,19 +93,19 @@ def _with_reasons(answer: dict[str, Any], said: list[dict[str, Any]]) -> dict[st
     return answer
 
 
-@app.command()
+@app.command(rich_help_panel=TRAINING)
 def translate(
-    query: Annotated[str, typer.Argument(help="What to translate.")],
-    lang: Annotated[str, typer.Option(help="The language of the query.")],
-    to: Annotated[str, typer.Option(help="The language to translate into.")],
+    query: Annotated[str, typer.Argument(help="The words to translate.")],
+    lang: Annotated[str, typer.Option(help="Language of the query.")],
+    to: Annotated[str, typer.Option(help="Language to translate into.")],
     by: Annotated[
-        str, typer.Option("--with", help="A saved model, a dictionary file, apertium, or a server's URL.")
+        str, typer.Option("--with", help="Translate with this saved model, dictionary file, engine or URL.")
     ] = "",
-    parallel: Annotated[str, typer.Option(help="Parallel texts to choose by, as `train parallel` keeps them.")] = "",
-    one: Annotated[bool, typer.Option("--one", help="Only what parallel texts say most of.")] = False,
+    parallel: Annotated[str, typer.Option(help="Choose by these parallel texts (`train parallel`).")] = "",
+    one: Annotated[bool, typer.Option("--one", help="Keep the most frequent translation only.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what each word of a query may be in another language, and how likely."""
+    """Translate a query word by word, with probabilities."""
     from paragloss.collection import translator
     from paragloss.gloss import Reader
     from paragloss.languages import normalise

@@ -6,26 +6,27 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import COMMON
 from paragloss.cli.program import Location, app
 
 
-@app.command()
+@app.command(rich_help_panel=COMMON)
 def serve(
     collections: Annotated[
         list[str], typer.Argument(metavar="COLLECTION...", help="Folders, or http://host:port/name.")
     ],
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to listen.")] = 8000,
-    host: Annotated[str, typer.Option(help="On which address; others than this machine's need --keys.")] = "127.0.0.1",
-    keys: Annotated[str, typer.Option(help="A file with `read KEY` or `write KEY` on each line.")] = "",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any but this machine's own needs --keys.")
+    ] = "127.0.0.1",
+    keys: Annotated[str, typer.Option(help="File of API keys, one `read KEY` or `write KEY` per line.")] = "",
     allow_origin: Annotated[
-        list[str] | None, typer.Option(help="A site whose pages may ask, such as https://intranet; may be given again.")
+        list[str] | None, typer.Option(help="Allow pages of this site to call the API (CORS). Repeatable.")
     ] = None,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Processes that search; 0: the server itself, which adds documents, too.")
-    ] = 0,
-    log_queries: Annotated[bool, typer.Option("--log-queries", help="Write down what people ask.")] = False,
+    workers: Annotated[int, typer.Option(min=0, help="Extra search processes, for many users at once.")] = 0,
+    log_queries: Annotated[bool, typer.Option("--log-queries", help="Write queries to the log.")] = False,
 ) -> None:
-    """Serve collections with their page until stopped."""
+    """Serve collections over HTTP, with a search page."""
     from paragloss.server import run
 
     run(
@@ -40,9 +41,9 @@ def serve(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=COMMON)
 def mcp(collection: Location) -> None:
-    """Let an assistant search a collection and read its documents, over standard input and output."""
+    """Let an AI assistant search a collection (Model Context Protocol)."""
     from paragloss.server.assistants import serve as serve_assistant
 
     serve_assistant(collection)

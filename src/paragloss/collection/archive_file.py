@@ -15,9 +15,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from paragloss import __version__
 from paragloss.bm25 import Layout
 from paragloss.collection.transfer import Contents, Told, contents, fill
-from paragloss.errors import InputError
+from paragloss.errors import InputError, unread_format
 from paragloss.stores import Placement, open_store, wire
 from paragloss.types import Record
 
@@ -87,7 +88,14 @@ def _write(archive: tarfile.TarFile, held: Contents, progress: Told) -> int:
         if progress:
             progress(count)
     layout = {"fields": list(held.layout.fields), "k1": held.layout.k1, "b": held.layout.b}
-    manifest = {"format": FORMAT, "documents": count, "shape": held.shape, **layout, "parts": digests}
+    manifest = {
+        "format": FORMAT,
+        "paragloss": __version__,
+        "documents": count,
+        "shape": held.shape,
+        **layout,
+        "parts": digests,
+    }
     _put(archive, _MANIFEST, json.dumps(manifest).encode())
     return count
 
@@ -119,7 +127,7 @@ def _manifest(file: str, data: bytes) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(data)
         if manifest["format"] != FORMAT:
-            raise InputError(f"{file} has format {manifest['format']!r}, this version reads {FORMAT}")
+            raise InputError(unread_format(file, manifest, str(FORMAT)))
         Layout(manifest["fields"], k1=float(manifest["k1"]), b=float(manifest["b"]))
         dict(manifest["parts"]), dict(manifest["shape"]["dense"]), list(manifest["shape"]["sparse"])
     except (ValueError, TypeError, KeyError) as error:

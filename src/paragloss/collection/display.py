@@ -81,7 +81,10 @@ def result(said: Said, record: Record, score: float, fit: float, *, passage: tup
     elif passage:
         cut = cut.part(*passage)
     shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights)
-    return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, document.meta, fit)
+    meta, start = document.meta, passage[0] if passage else 0
+    if "pages" in meta:  # a form feed stands before every page but the first
+        meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}
+    return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, meta, fit)
 
 
 def matching(said: Said, document: Document, words_of: Cut) -> dict[str, float]:

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paragloss.errors import InputError
-from paragloss.formats import csv, irds, jsonl, lsclir, markdown, sandbox, trec, wikipedia
+from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox, scans, subtitles, trec, wikipedia
 from paragloss.formats import folder_files as folder
 from paragloss.formats.foreign import READERS as FOREIGN
 from paragloss.formats.text import BROKEN, OnError, PathLike, broken, open_bytes, suffix
 from paragloss.types import Document
 
 SUPPORTED = (
-    f".jsonl, .csv, .tsv, LS-CLIR .documents, .txt, .md, {', '.join(FOREIGN)}, TREC <DOC> files, MediaWiki .xml dumps, "
+    f".jsonl, .csv, .tsv, LS-CLIR .documents, .txt, .md, .srt, .vtt, .mbox, maildirs, {', '.join(FOREIGN)}, "
+    "TREC <DOC> files, MediaWiki .xml dumps, "
     "folders of them, and irds:DATASET; files may be packed with gzip, bzip2 or xz"
 )
 _TABLES: dict[str, Callable[..., Iterator[Document]]] = {
@@ -27,6 +28,7 @@ _TABLES: dict[str, Callable[..., Iterator[Document]]] = {
     ".ndjson": jsonl.read_documents,
     ".csv": csv.read_documents,
     ".tsv": csv.read_documents,
+    ".mbox": mail.read_mbox,
 }
 _DUMPS: dict[str, Callable[..., Iterator[Document]]] = {
     ".trec": trec.read_documents,
@@ -38,8 +40,12 @@ _PAGES: dict[str, Callable[..., Document]] = {
     ".txt": markdown.read_plain,
     ".md": markdown.read_markdown,
     ".markdown": markdown.read_markdown,
+    ".srt": subtitles.read_subtitles,
+    ".vtt": subtitles.read_subtitles,
 }
 KINDS = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
+#: A smaller picture among other files is an icon, not a page.
+_SMALLEST = 10_000
 #: What can't be read, and what it can be saved as.
 _INSTEAD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".mobi": ".epub", ".pages": ".docx"}
 # How a file without a known suffix begins, in lower case and without white space before it.
@@ -52,6 +58,10 @@ _STARTS = (
     (b"<mediawiki", ".xml"),
     (b"<!doctype html", ".html"),
     (b"<html", ".html"),
+    (b"webvtt", ".vtt"),
+    (b"from ", ".mbox"),
+    (b"\x89png", ".png"),
+    (b"\xff\xd8\xff", ".jpg"),
 )
 # What stands in a zip archive of each kind, among its first bytes.
 _ZIPPED = (
@@ -92,8 +102,8 @@ def read(
     read_, left_out, waiting = 0, Counter[str](), deque[_File]()
     with sandbox.side_by_side(readers) as ask:
         for relative, file in folder.files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
-            kind = suffix(file)
-            if kind in KINDS:
+            kind = _by_name(file)
+            if kind in KINDS and not (kind in scans.IMAGES and _no_page(file)):
                 read_ += 1
                 if wanted(file):
                     id = named(readable(relative))
@@ -148,7 +158,12 @@ def _documents(file: _File, kind: str, on_error: OnError) -> Iterator[Document]:
         yield from _DUMPS[kind](path, on_error=on_error)
         return
     if file.page is not None:
-        page = file.page.result()
+        try:
+            page = file.page.result()
+        except InputError:
+            if kind in scans.IMAGES and on_error is None:
+                return  # one of a folder's pictures that has no words
+            raise
     else:
         page = sandbox.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
     where = readable(os.path.abspath(path))
@@ -162,8 +177,17 @@ def readable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+def _by_name(path: Path) -> str:
+    return ".eml" if mail.in_maildir(path) else suffix(path)
+
+
+def _no_page(picture: Path) -> bool:
+    """Whether a picture in a folder is not worth reading, or can't be."""
+    return not scans.available() or picture.stat().st_size < _SMALLEST
+
+
 def _kind(path: Path) -> str:
-    kind = suffix(path)
+    kind = _by_name(path)
     if kind in KINDS:
         return kind
     with open_bytes(path) as stream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from paragloss.formats import docx, eml, epub, html, odf, pdf, pptx, rtf, xlsx
+from paragloss.formats import docx, eml, epub, html, odf, pdf, pptx, rtf, scans, xlsx
 from paragloss.types import Document
 
 READERS: dict[str, Callable[..., Document]] = {
@@ -21,4 +21,5 @@ READERS: dict[str, Callable[..., Document]] = {
     ".epub": epub.read_epub,
     ".eml": eml.read_eml,
     ".rtf": rtf.read_rtf,
+    **dict.fromkeys(scans.IMAGES, scans.read_image),
 }

@@ -1,4 +1,5 @@
-"""PDF files: the text of all pages, and the title where the file has one. Reads no images: a scan has no text."""
+"""PDF files: the text of all pages, and the title where the file has one. Pages that are pictures are named for `scans`
+to read."""
 
 from __future__ import annotations
 
@@ -9,9 +10,12 @@ from paragloss.errors import InputError
 from paragloss.formats.text import WHOLE_LIMIT, PathLike, read_bytes
 from paragloss.types import Document
 
+#: What PDFium calls a picture on a page.
+_PICTURE = 3
+
 
 def read_pdf(path: PathLike, *, id: str = "") -> Document:
-    """One document; pages are parted by a blank line."""
+    """One document; every page but the first begins with a form feed."""
     import pypdfium2
 
     data = read_bytes(path, limit=4 * WHOLE_LIMIT)
@@ -19,10 +23,12 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
         pdf = pypdfium2.PdfDocument(data)
         try:
             title = str(pdf.get_metadata_dict().get("Title", "")).strip()
-            pages, size = list[str](), 0
+            pages, unread, size = list[str](), list[int](), 0
             for number in range(len(pdf)):
                 pages.append(_page(pdf, number))
                 size += len(pages[-1])
+                if not pages[-1] and _has_picture(pdf, number):
+                    unread.append(number)
                 if size > WHOLE_LIMIT:
                     raise InputError(f"{path}: more than {WHOLE_LIMIT:,} characters of text; split the file")
         finally:
@@ -30,12 +36,18 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
     except pypdfium2.PdfiumError as error:
         remedy = "it is damaged or needs a password; save it anew without one"
         raise InputError(f"{path}: can't be read as PDF ({error}); {remedy}") from error
-    text = "\n\n".join(page for page in pages if page)
-    if not text:
-        raise InputError(
-            f"{path}: no text in {len(pages)} pages; it may be a scan, run a text recogniser (OCR) on it first"
-        )
-    return Document(id or Path(path).name, text, "", title, {}, {"pages": len(pages)})
+    if not any(pages) and not unread:
+        raise InputError(f"{path}: no text in {len(pages)} pages, and no picture of one; give a file that has some")
+    meta = {"pages": len(pages)} | ({"unread": unread} if unread else {})
+    return Document(id or Path(path).name, "\n\n\f".join(pages), "", title, {}, meta)
+
+
+def _has_picture(pdf: Any, number: int) -> bool:
+    page = pdf[number]
+    try:
+        return any(page.get_objects(filter=[_PICTURE], max_depth=3))
+    finally:
+        page.close()
 
 
 def _page(pdf: Any, number: int) -> str:
@@ -49,4 +61,4 @@ def _page(pdf: Any, number: int) -> str:
     finally:
         page.close()
     # PDFium ends lines with \r\n and marks a hyphen at a line's end with U+FFFE.
-    return found.replace("\r\n", "\n").replace("\ufffe", "").replace("\0", "").strip()
+    return found.replace("\r\n", "\n").replace("\ufffe", "").replace("\0", "").replace("\f", "\n").strip()

@@ -20,12 +20,15 @@ from typing import Any
 
 from paragloss.errors import InputError
 from paragloss.formats.sandbox_child import MEMORY, framed, receive
+from paragloss.formats.scans import completed
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
 #: How long reading may take: so many seconds of work, one more for every megabyte, and on a busy machine so many
 #: times that by the clock.
 SECONDS, PATIENCE = 8, 5
+#: The same for one page of a scan.
+PAGE_SECONDS = 60
 
 
 class Reader:
@@ -44,8 +47,17 @@ class Reader:
             raise InputError(
                 f"{path}: can't be opened ({error.strerror}); check the path and its permissions"
             ) from error
+        there = os.path.abspath(path)  # the process may have been started in another folder
+        try:
+            found = self._document({"kind": kind, "path": there, "id": id, "seconds": seconds})
+            asked = {"kind": kind, "path": there, "seconds": PAGE_SECONDS}
+            return completed(found, path, lambda number: self._document({**asked, "page": number}))
+        except InputError as error:
+            raise InputError(str(error).replace(there, str(path), 1)) from None
+
+    def _document(self, question: dict[str, Any]) -> Document:
         with self._turn:
-            answer = self._ask({"kind": kind, "path": str(path), "id": id, "seconds": seconds})
+            answer = self._ask(question)
         if "error" in answer:
             raise InputError(answer["error"])
         return Document(*answer["document"])

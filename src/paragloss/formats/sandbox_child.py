@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from paragloss.errors import InputError
 from paragloss.formats.foreign import READERS
+from paragloss.formats.scans import read_page
 
 LENGTH = struct.Struct(">Q")
 #: Bytes of address space; a reader that wants more is stopped.
@@ -57,7 +58,10 @@ def receive(stream: IO[bytes]) -> Any:
 def _answer(question: dict[str, Any]) -> bytes:
     path = question["path"]
     try:
-        found = READERS[question["kind"]](path, id=question["id"])
+        if "page" in question:
+            found = read_page(question["kind"], path, question["page"])
+        else:
+            found = READERS[question["kind"]](path, id=question["id"])
         texts = {name: _clean(text) for name, text in found.fields.items()}
         meta = {name: _clean(value) if isinstance(value, str) else value for name, value in found.meta.items()}
         return framed({"document": [found.id, _clean(found.text), found.lang, _clean(found.title), texts, meta]})

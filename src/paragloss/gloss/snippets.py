@@ -16,10 +16,12 @@ MARKED = 0.25
 
 
 class Snippet(NamedTuple):
-    """A passage of a document; `marks` are the places in `text` that matched."""
+    """A passage of a document; `marks` are the places in `text` that matched, `first` is where
+    in the document the matching begins."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
+    first: int = 0
 
 
 def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240) -> Snippet:
@@ -29,14 +31,15 @@ def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240) -> Snip
     """
     text = cut.text[:REACH]
     spans = cut.places({term for term, weight in weights.items() if weight > 0})
-    start, end = best_window(spans, weights, width)
-    start, end = _widen(text, start, end, width, cut.lang)
+    first, last = best_window(spans, weights, width)
+    start, end = _widen(text, first, last, width, cut.lang)
     passage = " ".join(text[start:end].split())
     least = MARKED * max((weights[span.term] for span in spans), default=1.0)
     # White space was folded, so the places are found again in the passage itself.
     marks = tuple((s.start, s.end) for s in analyzer(cut.lang).spans(passage) if weights.get(s.term, 0.0) >= least)
     before, after = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
-    return Snippet(before + passage + after, tuple((a + len(before), b + len(before)) for a, b in marks))
+    places = tuple((a + len(before), b + len(before)) for a, b in marks)
+    return Snippet(before + passage + after, places, first)
 
 
 def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sys
 import threading
 import time
 import uuid
@@ -203,7 +204,7 @@ def _told(who: str) -> str:
 def _gone(who: str) -> bool:
     """Whether somebody was a process of this machine that is no more."""
     _, host, pid = who.split("_")
-    if host != _host():
+    if host != _host() or sys.platform == "win32":  # where signal 0 is an interrupt, not a question
         return False
     try:
         os.kill(int(pid), 0)

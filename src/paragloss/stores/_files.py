@@ -52,7 +52,7 @@ def sync_contents(folder: Path) -> None:
     """Make the files of a folder durable, also what was written to them through memory maps."""
     for path in folder.iterdir():
         try:
-            file = os.open(path, os.O_RDONLY)
+            file = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
         except FileNotFoundError:  # the engine makes its next file under another name
             continue
         try:

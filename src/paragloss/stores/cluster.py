@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from paragloss.errors import InUseError, StoreError
+from paragloss import __version__
+from paragloss.errors import InUseError, StoreError, unread_format
 from paragloss.ranking import rank
 from paragloss.stores import _checks, _points, _server, _shape
 from paragloss.stores._base import KeptVectors
@@ -121,7 +122,7 @@ class ClusterStore(KeptVectors):
             raise StoreError(f"{store._where} was never finished: delete it on the server and index again")
         meta = json.loads(data)
         if meta["format"] != _shape.FORMAT:
-            raise StoreError(f"{store._where} has format {meta['format']}, this version reads {_shape.FORMAT}")
+            raise StoreError(unread_format(store._where, meta, str(_shape.FORMAT)))
         store._shape = Shape.from_json(meta)
         return store
 
@@ -269,7 +270,7 @@ class ClusterStore(KeptVectors):
         return [(point.id, point.payload["id"]) for point in found]
 
     def _write_meta(self) -> None:
-        self.write_blob("collection", json.dumps(self._shape.as_json()).encode())
+        self.write_blob("collection", json.dumps({**self._shape.as_json(), "paragloss": __version__}).encode())
 
     def _drop_vector(self, name: str) -> None:
         """Servers before 1.18 can't forget a vector's name: its vectors go, the name stays."""

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 import qdrant_edge as edge
 
-from paragloss.errors import StoreError
+from paragloss import __version__
+from paragloss.errors import StoreError, unread_format
 from paragloss.ranking import rank
 from paragloss.stores import _checks, _files, _points, _shard, _snapshots
 from paragloss.stores._base import KeptVectors
@@ -106,7 +107,7 @@ class EmbeddedStore(KeptVectors):
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path / 'meta.json'} is damaged ({error}): restore it or index again") from None
         if version != FORMAT:
-            raise StoreError(f"{path} has format {version}, this version reads {FORMAT}: index again")
+            raise StoreError(unread_format(path, meta, str(FORMAT)))
         if not os.access(path, os.W_OK):
             check_seal(path, anyway)
             return cls._borrowed(path, shape)
@@ -320,7 +321,7 @@ class EmbeddedStore(KeptVectors):
                 )
 
     def _write_meta(self) -> None:
-        meta = {**self._shape.as_json(), "format": FORMAT}
+        meta = {**self._shape.as_json(), "format": FORMAT, "paragloss": __version__}
         _files.write_whole(self.path / "meta.json", json.dumps(meta, indent=1).encode())
 
     def _agree(self) -> None:

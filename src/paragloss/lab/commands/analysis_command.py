@@ -8,23 +8,26 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import print_table
 from paragloss.cli.program import app
 from paragloss.errors import InputError
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def analyse(
-    kind: Annotated[str, typer.Argument(help="kernels, translations, exact-match, data-size or quality.")],
+    kind: Annotated[
+        str, typer.Argument(help="What to analyse: kernels, translations, exact-match, data-size, quality.")
+    ],
     files: Annotated[list[str], typer.Argument(help='Rows {"concept","lang","title","text"}, or en-xx.tsv.')],
-    out: Annotated[str, typer.Option(help="Where the table and the plot go: a folder.")],
-    lang: Annotated[str, typer.Option(help="The language of the queries.")],
-    to: Annotated[str, typer.Option(help="The language of the documents.")],
-    model: Annotated[str, typer.Option(help="A trained K-NRM, where the kind needs one.")] = "",
-    by: Annotated[str, typer.Option("--with", help="A saved translator, where the kind needs one.")] = "",
-    categories: Annotated[str, typer.Option(help="A file of concepts and their categories, for quality.")] = "",
+    out: Annotated[str, typer.Option(help="Folder for the table and the plot.")],
+    lang: Annotated[str, typer.Option(help="Language of the queries.")],
+    to: Annotated[str, typer.Option(help="Language of the documents.")],
+    model: Annotated[str, typer.Option(help="A trained K-NRM, if the analysis needs one.")] = "",
+    by: Annotated[str, typer.Option("--with", help="A saved translator, if the analysis needs one.")] = "",
+    categories: Annotated[str, typer.Option(help="quality: file of concepts and their categories.")] = "",
 ) -> None:
-    """Look into a kernel ranker: its weights, its word pairs, its data. Writes a table and a plot."""
+    """Analyse a kernel ranker: weights, word pairs, training data."""
     from paragloss.lab.analyses import KINDS
 
     if kind not in KINDS:

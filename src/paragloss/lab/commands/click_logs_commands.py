@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import Skipped, print_json, print_table
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError
@@ -16,27 +17,25 @@ from paragloss.types import Judged, Qrels, Query
 
 MODELS = ("dctr", "tacm", "raw")
 WORK = ("translate", "clean", "case")
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable lines.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip lines that can't be read.")]
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def clicks(
-    log: Annotated[str, typer.Argument(help="JSON Lines of query, shown, clicks; or Sogou's log.")],
-    out: Annotated[str, typer.Option(help="Where queries.jsonl, qrels and scores.tsv go: a folder.")],
-    model: Annotated[str, typer.Option(help="dctr (rates), tacm (time-aware), raw (sessions of one click).")] = "dctr",
-    shares: Annotated[
-        str, typer.Option(help="The best of these shares of documents are grade 1, 2, ... at least.")
-    ] = "0.3,0.1",
+    log: Annotated[str, typer.Argument(help="Click log: JSON Lines, or Sogou's format.")],
+    out: Annotated[str, typer.Option(help="Folder for queries.jsonl, qrels and scores.tsv.")],
+    model: Annotated[
+        str, typer.Option(help="Click model: dctr (click-through rate), tacm (time-aware), raw.")
+    ] = "dctr",
+    shares: Annotated[str, typer.Option(help="Shares of the best documents that get grade 1, 2, ...")] = "0.3,0.1",
     scores: Annotated[
-        bool, typer.Option("--scores", help="Grades are the scores, in thousandths: for train knrm --difference.")
+        bool, typer.Option("--scores", help="Use scores (in thousandths) as grades, for train knrm --difference.")
     ] = False,
-    asked: Annotated[
-        str, typer.Option(help="Only queries asked so often: 50.. (at least), ..50 (fewer), 50..1000 (between).")
-    ] = "",
-    lang: Annotated[str, typer.Option(help="The language of queries that don't say theirs.")] = "",
+    asked: Annotated[str, typer.Option(help="Keep queries of this frequency: 50.., ..50 or 50..1000.")] = "",
+    lang: Annotated[str, typer.Option(help="Language of queries that don't state one.")] = "",
     skip_bad: SkipBad = False,
 ) -> None:
-    """Say from a click log what is relevant to what: judgments that `train --judged` and `eval` take."""
+    """Turn a click log into relevance judgments."""
     from paragloss.formats.text import open_output
     from paragloss.lab import clicks
     from paragloss.lab.clicks.log_files import read_log
@@ -63,21 +62,21 @@ def clicks(
     print(f"{len(sessions)} sessions, {len(queries)} queries, {pairs} judged pairs by {model}: {out}")
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def log(
-    work: Annotated[str, typer.Argument(help="translate, clean or case.")],
+    work: Annotated[str, typer.Argument(help="What to do: translate, clean or case.")],
     judged: Annotated[str, typer.Argument(metavar="QUERIES,DOCUMENTS,JUDGMENTS", help="Or LOG,DOCUMENTS.")],
-    out: Annotated[str, typer.Option(help="Where queries.jsonl and qrels go: a folder.")] = "",
-    by: Annotated[str, typer.Option("--with", help="What translates, as in `paragloss translate`.")] = "",
-    to: Annotated[str, typer.Option(help="The language to translate the queries into.")] = "",
-    case: Annotated[str, typer.Option(help="What is done with capitals: keep, lower or lower-first.")] = "keep",
+    out: Annotated[str, typer.Option(help="Folder for queries.jsonl and qrels.")] = "",
+    by: Annotated[str, typer.Option("--with", help="Translator, as in `paragloss translate`.")] = "",
+    to: Annotated[str, typer.Option(help="Language to translate the queries into.")] = "",
+    case: Annotated[str, typer.Option(help="Capital letters: keep, lower or lower-first.")] = "keep",
     after: Annotated[str, typer.Option(help="clean: the folder that `log translate` wrote.")] = "",
     longest: Annotated[int, typer.Option(min=0, help="clean: drop ambiguous queries with more documents.")] = 200,
-    at_random: Annotated[bool, typer.Option("--at-random", help="clean: as many pairs, but any queries.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="clean: where chance begins.")] = 0,
+    at_random: Annotated[bool, typer.Option("--at-random", help="clean: remove as many pairs, at random.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="clean: random seed.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Make bilingual training data of a monolingual log: translate its queries, clean out what became ambiguous.
+    """Make bilingual training data from a monolingual query log.
 
     translate: the same documents asked for in another language. clean: without queries whose translation others share.
     case: capitals of the queries as the translator wrote them, or lowered.

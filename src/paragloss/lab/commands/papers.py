@@ -9,27 +9,26 @@ from typing import Annotated
 
 import typer
 
+from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import print_json, print_table
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def recipes(
-    name: Annotated[str, typer.Argument(help="A recipe; none lists them all.")] = "",
-    smoke: Annotated[bool, typer.Option("--smoke", help="Tiny sizes: does it run? Seconds.")] = False,
-    out: Annotated[str, typer.Option(help="Where results go: a folder. A run that was stopped goes on there.")] = "",
-    seeds: Annotated[str, typer.Option(help="Such as 0,1,2.")] = "",
-    part: Annotated[list[str] | None, typer.Option(help="Only this part; may be repeated.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of a recipe; lists all without one.")] = "",
+    smoke: Annotated[bool, typer.Option("--smoke", help="Run on tiny data, in seconds.")] = False,
+    out: Annotated[str, typer.Option(help="Folder for results; an interrupted run continues there.")] = "",
+    seeds: Annotated[str, typer.Option(help="Random seeds, such as 0,1,2.")] = "",
+    part: Annotated[list[str] | None, typer.Option(help="Run this part only. Repeatable.")] = None,
     docs: Annotated[
         str, typer.Option(help="Write results.md, results.html and the papers' tables into this folder.")
     ] = "",
-    leaderboard: Annotated[
-        str, typer.Option(help="Write what is known of every system and task into this folder.")
-    ] = "",
+    leaderboard: Annotated[str, typer.Option(help="Folder for leaderboard files (MTEB format).")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Measure a table or figure of the papers: tables, plots, and whether the order is the paper's."""
+    """Reproduce a table or figure of the papers."""
     from paragloss.lab.recipes import markdown_tables, runner, verdicts
 
     if docs:
@@ -63,13 +62,13 @@ def recipes(
     print(f"written: {folder}", file=sys.stderr)
 
 
-@app.command()
+@app.command(rich_help_panel=MEASURING)
 def advise(
-    paths: Annotated[list[str], typer.Argument(help="Documents, aligned texts, word lists: files or folders.")],
-    lang: Annotated[str, typer.Option(help="The language you ask in.")] = "en",
+    paths: Annotated[list[str], typer.Argument(help="Your documents, aligned texts and word lists.")],
+    lang: Annotated[str, typer.Option(help="Language of your queries.")] = "en",
     as_json: AsJson = False,
 ) -> None:
-    """Look at a corpus and this machine: which pipeline, what to expect of it, what would help, which commands."""
+    """Recommend a pipeline for your documents and this machine."""
     from paragloss.lab.advisor import advise
     from paragloss.lab.recipes import collected as collecting
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paragloss.cli.help_layout import TRAINING
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, tracked, writable_model
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
@@ -24,32 +25,32 @@ from paragloss.types import Aligned, Concept
 
 #: Words that the command does not know are the method's own flags.
 _OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
-Method = Annotated[str, typer.Argument(help="cr5, lsi, opca, table, ...: see --help.")]
+Method = Annotated[str, typer.Argument(help="Method: cr5, lsi, opca, table, ...")]
 Files = Annotated[
     list[str] | None, typer.Argument(help='Rows {"concept","lang","title","text"}, or en-xx.tsv; LS-CLIR files.')
 ]
-Langs = Annotated[str, typer.Option(help="Only these languages, such as en,fr,zh.")]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count unusable rows.")]
+Langs = Annotated[str, typer.Option(help="Use these languages only, such as en,fr,zh.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip rows that can't be read.")]
 Help = Annotated[bool, typer.Option("--help", help="Show this message; with a METHOD, its settings.")]
 Judged = Annotated[
     list[str] | None,
-    typer.Option(help="Learn from QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS (ordinal, knrm); may be given again."),
+    typer.Option(help="Learn from QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS (ordinal, knrm). Repeatable."),
 ]
 
 #: Fewer concepts than these leave too few to measure by.
 _TELLING = 100
 
 
-@app.command(context_settings=_OPEN, add_help_option=False)
+@app.command(context_settings=_OPEN, add_help_option=False, rich_help_panel=TRAINING)
 def train(
     context: typer.Context,
     method: Method = "",
     files: Files = None,
-    out: Annotated[str, typer.Option("--out", help="Where the model goes: a folder.")] = "",
+    out: Annotated[str, typer.Option("--out", help="Folder for the model.")] = "",
     langs: Langs = "",
     judged: Judged = None,
-    add_language: Annotated[str, typer.Option(help="Add this language to the model that --to names (cr5).")] = "",
-    to: Annotated[str, typer.Option("--to", help="The model that a language is added to.")] = "",
+    add_language: Annotated[str, typer.Option(help="cr5: add this language to the model of --to.")] = "",
+    to: Annotated[str, typer.Option("--to", help="Model to add the language to.")] = "",
     skip_bad: SkipBad = False,
     help: Help = False,
 ) -> None:
@@ -81,24 +82,24 @@ def train(
             _gained(aligned, settings)
 
 
-@app.command(context_settings=_OPEN, add_help_option=False)
+@app.command(context_settings=_OPEN, add_help_option=False, rich_help_panel=TRAINING)
 def tune(
     context: typer.Context,
     method: Method = "",
     files: Files = None,
-    plot: Annotated[str, typer.Option(help="Draw what was measured into this file, such as tune.svg.")] = "",
+    plot: Annotated[str, typer.Option(help="Plot file, such as tune.svg.")] = "",
     langs: Langs = "",
     judged: Judged = None,
     collection: In = "",
-    queries: Annotated[str, typer.Option(help='For fusion: a file of queries, rows {"id","lang","text"}.')] = "",
-    qrels: Annotated[str, typer.Option(help="For fusion: TREC judgments.")] = "",
-    measure: Annotated[str, typer.Option(help="For fusion: what is to be best, such as RR or nDCG@10.")] = "RR",
-    to: Annotated[str, typer.Option("--to", help="For fusion: languages of the documents, such as fr,de.")] = "",
+    queries: Annotated[str, typer.Option(help='fusion: file of queries, rows {"id","lang","text"}.')] = "",
+    qrels: Annotated[str, typer.Option(help="fusion: TREC judgments.")] = "",
+    measure: Annotated[str, typer.Option(help="fusion: measure to optimise, such as RR or nDCG@10.")] = "RR",
+    to: Annotated[str, typer.Option("--to", help="fusion: languages of the documents, such as fr,de.")] = "",
     skip_bad: SkipBad = False,
     as_json: AsJson = False,
     help: Help = False,
 ) -> None:
-    """Try settings of a method on data kept apart, and say which is best. Its grid and its settings are flags.
+    """Try settings of a method on held-out data. Its grid and its settings are flags.
 
     `tune fusion --in COLLECTION --queries FILE --qrels FILE` weighs a collection's parts by your judgments.
     """

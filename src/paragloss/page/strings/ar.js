@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "لغة غير معروفة",
   "meant": "هل قصدت",
   "more": "عرض المزيد",
+  "page": "الصفحة {n}",
+  "scanned": "قُرئ من نسخة ممسوحة ضوئيًا",
   "nothing": "لم يُعثر على شيء عن «{q}»، وقد قُرئ على أنه {lang}.",
   "couldDo": "يمكنك",
   "everyLanguage": "البحث في كل اللغات",

@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "unbekannte Sprache",
   "meant": "Meinten Sie",
   "more": "Mehr zeigen",
+  "page": "Seite {n}",
+  "scanned": "aus einem Scan gelesen",
   "nothing": "Nichts gefunden für „{q}“, gelesen als {lang}.",
   "couldDo": "Sie können",
   "everyLanguage": "in allen Sprachen suchen",

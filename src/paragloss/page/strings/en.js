@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "unknown language",
   "meant": "Did you mean",
   "more": "Show more",
+  "page": "page {n}",
+  "scanned": "read from a scan",
   "nothing": "Nothing found for “{q}”, read as {lang}.",
   "couldDo": "You could",
   "everyLanguage": "look in every language",

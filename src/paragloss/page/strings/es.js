@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "idioma desconocido",
   "meant": "Quiso decir",
   "more": "Mostrar más",
+  "page": "página {n}",
+  "scanned": "leído de un escaneo",
   "nothing": "No se encontró nada para «{q}», leído como {lang}.",
   "couldDo": "Puede",
   "everyLanguage": "buscar en todos los idiomas",

@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "langue inconnue",
   "meant": "Vouliez-vous dire",
   "more": "En montrer plus",
+  "page": "page {n}",
+  "scanned": "lu sur un scan",
   "nothing": "Rien trouvé pour « {q} », lu comme : {lang}.",
   "couldDo": "Vous pouvez",
   "everyLanguage": "chercher dans toutes les langues",

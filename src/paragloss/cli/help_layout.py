@@ -1,0 +1,60 @@
+"""How help is laid out: commands and options under headings, the common ones first. The heading of an option or a
+command is its `rich_help_panel`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose options are listed under their headings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[Any]] = {}
+        for parameter in self.get_params(ctx):
+            if (record := parameter.get_help_record(ctx)) is not None:
+                named = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or named, []).append(record)
+        write(formatter, sections)
+
+
+class GroupedCommands(TyperGroup):
+    """All commands under their headings, in the order of `SECTIONS`."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[Any]] = {name: [] for name in SECTIONS}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                panel = getattr(command, "rich_help_panel", None) or OTHERS
+                sections.setdefault(str(panel), []).append((name, command.get_short_help_str(limit=100)))
+        write(formatter, sections)
+
+
+class Program(typer.Typer):
+    """A command line whose help is laid out so."""
+
+    def command(self, *names: Any, **settings: Any) -> Callable[[Any], Any]:
+        return super().command(*names, **{"cls": GroupedCommand, **settings})
+
+
+#: The headings of commands.
+COMMON, COLLECTIONS, MEASURING, TRAINING, OTHERS = (
+    "Common commands",
+    "Look after a collection",
+    "Measure",
+    "Train your own models",
+    "Other commands",
+)
+SECTIONS = (COMMON, COLLECTIONS, MEASURING, TRAINING, OTHERS)
+
+
+def write(formatter: Any, sections: dict[str, list[Any]]) -> None:
+    for name, rows in sections.items():
+        if rows:
+            with formatter.section(name):
+                formatter.write_dl(rows)

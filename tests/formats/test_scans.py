@@ -1,0 +1,92 @@
+"""Pages that are pictures, printed here, made worse, and read by the real Tesseract."""
+
+import random
+import shutil
+import subprocess
+
+import pytest
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+from test_cli import paragloss_
+
+from paragloss import Collection
+from paragloss.errors import InputError
+from paragloss.formats import scans
+from paragloss.formats.documents import read
+
+FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+GERMAN = (
+    "Der Zug hat wegen des starken Schneefalls eine Stunde Verspätung.\n"
+    "Die Reisenden warten auf dem Bahnsteig und trinken heißen Tee."
+)
+BREAD = "Der Bäcker knetet den Teig für das Brot und heizt den Ofen an.\nAm Morgen riecht die ganze Straße nach Kuchen."
+RUSSIAN = "Вулкан извергает горячую лаву и пепел.\nЖители покинули деревню у подножия горы."
+HAS = (
+    subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True).stdout.split()
+    if scans.available()
+    else []
+)
+tesseract = pytest.mark.skipif(
+    not {"deu", "eng", "rus", "osd"} <= set(HAS), reason="Tesseract with deu, eng and rus is not installed"
+)
+
+
+def printed(text, *, worse=True):
+    """A page as a copier gives it: grey, a little turned, blurred, with specks."""
+    page = Image.new("L", (2000, 700), 255)
+    ImageDraw.Draw(page).multiline_text((120, 120), text, font=ImageFont.truetype(FONT, 44), fill=30, spacing=24)
+    if worse:
+        page = page.rotate(0.7, fillcolor=255).filter(ImageFilter.GaussianBlur(1.2))
+        chance = random.Random(3)
+        for _ in range(400):
+            page.putpixel((chance.randrange(page.width), chance.randrange(page.height)), 90)
+    return page
+
+
+def test_a_scan_without_tesseract_is_refused_and_says_what_to_install(tmp_path, monkeypatch):
+    Image.new("L", (600, 600), 200).save(tmp_path / "a.pdf")
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(InputError, match="no text in 1 pages, it is a scan; install Tesseract"):
+        list(read(tmp_path / "a.pdf"))
+
+
+@tesseract
+def test_pages_are_read_in_the_language_of_each_and_keep_their_number_and_confidence(tmp_path):
+    printed(GERMAN).save(tmp_path / "a.pdf", save_all=True, append_images=[printed(RUSSIAN)], resolution=200)
+    (page,) = read(tmp_path / "a.pdf")
+    first, second = page.text.split("\f")
+    assert first.split() == GERMAN.split()
+    assert second.split() == RUSSIAN.split()
+    assert (page.meta["pages"], page.meta["scanned"]) == (2, 2)
+    assert 0.7 < page.meta["confidence"] <= 1
+
+
+@tesseract
+def test_a_scan_is_found_at_its_page_and_said_to_be_one(tmp_path):
+    pages = [printed(BREAD), printed(GERMAN)]
+    pages[0].save(tmp_path / "letters.tif", save_all=True, append_images=pages[1:], compression="tiff_lzw")
+    paragloss_("index", "letters.tif", "--into", "c", cwd=tmp_path)
+    shown = paragloss_("search", "--in", "c", "the train is late because of snow", cwd=tmp_path).stdout
+    assert "letters.tif, page 2, read from a scan (9" in shown
+    with Collection.open(tmp_path / "c") as collection:
+        best = collection.search("train in the snow", lang="en").results[0]
+    assert (best.meta["page"], best.meta["scanned"]) == (2, 2)
+
+
+@tesseract
+def test_of_a_folder_s_pictures_those_with_words_are_documents(tmp_path):
+    printed(GERMAN).save(tmp_path / "letter.png")
+    Image.effect_noise((600, 600), 60).save(tmp_path / "photo.png")
+    (tmp_path / "note.txt").write_text("A note.")
+    assert [document.id for document in read(tmp_path)] == ["letter.png", "note.txt"]
+    Image.new("L", (16, 16)).save(tmp_path / "icon.png")
+    with pytest.warns(UserWarning, match="left out 1 files of kinds that can't be read: 1 .png"):
+        list(read(tmp_path))
+
+
+@tesseract
+def test_a_page_with_a_text_layer_is_not_read_again(tmp_path):
+    from test_pages import pdf
+
+    (tmp_path / "text.pdf").write_bytes(pdf("Rain falls"))
+    (page,) = read(tmp_path / "text.pdf")
+    assert "scanned" not in page.meta

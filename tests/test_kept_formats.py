@@ -1,0 +1,119 @@
+"""What earlier versions wrote opens in this one; what a later one wrote is refused, naming the version that reads it.
+
+`python tests/test_kept_formats.py` keeps a collection, a model and a backup of this version under tests/kept/VERSION:
+run it once for every version that is released.
+"""
+
+import io
+import json
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from paragloss import Collection, Document, Pair, Query, __version__, load, train
+from paragloss.collection.archive_file import backup, restore
+from paragloss.errors import InputError, ModelError, StoreError
+from paragloss.types import Concept
+
+KEPT = Path(__file__).parent / "kept"
+VERSIONS = sorted(path.name for path in KEPT.iterdir())
+DOCUMENTS = [
+    Document(
+        "bees", "Bienen sammeln Nektar und machen daraus Honig.", "de", "Bienen", {"headings": "Honig"}, {"year": 1999}
+    ),
+    Document("rain", "La pluie tombe des nuages.", "fr", "La pluie"),
+]
+PAIRS = [Pair("en", "hive", "de", "Bienenstock")]
+TEXTS = {
+    "en": ("bees make honey", "rain falls down", "a red stone"),
+    "de": ("Bienen machen Honig", "Regen fällt", "ein roter Stein"),
+}
+
+
+def keep(folder):
+    """A small collection with a model, fields and a glossary, and its backup."""
+    concepts = [Concept(str(n), {lang: texts[n] for lang, texts in TEXTS.items()}) for n in range(3)]
+    train("table", concepts).save(folder / "model")
+    with Collection.create(str(folder / "collection"), models=[str(folder / "model")], meaning=False) as collection:
+        collection.index(DOCUMENTS)
+        collection.write_glossary(PAIRS)
+    backup(str(folder / "collection"), str(folder / "backup.tar.gz"))
+
+
+@pytest.fixture(params=VERSIONS)
+def kept(request, tmp_path):
+    with tarfile.open(KEPT / request.param / "kept.tar.xz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def whole(collection):
+    assert collection.get(["bees", "rain"]) == DOCUMENTS
+    assert [result.id for result in collection.search("bees and honey", lang="en", k=1).results] == ["bees"]
+    assert collection.glossary == PAIRS
+
+
+def test_a_collection_opens_and_can_be_written(kept):
+    with Collection.open(str(kept / "collection")) as collection:
+        whole(collection)
+        collection.index([Document("sea", "Das Meer ist ruhig.", "de")])
+        assert collection.count() == 3
+
+
+def test_a_model_opens(kept):
+    model = load(str(kept / "model"))
+    assert [a.text for clause in model.translate(Query("", "honey", "en"), "de") for a in clause.alternatives][:1] == [
+        "Honig"
+    ]
+
+
+def test_a_backup_is_restored(kept):
+    restore(str(kept / "backup.tar.gz"), str(kept / "restored"))
+    with Collection.open(str(kept / "restored")) as collection:
+        whole(collection)
+
+
+NEWER = r"has format 99, this version reads .*; paragloss 9.1 wrote it: install that version or a newer one"
+
+
+@pytest.mark.parametrize(
+    ("what", "opened", "error"),
+    [("collection", Collection.open, StoreError), ("model", load, ModelError)],
+)
+def test_a_newer_folder_is_refused_by_naming_the_version_that_reads_it(tmp_path, what, opened, error):
+    keep(tmp_path)
+    meta = tmp_path / what / "meta.json"
+    described = json.loads(meta.read_text())
+    assert described["paragloss"] == __version__
+    meta.write_text(json.dumps({**described, "format": 99, "paragloss": "9.1"}))
+    with pytest.raises(error, match=NEWER):
+        opened(str(tmp_path / what))
+
+
+def test_a_newer_backup_is_refused_alike(tmp_path):
+    keep(tmp_path)
+    with tarfile.open(tmp_path / "backup.tar.gz") as old, tarfile.open(tmp_path / "newer.tar", "w") as new:
+        for part in old.getmembers():
+            data = old.extractfile(part).read()
+            if "manifest" in part.name:
+                data = json.dumps({**json.loads(data), "format": 99, "paragloss": "9.1"}).encode()
+                part.size = len(data)
+
+            new.addfile(part, io.BytesIO(data))
+    with pytest.raises(InputError, match=NEWER):
+        restore(str(tmp_path / "newer.tar"), str(tmp_path / "restored"))
+
+
+if __name__ == "__main__":
+    place = KEPT / ".".join(__version__.split(".")[:2])
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    keep(place)
+    with tarfile.open(place / "kept.tar.xz", "w:xz") as packed:
+        for name in ("collection", "model", "backup.tar.gz"):
+            packed.add(place / name, name)
+    for name in ("collection", "model"):
+        shutil.rmtree(place / name)
+    (place / "backup.tar.gz").unlink()
