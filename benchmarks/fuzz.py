@@ -44,14 +44,14 @@ from paragloss.cli.search_commands import conditions
 from paragloss.collection import Collection, coverage, load
 from paragloss.errors import ParaglossError, PlacedError
 from paragloss.formats import sandbox
-from paragloss.formats.bitext import read_parts
-from paragloss.formats.click_logs import read_log, read_sessions
 from paragloss.formats.dictionaries import read_entries
 from paragloss.formats.documents import read
 from paragloss.formats.queries import read_qrels, read_queries
 from paragloss.formats.trec import read_run
 from paragloss.formats.vectors import read_vectors
 from paragloss.gloss.meanings import gloss
+from paragloss.lab.bitext import read_parts
+from paragloss.lab.clicks.log_files import read_log, read_sessions
 from paragloss.lab.descent import towers
 from paragloss.search import grammar
 from paragloss.server.application import build

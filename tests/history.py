@@ -23,7 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from paragloss.collection import Collection, file_records, writer
 from paragloss.collection.integrity import check
-from paragloss.stores import _base, embedded
+from paragloss.stores import _base, _shard, embedded
 from paragloss.types import Document
 
 NAMES = ("a.jsonl", "b.jsonl.gz", "c.jsonl")
@@ -65,8 +65,8 @@ class History(RuleBasedStateMachine):
     def create(self, size: int, at_once: bool) -> None:
         for module, name in ((writer, "BATCH"), (writer, "SMALL"), (_base, "BATCH"), (_base, "PAGE")):
             setattr(module, name, size)
-        embedded.BATCH = size
-        embedded.FLUSH = 10_000 if at_once else size
+        embedded.BATCH = _shard.BATCH = size
+        _shard.FLUSH = 10_000 if at_once else size
         file_records.EVERY = 20.0 if at_once else 0.0
         self.location = self.start(self.place)
         self.engine = Collection.create(self.location, default=False)

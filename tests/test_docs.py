@@ -13,9 +13,9 @@ from test_cli import CORPUS, paragloss_
 
 from paragloss import Collection, Document
 from paragloss.cli import app, main
-from paragloss.formats.click_logs import write_sessions
 from paragloss.formats.vectors import write_vectors
 from paragloss.lab.clicks import synthetic_log
+from paragloss.lab.clicks.log_files import write_sessions
 from paragloss.methods import methods
 from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER

@@ -448,8 +448,10 @@ class Store(Protocol):
     What `add`, `delete` and `write_blob` have returned from survives a kill.
     """
 
-    #: Whether what is written is journaled beside the statistics, for others who read them.
-    journaled: bool
+    @property
+    def journaled(self) -> bool:
+        """Whether others read what is counted of its terms while it is written, see `search.journal`."""
+        ...
 
     def add(self, records: Sequence[Record]) -> None:
         """Insert or replace by document id."""

@@ -11,7 +11,6 @@ from paragloss.formats.dictionaries import (
     read_pairs,
     read_tei,
     read_wiktionary,
-    write_pairs,
 )
 
 
@@ -46,14 +45,6 @@ def test_bad_pairs(file):
     errors = []
     assert list(read_pairs(path, on_error=errors.append)) == [Entry("cat", "chat")]
     assert [str(error).split(":")[1] for error in errors] == ["1", "3", "4", "5"]
-
-
-def test_pairs_come_back_as_written(tmp_path):
-    entries = [Entry("hot dog", "saucisse", "noun", 1 / 3), Entry("a", "b")]
-    write_pairs(tmp_path / "d.tsv.gz", entries)
-    assert list(read_pairs(tmp_path / "d.tsv.gz")) == entries
-    with pytest.raises(InputError, match="holds a tab"):
-        write_pairs(tmp_path / "e.tsv", [Entry("a\tb", "c")])
 
 
 def test_cedict(file):

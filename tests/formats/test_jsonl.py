@@ -11,7 +11,6 @@ from paragloss.formats.jsonl import (
     read_aligned,
     read_documents,
     read_queries,
-    write_aligned,
     write_documents,
     write_queries,
 )
@@ -197,12 +196,6 @@ def test_queries_come_back_as_written(tmp_path_factory, queries):
     path = tmp_path_factory.getbasetemp() / "queries.jsonl"
     write_queries(path, queries)
     assert list(read_queries(path)) == queries
-
-
-def test_concepts_come_back_as_written(tmp_path):
-    concepts = [Concept("a", {"en": "x", "fr": "y"}, {"en": "X"}), Concept("b", {"hi": "z"})]
-    assert write_aligned(tmp_path / "c.jsonl", concepts) == 3
-    assert read_aligned([tmp_path / "c.jsonl"]) == concepts
 
 
 def _data(name):

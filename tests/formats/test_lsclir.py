@@ -1,7 +1,7 @@
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.lsclir import Labelled, read_documents, read_labelled, read_queries, read_rel
+from paragloss.formats.lsclir import read_documents, read_queries, read_rel
 from paragloss.types import Document, Query
 
 
@@ -14,15 +14,6 @@ def test_the_three_files(tmp_path):
     assert list(read_queries(queries, field="title")) == [Query("12", "Rain", "en")]
     assert list(read_documents(documents)) == [Document("77", "Mvua ni\tmaji .", "sw", "Mvua")]
     assert read_rel(rel) == {"12": {"77": 2, "78": 2}, "13": {"78": 1}}
-
-
-def test_labelled_rows(tmp_path):
-    path = tmp_path / "train.tsv"
-    path.write_text("2\train\tmvua\n0\train\tjua\n9\tx\ty\n")
-    errors = []
-    found = list(read_labelled(path, on_error=errors.append))
-    assert found == [Labelled(2, "rain", "mvua"), Labelled(0, "rain", "jua")]
-    assert "train.tsv:3: grade '9' is none of 0, 1 and 2" in str(errors[0])
 
 
 def test_bad_files(tmp_path):

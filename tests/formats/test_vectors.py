@@ -1,6 +1,5 @@
 import gzip
 import io
-import os
 import pickle
 
 import numpy as np
@@ -145,85 +144,10 @@ def test_words_that_can_not_be_written(tmp_path):
         write_vectors(tmp_path / "v", ["a"], M)
 
 
-@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4])
-@pytest.mark.parametrize("dtype", ["<f4", ">f4", "<f8"])
-def test_polyglot(file, protocol, dtype):
-    # Protocol 5 hands arrays over differently, through names that are not allowed; Polyglot's files are protocol 2.
-    data = pickle.dumps((("<UNK>", "été"), np.asfortranarray(M.astype(dtype))), protocol=protocol)
-    words, matrix = read_vectors(file(data, "embeddings_pkl.pkl"))
-    assert words == ["<UNK>", "été"]
-    assert matrix.dtype == np.float32
-    np.testing.assert_array_equal(matrix, M)
-
-
-def test_polyglot_of_python_2(file):
-    # What Python 2 wrote: protocol 2, unicode words, the array's bytes and names as plain strings (SHORT_BINSTRING).
-    def string(value):
-        return b"U" + bytes([len(value)]) + value
-
-    words = b"(X" + (1).to_bytes(4, "little") + b"a" + string("é".encode()) + b"t"
-    empty = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85" + string(b"b") + b"\x87R"
-    dtype = (
-        b"cnumpy\ndtype\n"
-        + string(b"f4")
-        + b"K\x00K\x01\x87R(K\x03"
-        + string(b"<")
-        + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
-    )
-    state = b"(K\x01K\x02K\x03\x86" + dtype + b"\x89" + string(M.tobytes()) + b"tb"
-    data = b"\x80\x02" + words + empty + state + b"\x86."
-    assert pickle.loads(data, encoding="latin1")[1].tolist() == M.tolist()  # numpy agrees that this is such a file
-    found, matrix = read_vectors(file(data, "en.pkl"))
-    assert found == ["a", "é"]
-    np.testing.assert_array_equal(matrix, M)
-
-
-class Evil:
-    def __init__(self, call):
-        self.call = call
-
-    def __reduce__(self):
-        return self.call
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        (os.system, ("touch pwned",)),
-        (eval, ("open('pwned', 'w')",)),
-        (getattr, ("text", "upper")),
-        (np.zeros, (10**12,)),
-        (io.open, ("pwned", "w")),
-    ],
-)
-@pytest.mark.parametrize("protocol", [0, 2, 4])
-def test_a_malicious_pickle_runs_nothing(file, tmp_path, monkeypatch, call, protocol):
-    monkeypatch.chdir(tmp_path)
-    path = file(pickle.dumps((("a",), Evil(call)), protocol=protocol), "evil.pkl")
-    with pytest.raises(InputError, match=r"the pickle asks for .*don't trust it"):
-        read_vectors(path)
-    assert not (tmp_path / "pwned").exists()
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (pickle.dumps({"a": 1}), "no pair of words and array"),
-        (pickle.dumps((["a"], [1.0])), "no pair of words and array"),
-        (pickle.dumps((["a"], M), protocol=2), "1 words but 2 vectors"),
-        (pickle.dumps(([1, 2], M), protocol=2), "no list of texts"),
-        (pickle.dumps((["a", "b"], np.array(["x", "y"])), protocol=2), "no matrix of floats"),
-        (pickle.dumps((["a", "b"], np.array([{}, {}])), protocol=2), "no matrix of floats"),
-        (pickle.dumps((["a", "b"], M), protocol=2)[:-20], "damaged or cut off"),
-        (b"\x80\x02Nr\xff\xff\xff\x7f.", "memory cell 2,147,483,647"),
-        (b"\x80\x04\x8e" + b"\xff" * 7 + b"\x7f.", "damaged or cut off"),
-        (b"\x80\x02\xff.", "damaged or cut off"),
-        (b"\x80\x02Pid\n.", "damaged|outside it|asks for"),
-    ],
-)
-def test_pickles_that_hold_something_else(file, data, message):
-    with pytest.raises(InputError, match=message):
-        read_vectors(file(data, "x.pkl"))
+@pytest.mark.parametrize("name", ["embeddings_pkl.pkl", "en.vec"])
+def test_a_pickle_is_refused_unopened(file, name):
+    with pytest.raises(InputError, match="a pickle runs what it says"):
+        read_vectors(file(pickle.dumps((("a",), M[:1]), protocol=2), name))
 
 
 def test_blank_lines_before_a_header_are_said(tmp_path):

@@ -5,11 +5,10 @@ import tracemalloc
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.rows import group
-from paragloss.formats.wikipedia import read_documents, read_parts, read_sitelinks
+from paragloss.formats.wikipedia import read_documents
 from paragloss.formats.wikitext import plain_text
 from paragloss.formats.xml import elements
-from paragloss.types import Concept, Document
+from paragloss.types import Document
 
 
 def page(number, title, text, ns=0, redirect=""):
@@ -35,21 +34,6 @@ def test_articles_of_the_main_namespace(tmp_path, pack):
     path.write_bytes(pack(PAGES))
     assert list(read_documents(path)) == [Document("12.da", "Regn er vand & mere.", "da", "Regn")]
     assert next(read_documents(path, lang="no")).lang == "no"
-
-
-def test_sitelinks_join_languages(tmp_path):
-    links, da, en = tmp_path / "links.tsv", tmp_path / "dawiki-x.xml", tmp_path / "enwiki-x.xml"
-    links.write_text("Q1\tda\tRegn\nQ1\ten\tHeavy_rain\nQ2\ten\tSun\n")
-    da.write_bytes(PAGES)
-    en.write_bytes(dump(page(1, "Heavy rain", "It pours."), page(2, "Moon", "Unlinked.")))
-    table = read_sitelinks(links)
-    assert group(part for path in (da, en) for part in read_parts(path, table)) == [
-        Concept("Q1", {"da": "Regn er vand & mere.", "en": "It pours."}, {"da": "Regn", "en": "Heavy rain"})
-    ]
-    links.write_text("Q1\tdansk\tRegn\nQ1\tda\n")
-    errors = []
-    assert read_sitelinks(links, on_error=errors.append) == {}
-    assert [str(error).split(":")[1] for error in errors] == ["1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from paragloss.formats.aligned import read_aligned
 from paragloss.formats.dictionaries import Entry
 from paragloss.lab import analyses, clicks, judgments
+from paragloss.lab.aligned_files import read_aligned
 from paragloss.lab.methods import knrm
 from paragloss.lab.query_log import translate_log
 from paragloss.search.reranked import Reranked

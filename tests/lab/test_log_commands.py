@@ -5,8 +5,8 @@ import json
 import pytest
 from test_cli import CORPUS, paragloss_
 
-from paragloss.formats.click_logs import write_sessions
 from paragloss.lab.clicks import synthetic_log
+from paragloss.lab.clicks.log_files import write_sessions
 
 #: Five people opened the volcano for volcanoes, one the bread; one the bee for bees.
 OPENED = [("火山", "volcano.zh")] * 5 + [("火山", "bread.zh"), ("蜜蜂", "honey-bee.zh")]
@@ -46,7 +46,7 @@ def test_sogou_logs_are_read_and_their_queries_searched(place):
     paragloss_("clicks", "sogou.txt", "--out", "judged", "--shares", "0.6", cwd=place)
     assert "q1 0 volcano.zh 1" in (place / "judged" / "qrels").read_text()
     paragloss_("index", CORPUS, "--into", "library", cwd=place)
-    paragloss_("search", "--in", "library", "--queries", "sogou.txt", "--run", "run.trec", cwd=place)
+    paragloss_("search", "--in", "library", "--queries", "judged/queries.jsonl", "--run", "run.trec", cwd=place)
     measured = paragloss_("eval", "run.trec", "judged/qrels", "--measures", "RR", "--json", cwd=place).stdout
     assert json.loads(measured)["mean"]["RR"] > 0.5
 

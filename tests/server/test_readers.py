@@ -11,6 +11,7 @@ import pytest
 
 from paragloss import demo
 from paragloss.collection import Collection, Deadline
+from paragloss.collection.arguments import SearchOptions
 from paragloss.errors import LanguageError
 from paragloss.server import answers, logs
 from paragloss.server.library import Library
@@ -18,7 +19,9 @@ from paragloss.server.limits import DEFAULT
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document
 
-HOW = {"k": 5, "pipeline": None, "where": None}
+
+def how(lang, to=None):
+    return SearchOptions(lang=lang, to=to, k=5)
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +52,12 @@ def who(engine, deadline):
 def test_another_process_answers_as_this_one_does(library):
     assert ask(library, who) != os.getpid()
     for q in ("how do bees make honey", "what makes a volcano erupt"):
-        assert ask(library, answers.found, q, "en", None, HOW) == answers.found(
-            library[None], q, "en", None, HOW, Deadline(60)
-        )
-    assert ask(library, answers.counted, "honey", "en", None) == answers.counted(
-        library[None], "honey", "en", None, Deadline(60)
+        assert ask(library, answers.found, q, how("en")) == answers.found(library[None], q, how("en"), Deadline(60))
+    assert ask(library, answers.counted, "honey", how("en")) == answers.counted(
+        library[None], "honey", how("en"), Deadline(60)
     )
-    texts, how = [("Die Biene lebt im Bienenstock.", "de")], {"to": "en"}
-    assert ask(library, answers.glosses, texts, how) == answers.glosses(library[None], texts, how, Deadline(60))
+    texts, into = [("Die Biene lebt im Bienenstock.", "de")], {"to": "en"}
+    assert ask(library, answers.glosses, texts, into) == answers.glosses(library[None], texts, into, Deadline(60))
 
 
 def test_what_was_added_a_moment_ago_is_found(library):
@@ -64,16 +65,16 @@ def test_what_was_added_a_moment_ago_is_found(library):
         word = f"zyxwv{number}"
         library[None].add([Document(word, f"the {word} lantern", "en")])
         for _ in range(3):
-            found = ask(library, answers.found, word, "en", ["en"], HOW)
+            found = ask(library, answers.found, word, how("en", ["en"]))
             assert [result["id"] for result in found["results"]] == [word]
     library[None].delete(["zyxwv0"])
-    assert "zyxwv0" not in str(ask(library, answers.found, "zyxwv0", "en", ["en"], HOW)["results"])
+    assert "zyxwv0" not in str(ask(library, answers.found, "zyxwv0", how("en", ["en"]))["results"])
 
 
 def test_a_glossary_that_was_changed_holds_at_once(library):
-    before = ask(library, answers.found, "quorble", "en", ["de"], HOW)
+    before = ask(library, answers.found, "quorble", how("en", ["de"]))
     library[None].write_glossary([Pair("en", "quorble", "de", "Biene")])
-    after = ask(library, answers.found, "quorble", "en", ["de"], HOW)
+    after = ask(library, answers.found, "quorble", how("en", ["de"]))
     assert before["results"] == []
     assert "bee" in after["results"][0]["id"]
 
@@ -84,8 +85,8 @@ def test_errors_arrive_as_they_are(library):
             run()
         return str(told.value)
 
-    there = message(lambda: ask(library, answers.found, "honey", "xx", None, HOW))
-    assert there == message(lambda: answers.found(library[None], "honey", "xx", None, HOW, Deadline(60)))
+    there = message(lambda: ask(library, answers.found, "honey", how("xx")))
+    assert there == message(lambda: answers.found(library[None], "honey", how("xx"), Deadline(60)))
 
 
 def test_when_a_reader_is_killed_the_server_answers_itself_until_others_have_begun(library, caplog):
@@ -94,7 +95,7 @@ def test_when_a_reader_is_killed_the_server_answers_itself_until_others_have_beg
         os.kill(ask(library, who), signal.SIGKILL)
         time.sleep(0.5)
         assert ask(library, who) == os.getpid()
-        assert ask(library, answers.found, "honey", "en", None, HOW)["results"]
+        assert ask(library, answers.found, "honey", how("en"))["results"]
         assert library.waiting == 0
         until = time.monotonic() + 120
         while (library._readers is None or not library._readers.ready) and time.monotonic() < until:

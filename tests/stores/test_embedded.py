@@ -19,6 +19,7 @@ from paragloss.search.lexical import Lexical
 from paragloss.search.terms import TermIndex, recount
 from paragloss.statistics import Statistics
 from paragloss.stores import exists, open_store
+from paragloss.stores._shard import Shard
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query, Record, SparseVector
 
@@ -209,16 +210,16 @@ def test_optimizing_leaves_other_threads_alone(folder):
 
 
 def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
-    build, seen = EmbeddedStore._build, []
+    build, seen = Shard._build, []
 
-    def slowly(store, shard, shape):
-        build(store, shard, shape)
+    def slowly(*told):
+        build(*told)
         store.add([one("new", 500.0), one("d7", 300.0)])
         store.delete(["d9", "d8"])
         store.update_dense("m", ["d6"], np.full((1, 16), 400, np.float32))
         seen.extend(hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0])
 
-    monkeypatch.setattr(EmbeddedStore, "_build", slowly)
+    monkeypatch.setattr(Shard, "_build", slowly)
     with EmbeddedStore.open(folder) as store:
         store.add([one(f"d{i}", i + 1.0) for i in range(10)])
         store.optimize()
@@ -233,14 +234,14 @@ def test_what_is_written_and_asked_while_a_graph_is_built(folder, monkeypatch):
 
 
 def test_two_who_build_at_once_lose_nothing(folder, monkeypatch):
-    build, numbers = EmbeddedStore._build, iter(range(9))
+    build, numbers = Shard._build, iter(range(9))
 
-    def slowly(store, shard, shape):
+    def slowly(*told):
         store.add([one(f"new{next(numbers)}")])
-        build(store, shard, shape)
+        build(*told)
         store.add([one(f"new{next(numbers)}")])
 
-    monkeypatch.setattr(EmbeddedStore, "_build", slowly)
+    monkeypatch.setattr(Shard, "_build", slowly)
     with EmbeddedStore.open(folder) as store:
         store.add([one("a"), one("b")])
         both = [threading.Thread(target=store.optimize) for _ in range(2)]
@@ -252,7 +253,7 @@ def test_two_who_build_at_once_lose_nothing(folder, monkeypatch):
 
 
 def test_a_vector_that_comes_while_a_graph_is_built_stays(folder, monkeypatch):
-    monkeypatch.setattr(EmbeddedStore, "_build", lambda store, shard, shape: store.add_dense("other", 2))
+    monkeypatch.setattr(Shard, "_build", lambda *_: store.add_dense("other", 2))
     with EmbeddedStore.open(folder) as store:
         store.add([one("a")])
         store.optimize()
@@ -275,7 +276,7 @@ def test_a_kill_while_engines_are_exchanged_is_mended(folder):
 def test_an_optimizer_that_fails_harms_nothing(folder, monkeypatch):
     with EmbeddedStore.open(folder) as store:
         store.add([one("a")])
-        monkeypatch.setattr("paragloss.stores.embedded._OPTIMIZE", "raise SystemExit('no room')")
+        monkeypatch.setattr("paragloss.stores._shard._OPTIMIZE", "raise SystemExit('no room')")
         with pytest.raises(StoreError, match=r"could not be optimized \(no room\); its documents are unharmed"):
             store.optimize()
         store.add([one("b")])
@@ -313,8 +314,8 @@ def test_what_is_read_ahead_is_not_read_again(folder, monkeypatch):
         store.add([one(f"d{i}", float(i + 1)) for i in range(120)])
         asked = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
         assert list(store.read_ahead("terms")) == [50, 100, 120]
-        monkeypatch.setattr(store, "_payloads", None)
-        monkeypatch.setattr(store, "_packed", None)
+        monkeypatch.setattr(store._shard, "payloads", None)
+        monkeypatch.setattr(store._postings, "_read", None)
         assert [hit.id for hit in store.search_sparse("terms", asked, 3)[0]] == ["d119", "d118", "d117"]
         assert store.read_sparse("terms", ["d5", "d119"])[1].values.tolist() == [6.0, 120.0]
         monkeypatch.undo()

@@ -36,10 +36,10 @@ def test_filtering_writes_nothing(store):
 
 
 def test_fields_of_many_documents_are_indexed_when_they_are_written(store, monkeypatch):
-    before = set(store._shard.info().payload_schema)
+    before = set(store._shard.engine.info().payload_schema)
     monkeypatch.setattr(_points, "SCANNED", 1)
     store.add([record("c", year=1999, kind="x", open=True, **{"two words": "y", 'quo"te': "z"})])
-    made = set(store._shard.info().payload_schema) - before
+    made = set(store._shard.engine.info().payload_schema) - before
     assert made == {"meta.year", "numbers.year", "meta.kind", 'meta."two words"'}
     assert store.count({"meta.kind": ["x"], "meta.year": [1999]}) == 2
     assert store.count({"meta.two words": ["y"]}) == 1
@@ -49,5 +49,5 @@ def test_fields_are_indexed_as_long_as_they_are_few_and_found_beyond(store, monk
     monkeypatch.setattr(_points, "SCANNED", 1)
     monkeypatch.setattr(_points, "INDEXED", 4)
     store.add([record("c", **{f"f{number}": "x" for number in range(9)})])
-    assert len(store._shard.info().payload_schema) == 4
+    assert len(store._shard.engine.info().payload_schema) == 4
     assert [store.count({f"meta.f{number}": ["x"]}) for number in range(10)] == [1] * 9 + [0]

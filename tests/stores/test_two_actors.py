@@ -25,8 +25,8 @@ from paragloss.search import journal
 from paragloss.search.journal import JournaledIndex
 from paragloss.search.terms import recount
 from paragloss.statistics import Statistics
-from paragloss.stores import _blobs, _fence, cluster, open_store
-from paragloss.stores._points import Shape
+from paragloss.stores import _blobs, _fence, _server, cluster, open_store
+from paragloss.stores._shape import Shape
 from paragloss.types import Document, Query
 
 qdrant_client = pytest.importorskip("qdrant_client")
@@ -54,7 +54,7 @@ class World:
         self._before = copy.deepcopy(self.client)
 
     def connect(self, turns):
-        self._patch.setattr(cluster, "_connect", lambda url, timeout: Asking(self.client, turns))
+        self._patch.setattr(_server, "connect", lambda url, timeout: Asking(self.client, turns))
         self._patch.setattr(_fence.time, "sleep", lambda seconds: turns.pause(waits=True))
 
     def anew(self, turns):

@@ -28,6 +28,14 @@ def test_a_window_is_so_many_terms_and_ends_with_its_text():
     assert counted.em(["drei"], ["vier"])[0, 0] == 0  # two texts
 
 
+def test_by_length_the_number_of_windows_is_that_of_the_thesis():
+    # Ten terms in windows of two: N = 5 by length, 6 as they are cut. rot 3, blau 3, together 2.
+    texts = ["rot blau rot blau rot", "blau grün gelb gelb grün"]
+    counted, thesis = (Cooccurrence.build(texts, "xx", window=2, by_length=by_length) for by_length in (False, True))
+    assert counted.em(["rot"], ["blau"])[0, 0] == pytest.approx((2 - 9 / 6) / 6)
+    assert thesis.em(["rot"], ["blau"])[0, 0] == pytest.approx((2 - 9 / 5) / 6)
+
+
 def test_occurrences_count_every_time_windows_once():
     counted = Cooccurrence.build(["rot rot blau", "grün", "gelb"], "xx", window=5)
     # n_a = 2, n_b = 1, n_ab = 1, N = 3: (1 - 2/3) / 3

@@ -70,7 +70,7 @@ def translated(documents: Sequence[Document], machine: Machine, store: AnyStore)
             raise InputError(f"the collection's translation engine {machine.engine!r} is not on this machine")
         if engine.knows(lang, machine.to):
             some = [document._replace(fields={}) for document in documents if document.lang == lang]
-            home = getattr(store, "path", None)
+            home = store.path
             with Memory(Path(home) / _KEPT, engine) if home else nullcontext(engine) as remembering:
                 made |= {d.id: f"{d.title}\n{d.text}" for d in translate_documents(some, remembering, machine.to)}
     field = translation(machine.to)

@@ -21,8 +21,6 @@ from paragloss.vocabulary import WEIGHTINGS, Vocabulary, weigh
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-ACTIVATIONS = ("linear", "tanh", "sigmoid")
-
 
 class Layer(NamedTuple):
     """rows -> activation(rows @ weight + bias)."""

@@ -6,14 +6,14 @@ An entry's texts are words or phrases as a reader would type them: remarks, gram
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
 from paragloss.formats import jsonl
-from paragloss.formats.text import OnError, PathLike, decoded, open_output, read_bytes, report, rows, suffix
+from paragloss.formats.text import OnError, PathLike, decoded, read_bytes, report, rows, suffix
 from paragloss.formats.xml import elements, local
 
 _DICT_LIMIT = 2**30
@@ -56,16 +56,6 @@ def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
     """One pair per line: with tabs, `source, target` and then perhaps a part of speech, a weight or both (a glossary);
     without, two words with a blank between them (MUSE)."""
     return rows(path, lambda _, line: _pair(line), on_error=on_error)
-
-
-def write_pairs(path: PathLike, entries: Iterable[Entry]) -> None:
-    """Write entries as `read_pairs` reads them."""
-    with open_output(path) as out:
-        for entry in entries:
-            cells = (entry.source, entry.target, entry.pos, repr(float(entry.weight)))
-            if any(char in cell for cell in cells for char in "\t\n\r"):
-                raise InputError(f"{path}: {entry.source!r} holds a tab or a line end, which no cell can")
-            out.write("\t".join(cells) + "\n")
 
 
 def read_cedict(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:

@@ -51,18 +51,6 @@ def write_queries(path: PathLike, queries: Iterable[Query]) -> int:
     return _write(path, ({"id": q.id, "lang": q.lang, "text": q.text} for q in queries))
 
 
-def write_aligned(path: PathLike, concepts: Iterable[Concept]) -> int:
-    """Write one line per concept and language; how many there were."""
-    return _write(
-        path,
-        (
-            {"concept": concept.id, "lang": lang, "title": concept.titles.get(lang, ""), "text": text}
-            for concept in concepts
-            for lang, text in concept.texts.items()
-        ),
-    )
-
-
 def parsed(line: str) -> dict[str, Any]:
     """The JSON object on a line."""
     try:

@@ -7,19 +7,11 @@ document, 2 or 1); what is in no line is irrelevant. Another published form has 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from paragloss.errors import InputError
 from paragloss.formats.text import OnError, PathLike, checked_lang, rows, stem
 from paragloss.types import Document, Qrels, Query
-
-
-class Labelled(NamedTuple):
-    """A query and a document as texts, and how well they fit."""
-
-    grade: int
-    query: str
-    document: str
 
 
 def read_queries(
@@ -58,16 +50,6 @@ def read_rel(path: PathLike, *, on_error: OnError = None) -> Qrels:
         grades = qrels.setdefault(query, {})
         grades[document] = max(grade, grades.get(document, grade))
     return qrels
-
-
-def read_labelled(path: PathLike, *, on_error: OnError = None) -> Iterator[Labelled]:
-    """Rows of `label, query, document`, texts instead of ids."""
-
-    def parse(_: int, line: str) -> Labelled:
-        grade, query, document = _columns(line, "label, query, document")
-        return Labelled(_grade(grade), query, document)
-
-    return rows(path, parse, on_error=on_error)
 
 
 def _columns(line: str, expected: str) -> tuple[str, str, str]:

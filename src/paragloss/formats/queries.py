@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paragloss.errors import InputError
-from paragloss.formats import click_logs, csv, irds, jsonl, lsclir, trec
+from paragloss.formats import csv, irds, jsonl, lsclir, trec
 from paragloss.formats.text import OnError, PathLike, lines, suffix
 from paragloss.types import Qrels, Query
 
-_SUPPORTED = ".jsonl, .csv and .tsv with a header, TREC topics, LS-CLIR .queries, click logs, irds:DATASET"
+_SUPPORTED = ".jsonl, .csv and .tsv with a header, TREC topics, LS-CLIR .queries, irds:DATASET"
 
 
 def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]:
@@ -18,8 +18,6 @@ def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]
         return irds.read_queries(str(path))
     kind = suffix(path)
     first = next((line.strip() for _, line in lines(path) if line.strip()), "")
-    if click_logs.is_log(first):
-        return click_logs.read_queries(path, on_error=on_error)
     if kind in (".jsonl", ".ndjson"):
         return jsonl.read_queries(path, on_error=on_error)
     if kind in (".csv", ".tsv"):

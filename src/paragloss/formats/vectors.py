@@ -1,4 +1,4 @@
-"""Word vectors of other makers: word2vec (text and binary), fastText and MUSE `.vec`, GloVe, Cr5, Polyglot.
+"""Word vectors of other makers: word2vec (text and binary), fastText and MUSE `.vec`, GloVe, Cr5.
 
 Which one a file is, its first bytes tell. The word on a line of text is everything before the last `dim` fields.
 """
@@ -15,7 +15,6 @@ from typing import BinaryIO, Literal
 import numpy as np
 
 from paragloss.errors import InputError
-from paragloss.formats.polyglot import read_polyglot
 from paragloss.formats.text import (
     BROKEN,
     LINE_LIMIT,
@@ -49,9 +48,8 @@ def read_vectors(path: PathLike, *, limit: int | None = None, on_error: OnError 
             raise broken(path, error) from error
     header = _HEADER.match(start)
     if start.startswith(b"\x80") or suffix(path) in (".pkl", ".pickle"):
-        words, matrix = read_polyglot(path)
-        words, matrix = words[:limit], matrix[:limit]
-    elif header is not None and _is_binary(start[header.end() :]):
+        raise InputError(f"{path}: a pickle runs what it says when it is opened; save its vectors as word2vec text")
+    if header is not None and _is_binary(start[header.end() :]):
         words, matrix = _read_binary(path, int(header[1]), int(header[2]), limit)
     else:
         words, matrix = _read_text(path, header is not None, limit, on_error)

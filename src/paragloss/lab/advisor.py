@@ -19,8 +19,8 @@ import numpy as np
 
 from paragloss import languages
 from paragloss.errors import InputError
-from paragloss.formats import bitext
 from paragloss.formats.documents import read
+from paragloss.lab import bitext
 from paragloss.languages import identify
 from paragloss.translation import default
 

@@ -15,8 +15,8 @@ from paragloss.collection import load
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.errors import InputError
 from paragloss.evaluation import evaluate, mean
-from paragloss.formats.aligned import read_aligned
 from paragloss.lab import judgments, kernel_analysis
+from paragloss.lab.aligned_files import read_aligned
 from paragloss.lab.methods import knrm
 from paragloss.ranking import rank
 from paragloss.types import Hit, Judged, Translator

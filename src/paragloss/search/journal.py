@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, cast
 
 from paragloss.errors import StoreError
 from paragloss.search.terms import STATISTICS, TermIndex, recount
@@ -23,12 +23,20 @@ from paragloss.types import SparseVector, Store
 MOST = 64
 
 
+class JournaledStore(Store, Protocol):
+    """A store that others read and write."""
+
+    def settled(self) -> bool: ...
+
+    def delete_blob(self, name: str) -> None: ...
+
+
 class JournaledIndex(TermIndex):
     """Like `TermIndex`, for a store that others read and write."""
 
-    _store: Any
+    _store: JournaledStore
 
-    def __init__(self, store: Any, statistics: Statistics, **options: Any) -> None:
+    def __init__(self, store: JournaledStore, statistics: Statistics, **options: Any) -> None:
         super().__init__(store, statistics, **options)
         self._entries = 0  # of the base of this version, that are in the statistics
         self._number = -1  # of the right to write by which they are known to be the last
@@ -37,15 +45,15 @@ class JournaledIndex(TermIndex):
         self._forget_batch()
 
     @classmethod
-    def open(cls, store: Any, **options: Any) -> JournaledIndex:
+    def open(cls, store: Store, **options: Any) -> JournaledIndex:
         statistics, whole, version, entries = read(store)
         if not whole:
             recount(store, statistics)
-        index = cls(store, statistics, clean=True, **options)
+        index = cls(cast(JournaledStore, store), statistics, clean=True, **options)
         index._version, index._entries = version, entries
         if whole and not entries and statistics.records is not None:
             here = store.count()
-            if here != statistics.records and store.settled() and not index._news():
+            if here != statistics.records and index._store.settled() and not index._news():
                 raise StoreError(
                     f"this collection is damaged: {here} of its {statistics.records} documents can be found"
                 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from paragloss.errors import InUseError, StoreError
-from paragloss.stores._points import Placement
+from paragloss.stores._shape import Placement
 
 if TYPE_CHECKING:
     from paragloss.stores._sharing import SharedStore
@@ -39,7 +39,7 @@ def open_store(location: str | Path, *, anyway: bool = False) -> AnyStore:
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
-        return ClusterStore.open(*_server(str(location)))
+        return ClusterStore.open(*_address(str(location)))
     from paragloss.stores._sharing import SharedStore
     from paragloss.stores.embedded import EmbeddedStore
 
@@ -62,7 +62,7 @@ def exists(location: str | Path) -> bool:
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
-        return ClusterStore.exists(*_server(str(location)))
+        return ClusterStore.exists(*_address(str(location)))
     from paragloss.stores._snapshots import whole
 
     _recover(Path(location))
@@ -85,7 +85,7 @@ def discard(location: str | Path) -> None:
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
-        ClusterStore.discard(*_server(str(location)))
+        ClusterStore.discard(*_address(str(location)))
     else:
         shutil.rmtree(location)
 
@@ -106,7 +106,7 @@ def create_store(
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
-        return ClusterStore.create(*_server(str(location)), **kept, placement=placement)
+        return ClusterStore.create(*_address(str(location)), **kept, placement=placement)
     from paragloss.stores.embedded import EmbeddedStore
 
     if placement is not None and placement != Placement():
@@ -118,7 +118,7 @@ def _is_url(location: str | Path) -> bool:
     return isinstance(location, str) and location.startswith(("http://", "https://"))
 
 
-def _server(location: str) -> tuple[str, str]:
+def _address(location: str) -> tuple[str, str]:
     """The server's address and the collection's name."""
     parts = urlsplit(location)
     before, _, name = parts.path.rstrip("/").rpartition("/")

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from paragloss.stores import _points
-from paragloss.stores._points import BATCH, Shape
+from paragloss.stores import _checks, _points
+from paragloss.stores._points import BATCH
+from paragloss.stores._shape import Shape
 from paragloss.types import Document, Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
@@ -22,7 +24,10 @@ PAGE = 1000
 class KeptVectors:
     """The half of `types.Store` that both engines share."""
 
+    #: Others read what is counted of its terms while it is written, see `search.journal`.
     journaled = False
+    #: Where it is on this machine; None on a server.
+    path: Path | None = None
     _shape: Shape
     _indexed: set[str]
 
@@ -77,7 +82,7 @@ class KeptVectors:
     def check(self, documents: Sequence[Document]) -> None:
         """Refuse documents that can't be kept, before the first is written."""
         for document in documents:
-            _points.storable(document)
+            _checks.storable(document)
 
     def scroll(
         self,
@@ -127,7 +132,7 @@ class KeptVectors:
         """Write whoever else does: a folder's lock goes with the process that has it."""
 
     def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
-        self._update_vectors(name, ids, _points.written(self._shape, name, ids, vectors))
+        self._update_vectors(name, ids, _checks.written(self._shape, name, ids, vectors))
 
     def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
         self._shape.known(name)

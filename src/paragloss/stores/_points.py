@@ -1,4 +1,4 @@
-"""What both stores agree on: how a document becomes a point, what a filter means, what may be written.
+"""What both stores agree on: how a document becomes a point, and what a filter means.
 
 Knows nothing of either engine.
 """
@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,7 +23,6 @@ from paragloss.formats.numbers import EPOCH, dated, number
 from paragloss.ranking import best
 from paragloss.types import Document, Floats, Range, Record, SparseRows, SparseVector, Where
 
-FORMAT = 1
 #: Documents sent to the engine at a time.
 BATCH = 1000
 #: How many equal scores at the edge of a ranking are looked at to settle it by id.
@@ -34,8 +32,6 @@ MOST_TIES = 10_000
 #: 100 it was 0.99 and 0.86.
 BREADTH, BREADTH_FILTERED = 256, 512
 
-#: How finely dense vectors can be kept. int8 searches coarse copies and scores what it finds by the whole.
-PRECISIONS = ("float32", "float16", "int8")
 #: How many times as many candidates a search through coarse copies, or a graph walked by them, looks at again.
 OVERSAMPLING = 2.0
 #: Reading the fields of so many documents takes some milliseconds: with more they are indexed, so many keys of a
@@ -49,93 +45,6 @@ BARE = ("id", "lang")
 T = TypeVar("T", bound=tuple[Any, float])
 
 _QUOTES = frozenset('"\\')
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-
-
-class Placement(NamedTuple):
-    """How a server keeps a collection: in how many shards, how many times each (0: three times, or as often as there
-    are nodes), and whether vectors and their indexes stay on disk."""
-
-    shards: int = 1
-    replicas: int = 0
-    on_disk: bool = False
-
-
-class Shape(NamedTuple):
-    """Which vectors a collection keeps: dense ones with their dimension, sparse ones by name.
-
-    Of those in `several` a document may have any number, the best of which counts; `precision` says how finely a dense
-    vector is kept where that is not float32.
-    """
-
-    dense: dict[str, int]
-    sparse: tuple[str, ...]
-    several: tuple[str, ...] = ()
-    precision: Mapping[str, str] = MappingProxyType({})
-
-    @classmethod
-    def of(
-        cls,
-        dense: Mapping[str, int],
-        sparse: Sequence[str],
-        several: Iterable[str] = (),
-        precision: Mapping[str, str] = MappingProxyType({}),
-    ) -> Shape:
-        for name in (*dense, *sparse):
-            named(name, "vector")
-        if len({*dense, *sparse}) < len(dense) + len(sparse):
-            raise StoreError(f"every vector needs its own name, got dense {sorted(dense)} and sparse {sorted(sparse)}")
-        for name, dim in dense.items():
-            if not 1 <= dim <= 65536:
-                raise StoreError(f"vector {name!r} can't have {dim} dimensions: 1 to 65536 can be kept")
-        for name, kept in precision.items():
-            if kept not in PRECISIONS:
-                raise StoreError(f"vectors {name!r} can't be kept as {kept!r}; there are {', '.join(PRECISIONS)}")
-        fine = {name: kept for name, kept in precision.items() if kept != PRECISIONS[0]}
-        return cls(dict(dense), tuple(sparse), tuple(several), fine)
-
-    def with_dense(self, name: str, dim: int, *, several: bool, precision: str) -> Shape:
-        """The same with room for one more."""
-        if name in self.dense:
-            raise StoreError(f"this collection already keeps a vector {name!r}: choose another name")
-        more = (*self.several, name) if several else self.several
-        return Shape.of({**self.dense, name: dim}, self.sparse, more, {**self.precision, name: precision})
-
-    def without(self, name: str) -> Shape:
-        """The same without one of the dense vectors."""
-        return Shape(
-            {other: dim for other, dim in self.dense.items() if other != name},
-            self.sparse,
-            tuple(other for other in self.several if other != name),
-            {other: kept for other, kept in self.precision.items() if other != name},
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        described = {"format": FORMAT, "dense": self.dense, "sparse": list(self.sparse)}
-        return described | {"several": list(self.several), "precision": dict(self.precision)}
-
-    @classmethod
-    def from_json(cls, meta: Mapping[str, Any]) -> Shape:
-        several, precision = tuple(meta.get("several", ())), dict(meta.get("precision", {}))
-        return cls(dict(meta["dense"]), tuple(meta["sparse"]), several, precision)
-
-    def names(self, vectors: bool | Sequence[str]) -> list[str]:
-        """The vectors asked for by `get` and `scroll`."""
-        if isinstance(vectors, bool):
-            return [*self.dense, *self.sparse] if vectors else []
-        return [name for name in vectors if self.known(name)]
-
-    def known(self, name: str) -> str:
-        if name not in self.dense and name not in self.sparse:
-            have = ", ".join([*self.dense, *self.sparse]) or "none"
-            raise StoreError(f"this collection keeps no vector {name!r}; it has {have}")
-        return name
-
-
-def named(name: str, what: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise StoreError(f"a {what} can't be called {name!r}: use up to 100 letters, digits, '.', '_' and '-'")
-    return name
 
 
 def point_id(document: str) -> str:
@@ -219,91 +128,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
-    """Refuse what the engine would refuse half-way through, or keep and never find."""
-    for record in records:
-        storable(record.document)
-        for name, row in record.dense.items():
-            if not _fits(shape, shape.known(name), row):
-                of = f"document {record.document.id!r}: vector {name!r}"
-                dim = shape.dense.get(name)
-                want = (
-                    "a sparse vector there"
-                    if dim is None
-                    else f"(rows, {dim})"
-                    if name in shape.several
-                    else f"({dim},)"
-                )
-                raise StoreError(f"{of} has shape {row.shape}, this collection keeps {want}")
-        for name, vector in record.sparse.items():
-            if shape.known(name) not in shape.sparse or len(vector.indices) != len(vector.values):
-                raise StoreError(
-                    f"document {record.document.id!r}: {name!r} is no sparse vector with an index per value"
-                )
-    for name in shape.dense:
-        some = [record for record in records if name in record.dense]
-        if some and not np.isfinite(np.vstack([record.dense[name] for record in some])).all():
-            bad = next(record for record in some if not np.isfinite(record.dense[name]).all())
-            raise StoreError(f"document {bad.document.id!r}: vector {name!r} holds values that are not finite")
-    for name in shape.sparse:
-        some = [record for record in records if name in record.sparse]
-        sizes = [len(record.sparse[name].indices) for record in some]
-        owner = np.repeat(np.arange(len(some)), sizes)
-        keys = owner << 32 | np.concatenate([[], *(record.sparse[name].indices for record in some)]).astype(np.int64)
-        values = np.concatenate([[], *(record.sparse[name].values for record in some)])
-        wrong = np.flatnonzero((np.diff(keys, prepend=-1) <= 0) | ~np.isfinite(values))
-        if len(wrong):
-            bad = some[int(owner[wrong[0]])]
-            raise StoreError(
-                f"document {bad.document.id!r}: the indices of {name!r} must ascend and its values be finite"
-            )
-    return records
-
-
-def storable(document: Document) -> None:
-    """Refuse what is no text, or nothing that JSON can hold."""
-    try:
-        for text in (document.id, document.title, document.text, *document.fields.values()):
-            text.encode()
-    except UnicodeEncodeError:
-        raise StoreError(
-            f"document {document.id!r} holds half a surrogate pair, which is no Unicode text: decode its source again"
-        ) from None
-    if document.meta:
-        try:
-            json.dumps(dict(document.meta), allow_nan=False, ensure_ascii=False).encode()
-            for value in document.meta.values():
-                for item in value if isinstance(value, list) else [value]:
-                    if isinstance(item, int) and not -(2**63) <= item < 2**63:
-                        raise ValueError("a whole number of more than 64 bits")
-        except (TypeError, ValueError) as error:
-            raise StoreError(f"document {document.id!r}: meta takes what JSON can hold ({error})") from None
-
-
-def _fits(shape: Shape, name: str, row: Floats) -> bool:
-    if name in shape.several:
-        return row.ndim == 2 and len(row) > 0 and row.shape[1] == shape.dense[name]
-    return row.shape == (shape.dense.get(name),)
-
-
-def written(shape: Shape, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> list[Any]:
-    """Dense vectors to write, as the engines take them: finite, of the right dimension, one for each document."""
-    shape.known(name)
-    if len(vectors) != len(ids) or not all(_fits(shape, name, row) and np.isfinite(row).all() for row in vectors):
-        got = vectors.shape if isinstance(vectors, np.ndarray) else len(vectors)
-        raise StoreError(f"vector {name!r} takes {len(ids)} finite rows of {shape.dense.get(name)}; got {got}")
-    return [row.tolist() for row in vectors]
-
-
-def asked(shape: Shape, name: str, vectors: Floats) -> list[list[float]]:
-    """Dense vectors to search with."""
-    dim = shape.dense.get(shape.known(name))
-    if vectors.ndim != 2 or vectors.shape[1] != dim or not np.isfinite(vectors).all():
-        raise StoreError(f"vector {name!r} takes {len(vectors)} finite rows of {dim}; got {vectors.shape}")
-    rows: list[list[float]] = vectors.tolist()
-    return rows
 
 
 class Match(NamedTuple):

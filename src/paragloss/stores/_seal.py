@@ -11,6 +11,7 @@ import os
 import zlib
 from pathlib import Path
 
+from paragloss.errors import StoreError
 from paragloss.stores._files import write_whole
 
 _NAME = "seal.json"
@@ -39,6 +40,15 @@ def broken(home: Path) -> str:
     except (OSError, ValueError, TypeError, AttributeError):
         return ""
     return next((name for name, value in sealed.items() if _sum(home / name) != value), "")
+
+
+def check_seal(path: Path, anyway: bool) -> None:
+    """Refuse a folder that something else has changed, unless it is to be opened `anyway`."""
+    if not anyway and (changed := broken(path)):
+        raise StoreError(
+            f"{path} is damaged: {changed} is not what it was when the collection was closed; restore a copy, or "
+            "`paragloss repair` keeps what can be read"
+        )
 
 
 def _files(home: Path) -> list[str]:

@@ -11,7 +11,7 @@ enough:
 - Only the owner writes. Who wants to write waits for the lock for a while, then says who has it.
 
 So any number of processes search while one writes, and nothing is copied. What is done on a copy of the folder is
-building graphs (`_graphs`), which no reader ever sees.
+building graphs (`_snapshots`), which no reader ever sees.
 """
 
 from __future__ import annotations
@@ -26,13 +26,17 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paragloss.errors import ClosedError, ParaglossError, StoreError
 from paragloss.stores import wire
 from paragloss.stores._base import KeptVectors
-from paragloss.stores._points import Shape
+from paragloss.stores._shape import Shape
+
+if TYPE_CHECKING:
+    from paragloss.stores.embedded import EmbeddedStore
 
 #: What a host answers, and by what of its store; everything else is refused.
 QUESTIONS = {
@@ -40,8 +44,8 @@ QUESTIONS = {
         name: name
         for name in ("get", "read_sparse", "count", "page", "search_dense", "search_sparse", "look", "shape", "blobs")
     },
-    "read_blob": "published",
-    "version": "published_version",
+    "read_blob": "blob_files.published",
+    "version": "blob_files.published_version",
 }
 #: How long a reader waits for a folder that is changing hands, and a writer for one that is in use, in seconds.
 PATIENCE, WRITER_PATIENCE = 20.0, 5.0
@@ -60,7 +64,7 @@ def address_of(path: Path) -> Path:
 class Host:
     """Answers questions about an open store until it is stopped."""
 
-    def __init__(self, store: Any, path: Path) -> None:
+    def __init__(self, store: EmbeddedStore, path: Path) -> None:
         self._store = store
         self._address = address_of(path)
         with suppress(FileNotFoundError):
@@ -95,7 +99,7 @@ class Host:
                 if question not in QUESTIONS:
                     return
                 try:
-                    asked = getattr(self._store, QUESTIONS[question])
+                    asked = attrgetter(QUESTIONS[question])(self._store)
                     answer = {"answer": asked(*arguments, **options) if callable(asked) else asked}
                 except ClosedError:
                     return
@@ -111,8 +115,9 @@ def _asking(question: str) -> Any:
 
 def _writing(name: str) -> Any:
     def write(store: SharedStore, *arguments: Any, **options: Any) -> Any:
-        answer = getattr(store._owned(), name)(*arguments, **options)
-        store._shape = store._own._shape
+        own = store._owned()
+        answer = getattr(own, name)(*arguments, **options)
+        store._shape = own._shape
         return answer
 
     return write
@@ -121,10 +126,12 @@ def _writing(name: str) -> Any:
 class SharedStore(KeptVectors):
     """A folder that another process has open. Reads like `EmbeddedStore`; to write it needs the folder for itself."""
 
-    def __init__(self, path: Path, take: Callable[[Path], Any]) -> None:
+    path: Path
+
+    def __init__(self, path: Path, take: Callable[[Path], EmbeddedStore]) -> None:
         self.path = path
         self._take = take  # opens the folder, or raises when it is in use
-        self._own: Any = None
+        self._own: EmbeddedStore | None = None
         self._link: socket.socket | None = None
         self._turn = threading.RLock()
         self._shape = Shape.from_json(self._ask("shape"))
@@ -144,7 +151,7 @@ class SharedStore(KeptVectors):
     def version(self, name: str) -> str | None:
         """Changes whenever the blob does, so that a reader knows when to read it again; stays as it is once this
         process has the folder to itself."""
-        return self._own.token if self._own is not None else str(self._ask("version", name))
+        return self._own.blob_files.token if self._own is not None else str(self._ask("version", name))
 
     # Writing: by who owns the folder
 
@@ -172,7 +179,7 @@ class SharedStore(KeptVectors):
             if self._own is not None:
                 self._own.close()
 
-    def _owned(self) -> Any:
+    def _owned(self) -> EmbeddedStore:
         with self._turn:
             until = time.monotonic() + WRITER_PATIENCE
             while self._own is None:
@@ -193,7 +200,7 @@ class SharedStore(KeptVectors):
             until = time.monotonic() + PATIENCE
             while True:
                 if self._own is not None:
-                    asked = getattr(self._own, QUESTIONS[question])
+                    asked = attrgetter(QUESTIONS[question])(self._own)
                     return asked(*arguments, **options) if callable(asked) else asked
                 try:
                     if self._link is None:

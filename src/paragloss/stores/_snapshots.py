@@ -1,5 +1,5 @@
-"""A second folder with what a collection's folder holds, inside it and for a while: the engine lets one process open a
-folder, so whoever wants to work beside it needs one of its own. Knows nothing of engines."""
+"""A second folder of the engine's files, inside the collection's and for a while, in which graphs are built beside the
+engine that searches and writes. Knows nothing of engines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,6 @@ from pathlib import Path
 from paragloss.stores._files import sync_folder
 
 _PREFIX, _OLD = ".copy-", "old"
-#: What is replaced and never changed: a link will do.
-_LINKED = ("blobs", "models")
-#: What is being written, and gone the next moment.
-_UNFINISHED = shutil.ignore_patterns(".*")
 
 
 def size(home: Path) -> int:
@@ -28,10 +24,6 @@ def copied(home: Path) -> Path:
     target = home / f"{_PREFIX}{secrets.token_hex(6)}"
     target.mkdir()
     try:
-        shutil.copy2(home / "meta.json", target)
-        for part in _LINKED:
-            if (home / part).is_dir():
-                shutil.copytree(home / part, target / part, copy_function=_linked, ignore=_UNFINISHED)
         copy_sparse(home / "shard", target / "shard")
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
@@ -72,10 +64,3 @@ def copy_sparse(source: Path, target: Path) -> None:
                     else:
                         new.seek(len(block), 1)
                 new.truncate(old.tell())
-
-
-def _linked(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a disk without links
-        shutil.copy2(source, target)

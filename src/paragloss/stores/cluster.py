@@ -7,34 +7,31 @@ every write goes through the right to (`_fence`), which is taken where it is not
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from paragloss import __version__
-from paragloss.errors import InUseError, MissingExtraError, StoreError, unread_format
+from paragloss.errors import InUseError, StoreError, unread_format
 from paragloss.ranking import rank
-from paragloss.stores import _points
+from paragloss.stores import _checks, _points, _server, _shape
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs
 from paragloss.stores._fence import Fence
 from paragloss.stores._point_ids import Names
-from paragloss.stores._points import BATCH, Between, Match, Placement, Shape
+from paragloss.stores._points import BATCH
+from paragloss.stores._shape import Placement, Shape
 from paragloss.types import Floats, Ranking, Record, SparseRows, SparseVector, Where
 
 T = TypeVar("T")
-
-_REQUEST = 8_000_000  # estimated bytes of a batch of documents: a server takes requests of up to 32 MB
 
 
 class ClusterStore(KeptVectors):
     """See `types.Store`. Opened with `open` or `create`. The key of a guarded server is taken from QDRANT_API_KEY."""
 
-    #: What is counted of its terms is read by others while it is written, see `search.journal`.
     journaled = True
 
     def __init__(self, client: Any, name: str, shape: Shape, where: str) -> None:
@@ -64,7 +61,7 @@ class ClusterStore(KeptVectors):
         from qdrant_client import models
 
         shape = Shape.of(dense, sparse, several, precision)
-        store = cls(_connect(url, timeout), _points.named(name, "collection"), shape, f"{url}/{name}")
+        store = cls(_server.connect(url, timeout), _shape.named(name, "collection"), shape, f"{url}/{name}")
         if store._ask(store._client.collection_exists, name):
             raise StoreError(f"{store._where} exists already: open it, or choose another name")
         placement = placement or Placement()
@@ -77,7 +74,8 @@ class ClusterStore(KeptVectors):
             store._client.create_collection,
             name,
             vectors_config={
-                vector: models.VectorParams(**_params(shape, vector, on_disk=placement.on_disk)) for vector in dense
+                vector: models.VectorParams(**_server.params(shape, vector, on_disk=placement.on_disk))
+                for vector in dense
             },
             sparse_vectors_config={
                 vector: models.SparseVectorParams(index=models.SparseIndexParams(on_disk=placement.on_disk or None))
@@ -97,16 +95,16 @@ class ClusterStore(KeptVectors):
     @classmethod
     def exists(cls, url: str, name: str, *, timeout: int = 60) -> bool:
         """Whether the server has such a collection."""
-        client = _connect(url, timeout)
+        client = _server.connect(url, timeout)
         try:
-            return bool(cls(client, _meant(client, name), Shape({}, ()), f"{url}/{name}")._blobs.exist())
+            return bool(cls(client, _server.meant(client, name), Shape({}, ()), f"{url}/{name}")._blobs.exist())
         finally:
             client.close()
 
     @classmethod
     def discard(cls, url: str, name: str, *, timeout: int = 60) -> None:
         """Take the collection off the server."""
-        client = _connect(url, timeout)
+        client = _server.connect(url, timeout)
         try:
             for each in (name, f"{name}--blobs"):
                 client.delete_collection(each)
@@ -115,21 +113,21 @@ class ClusterStore(KeptVectors):
 
     @classmethod
     def open(cls, url: str, name: str, *, timeout: int = 60) -> ClusterStore:
-        client = _connect(url, timeout)
-        store = cls(client, _meant(client, _points.named(name, "collection")), Shape({}, ()), f"{url}/{name}")
+        client = _server.connect(url, timeout)
+        store = cls(client, _server.meant(client, _shape.named(name, "collection")), Shape({}, ()), f"{url}/{name}")
         if not store._blobs.exist():
             raise StoreError(f"{store._where} is not a collection of ours (paragloss index makes one)")
         data = store.read_blob("collection")
         if data is None:
             raise StoreError(f"{store._where} was never finished: delete it on the server and index again")
         meta = json.loads(data)
-        if meta["format"] != _points.FORMAT:
-            raise StoreError(unread_format(store._where, meta, str(_points.FORMAT)))
+        if meta["format"] != _shape.FORMAT:
+            raise StoreError(unread_format(store._where, meta, str(_shape.FORMAT)))
         store._shape = Shape.from_json(meta)
         return store
 
     def add(self, records: Sequence[Record]) -> None:
-        for batch in _batches(_points.checked(records, self._shape)):
+        for batch in _server.batches(_checks.checked(records, self._shape)):
             self._write(self._client.upsert, self._name, [self._point(record) for record in batch])
             if not self._indexed.issuperset(_points.keys(record.document for record in batch)):
                 self._indexed |= set(self._ask(self._client.get_collection, self._name).payload_schema)
@@ -205,7 +203,7 @@ class ClusterStore(KeptVectors):
         self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
     ) -> list[Ranking]:
         """`exact` compares with every document instead of walking the graph."""
-        return self._search(name, _points.asked(self._shape, name, vectors), k, where, exact)
+        return self._search(name, _checks.asked(self._shape, name, vectors), k, where, exact)
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
@@ -221,20 +219,20 @@ class ClusterStore(KeptVectors):
             return list(threads.map(lambda ask: ask(), asks))
 
     def read_blob(self, name: str) -> bytes | None:
-        return self._blobs.read(_points.named(name, "blob"))
+        return self._blobs.read(_shape.named(name, "blob"))
 
     def write_blob(self, name: str, data: bytes) -> None:
-        self._blobs.write(_points.named(name, "blob"), data)
+        self._blobs.write(_shape.named(name, "blob"), data)
 
     def blobs(self) -> dict[str, str]:
         return self._blobs.heads()
 
     def delete_blob(self, name: str) -> None:
-        self._blobs.delete(_points.named(name, "blob"))
+        self._blobs.delete(_shape.named(name, "blob"))
 
     def version(self, name: str) -> str | None:
         """Changes whenever the blob does, whoever writes it."""
-        return self._blobs.version(_points.named(name, "blob")) or ""
+        return self._blobs.version(_shape.named(name, "blob")) or ""
 
     def claim(self) -> tuple[int, bool]:
         return self._fence.claim()
@@ -287,7 +285,7 @@ class ClusterStore(KeptVectors):
     def _add_vector(self, name: str, shape: Shape) -> None:
         from qdrant_client import models
 
-        kept = _params(shape, name)
+        kept = _server.params(shape, name)
         coarse = {key: kept.pop(key) for key in ("on_disk", "quantization_config")}
         try:
             self._client.create_vector_name(
@@ -378,65 +376,8 @@ class ClusterStore(KeptVectors):
         if groups is None:
             return None
         without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
-        must: list[Any] = [models.Filter(should=[_condition(match) for match in group]) for group in groups]
+        must: list[Any] = [models.Filter(should=[_server.condition(match) for match in group]) for group in groups]
         return models.Filter(must=must, must_not=without)
 
     def _index(self, key: str, kind: str) -> None:
         self._ask(self._client.create_payload_index, self._name, key, kind, wait=True)
-
-
-def _connect(url: str, timeout: int) -> Any:
-    try:
-        from qdrant_client import QdrantClient
-    except ImportError:
-        raise MissingExtraError("a collection on a server", "cluster") from None
-    # Only long-standing calls are used, so the client need not be of the server's own version.
-    return QdrantClient(url=url, api_key=os.environ.get("QDRANT_API_KEY"), timeout=timeout, check_compatibility=False)
-
-
-def _meant(client: Any, name: str) -> str:
-    """The collection that a name means: itself, or what it is an alias of. Found out once, when it is opened: models
-    and vectors then stay those of one collection, whatever the alias means later."""
-    try:
-        found = client.get_aliases().aliases
-    except Exception:
-        return name  # what is asked next says what is wrong
-    return next((alias.collection_name for alias in found if alias.alias_name == name), name)
-
-
-def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
-    """As many documents at a time as one request may carry."""
-    batch: list[Record] = []
-    size = 0
-    for record in records:
-        document = record.document
-        size += 4 * (len(document.text) + len(document.title) + sum(map(len, document.fields.values())))
-        size += 24 * sum(row.size for row in record.dense.values())
-        size += 32 * sum(len(vector.indices) for vector in record.sparse.values())
-        if batch and (size > _REQUEST or len(batch) == BATCH):
-            yield batch
-            batch, size = [], 0
-        batch.append(record)
-    if batch:
-        yield batch
-
-
-def _params(shape: Shape, name: str, *, on_disk: bool = False) -> dict[str, Any]:
-    """How the server keeps a dense vector. Coarse copies stay in memory, what they stand for on disk."""
-    from qdrant_client import models
-
-    int8 = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
-    coarse = models.ScalarQuantization(scalar=int8) if shape.precision.get(name) == "int8" else None
-    best = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
-    half = models.Datatype.FLOAT16 if shape.precision.get(name) == "float16" else None
-    kept = {"size": shape.dense[name], "distance": models.Distance.DOT, "on_disk": True if coarse or on_disk else None}
-    given = {"multivector_config": best if name in shape.several else None, "datatype": half}
-    return kept | given | {"quantization_config": coarse}
-
-
-def _condition(match: Match | Between) -> Any:
-    from qdrant_client import models
-
-    if isinstance(match, Between):
-        return models.FieldCondition(key=match.key, range=models.Range(**_points.limits(match.range)))
-    return models.FieldCondition(key=match.key, match=models.MatchAny(any=match.values))

@@ -11,19 +11,22 @@ import json
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from paragloss import artefacts
 from paragloss.errors import StoreError
 
+if TYPE_CHECKING:
+    from paragloss.stores import AnyStore
 
-def keep(store: Any, name: str, folder: str | Path) -> None:
+
+def keep(store: AnyStore, name: str, folder: str | Path) -> None:
     """Put a copy of a model's folder with the collection; it is there whole or not at all."""
     folder = Path(folder)
     if linked := next((path for path in folder.rglob("*") if path.is_symlink()), None):
         raise StoreError(f"{linked} is a link, which may lead anywhere: put the file itself there")
-    if (home := getattr(store, "path", None)) is not None:
-        _copy(folder, Path(home) / "models" / name)
+    if store.path is not None:
+        _copy(folder, store.path / "models" / name)
         return
     contents = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -33,16 +36,16 @@ def keep(store: Any, name: str, folder: str | Path) -> None:
     store.write_blob(f"model-{name}", json.dumps(contents).encode())  # last: what it names is there
 
 
-def discard(store: Any, name: str) -> None:
+def discard(store: AnyStore, name: str) -> None:
     """Remove a model's folder from the collection; on a server its files stay until nothing names them."""
-    if (home := getattr(store, "path", None)) is not None:
-        shutil.rmtree(Path(home) / "models" / name, ignore_errors=True)
+    if store.path is not None:
+        shutil.rmtree(store.path / "models" / name, ignore_errors=True)
 
 
-def kept(store: Any, name: str) -> Path:
+def kept(store: AnyStore, name: str) -> Path:
     """Where the model's folder is on this machine, fetched if need be."""
-    if (home := getattr(store, "path", None)) is not None:
-        return Path(home) / "models" / name
+    if store.path is not None:
+        return store.path / "models" / name
     listing = store.read_blob(f"model-{name}")
     if listing is None:
         raise StoreError(f"the collection has lost its model {name!r}: add it again")
@@ -61,7 +64,7 @@ def kept(store: Any, name: str) -> Path:
     return place
 
 
-def _fetch(store: Any, digest: str, folder: Path, file: str) -> None:
+def _fetch(store: AnyStore, digest: str, folder: Path, file: str) -> None:
     to = (folder / file).resolve()
     if not to.is_relative_to(folder.resolve()):
         raise StoreError(f"the collection names a file {file!r} outside its model: don't trust it")

@@ -1,8 +1,8 @@
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.click_logs import Session
 from paragloss.lab.clicks import Pair, asked, cuts, graded, judged, pairs
+from paragloss.lab.clicks.log_files import Session
 from paragloss.types import Document, Query
 
 SCORES = {"x": {"a": 0.9, "b": 0.5, "c": 0.1}, "y": {"a": 0.4}}

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import kendalltau
 
 from paragloss.errors import InputError
-from paragloss.formats.click_logs import Click, Session
 from paragloss.lab.clicks import dctr, first_clicks, raw, simulate, synthetic_log, tacm
+from paragloss.lab.clicks.log_files import Click, Session
 
 
 def session(shown, *clicks, query="q"):

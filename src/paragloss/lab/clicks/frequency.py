@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from paragloss.errors import InputError
-from paragloss.formats.click_logs import Session
+from paragloss.lab.clicks.log_files import Session
 
 
 def asked(sessions: Iterable[Session], *, least: int = 1, below: int | None = None) -> list[Session]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from paragloss.formats.click_logs import Session
+from paragloss.lab.clicks.log_files import Session
 
 #: query as asked -> document -> how relevant it seems
 Scores: TypeAlias = dict[str, dict[str, float]]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paragloss.formats.click_logs import Click, Session
+from paragloss.lab.clicks.log_files import Click, Session
 from paragloss.lab.clicks.rates import Scores
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.errors import InputError
-from paragloss.formats.click_logs import Click, Session
+from paragloss.lab.clicks.log_files import Click, Session
 from paragloss.lab.clicks.rates import Scores
 
 Doubles: TypeAlias = npt.NDArray[np.float64]

@@ -36,9 +36,9 @@ def clicks(
     skip_bad: SkipBad = False,
 ) -> None:
     """Turn a click log into relevance judgments."""
-    from paragloss.formats.click_logs import read_log
     from paragloss.formats.text import open_output
     from paragloss.lab import clicks
+    from paragloss.lab.clicks.log_files import read_log
 
     if model not in MODELS:
         raise InputError(f"--model {model!r}: expected one of {', '.join(MODELS)}")

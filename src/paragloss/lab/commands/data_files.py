@@ -49,8 +49,8 @@ def word_lookup(flag: str, given: list[str]) -> dict[str, dict[str, Floats]]:
 
 def word_pairs(flag: str, given: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """Dictionary files named after their languages, such as en-fr.tsv."""
-    from paragloss.formats.bitext import languages
     from paragloss.formats.dictionaries import read_entries
+    from paragloss.lab.bitext import languages
     from paragloss.languages import normalise
 
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
@@ -73,8 +73,8 @@ def texts(_: str, given: list[str]) -> list[str]:
 
 def clicked(flag: str, given: list[str]) -> list[tuple[str, str]]:
     """Queries and texts that were clicked: two columns of a .tsv, or a click log and the documents it speaks of."""
-    from paragloss.formats.bitext import read_pairs
-    from paragloss.formats.click_logs import read_log
+    from paragloss.lab.bitext import read_pairs
+    from paragloss.lab.clicks.log_files import read_log
 
     found: list[tuple[str, str]] = []
     for text in given:
@@ -96,10 +96,10 @@ def judgments(flag: str, given: list[str]) -> list[Judged]:
 
 
 def judged(flag: str, files: Sequence[str]) -> Judged:
-    from paragloss.formats.click_logs import read_log
     from paragloss.formats.queries import read_qrels, read_queries
     from paragloss.formats.text import suffix
     from paragloss.lab import clicks
+    from paragloss.lab.clicks.log_files import read_log
 
     if len(files) == 2:
         sessions = list(read_log(files[0]))

@@ -212,7 +212,7 @@ def _made(
 
 
 def _concepts(paths: Sequence[str], langs: str, skip_bad: bool) -> list[Concept]:
-    from paragloss.formats.aligned import read_aligned
+    from paragloss.lab.aligned_files import read_aligned
 
     skipped = Skipped(skip_bad)
     concepts = in_languages(read_aligned(tracked(list(paths), "reading"), on_error=skipped.note), langs)

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from paragloss.formats import bitext, lsclir, trec
+from paragloss.formats import lsclir, trec
 from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.formats.rows import group
-from paragloss.lab import judgments, wikilinks
+from paragloss.lab import bitext, judgments, wikilinks
 from paragloss.lab.recipes.adhoc import Pages
 from paragloss.lab.recipes.sets import Split, divided, drawn, folder
 from paragloss.types import Judged, Query

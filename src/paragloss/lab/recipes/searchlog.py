@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paragloss.formats.click_logs import Session
 from paragloss.lab import clicks
+from paragloss.lab.clicks.log_files import Session
 from paragloss.lab.recipes.sets import split
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import NAME, TermIndex

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.click_logs import Click, Session, read_sessions, read_sogou, write_sessions
+from paragloss.lab.clicks.log_files import Click, Session, read_sessions, read_sogou, write_sessions
 
 
 def test_sessions_come_back_as_written(tmp_path):

@@ -3,8 +3,8 @@ import gzip
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.aligned import read_aligned
-from paragloss.formats.bitext import languages, read_pairs, read_parts
+from paragloss.lab.aligned_files import read_aligned
+from paragloss.lab.bitext import languages, read_pairs, read_parts
 from paragloss.types import Concept
 
 

@@ -15,7 +15,6 @@ from paragloss.errors import InputError
 from paragloss.formats import jsonl
 from paragloss.formats.rows import language, string
 from paragloss.formats.text import OnError, PathLike, lines, open_output, rows
-from paragloss.types import Query
 
 # In the published files a blank stands between rank and order, in their description a tab.
 _SOGOU = re.compile(r"([^\t]*)\t([^\t]+)\t\[(.*)\]\t *(\d+)[ \t](\d+)\t(.+)")
@@ -47,17 +46,6 @@ def read_log(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
     """Either form: a line of ours begins with a brace."""
     first = next((line.lstrip() for _, line in lines(path) if line.strip()), "")
     return (read_sessions if first.startswith("{") else read_sogou)(path, on_error=on_error)
-
-
-def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]:
-    """The different queries of a log, numbered q1, q2, ... in their order, as judgments made of it number them."""
-    asked = {session.query: session.lang for session in read_log(path, on_error=on_error)}
-    return (Query(f"q{number}", text, lang) for number, (text, lang) in enumerate(asked.items(), 1))
-
-
-def is_log(line: str) -> bool:
-    """Whether a file that begins with this line is a click log."""
-    return _SOGOU.fullmatch(line) is not None or (line.startswith("{") and '"query"' in line and '"clicks"' in line)
 
 
 def write_sessions(path: PathLike, sessions: Iterable[Session]) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from paragloss.errors import InputError
-from paragloss.formats import bitext, csv, jsonl
+from paragloss.formats import csv, jsonl
 from paragloss.formats.rows import Part, group
 from paragloss.formats.text import OnError, PathLike, suffix
+from paragloss.lab import bitext
 from paragloss.types import Concept
 
 _SUPPORTED = (
