@@ -1,42 +1,51 @@
-"""Real documents: a folder of long manuals as pages, PDFs and e-books in nine languages is indexed, searched with ten
-results and their snippets, asked why, and glossed. Milliseconds of the processor, children included.
+"""Real documents: long manuals as web pages, PDFs, Word files, e-books and Markdown in nine languages are indexed,
+searched through the server with ten results and their snippets, asked why, and glossed; beside it what a user would
+take instead.
 
-    python benchmarks/manuals.py --fetch FOLDER                 downloads and unpacks Debian's manuals (apt-get, dpkg)
-    python benchmarks/manuals.py FOLDER [--pages 30] [--books 4] [--queries 10] [--against OTHER/src]
+    python benchmarks/manuals.py --fetch FOLDER     downloads and unpacks Debian's manuals (apt-get, dpkg-deb)
+    python benchmarks/manuals.py FOLDER [--pages 40] [--workers 1] [--queries 20] [--against OTHER/src] [--meaning]
 
-With `--against` the package in another folder does the same in the same run, turn by turn; its figures come first.
+With `--against` the package in another folder does the same in the same run; its figures come first. Milliseconds of
+the processor, children included, and by the clock; of everything short the best of three. MDN's pages come in as
+Markdown where PARAGLOSS_DATA has them. The peer is resiliparse or trafilatura before tantivy or bm25s, whichever are
+installed: words as they stand, no translation, so it finds English pages only.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import resource
 import shutil
-import statistics
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
+import urllib.request
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 HERE = str(Path(__file__).parents[1] / "src")
-PACKAGES = "debian-handbook", *(f"developers-reference-{lang}" for lang in ("de", "fr", "ja", "ru"))
-LANGUAGES = ["ar-MA", "de-DE", "en-US", "es-ES", "fr-FR", "ja-JP", "pl-PL", "ru-RU", "zh-CN"]
-QUERIES = (
-    "configure the network",
-    "encrypted file system",
-    "upgrade to a new release",
-    "package maintainer",
-    "mail server with virtual domains",
-    "printer",
-    "restore a backup",
-    "kernel compilation",
-    "firewall rules",
-    "user accounts and passwords",
-)
+GIMP = ("de", "en", "es", "fr", "it", "ja", "ko", "ru", "zh-cn")
+BOOKS = ("developers-reference", *(f"developers-reference-{lang}" for lang in ("de", "fr", "ja", "ru")))
+PACKAGES = "debian-handbook", *BOOKS, *(f"gimp-help-{lang}" for lang in GIMP)
+#: Each language as the handbook writes it, and as the others do.
+CODES = "de-DE", "en-US", "es-ES", "fr-FR", "it-IT", "ja-JP", "ko-KR", "ru-RU", "zh-CN"
+LANGUAGES = {code[:2]: code for code in CODES}
+QUERIES = """
+configure the network; encrypted file system; upgrade to a new release; package maintainer; printer; restore a backup;
+mail server with virtual domains; kernel compilation; firewall rules; user accounts and passwords; crop an image;
+select by color; rotate a layer; brush size; sharpen a photo; export as a PDF; add text to an image; remove red eyes;
+default web browser; partition a disk
+"""
 
 
 def fetch(folder: Path) -> None:
@@ -44,21 +53,43 @@ def fetch(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["apt-get", "download", *PACKAGES], cwd=folder, check=True)
     for package in folder.glob("*.deb"):
-        subprocess.run(["dpkg", "-x", str(package), str(folder / "all")], check=True)
+        subprocess.run(["dpkg-deb", "-x", str(package), str(folder / "all")], check=True)
 
 
-def sample(folder: Path, pages: int, books: int, into: Path) -> int:
-    """Some pages of each language, PDFs and e-books into a folder of their own; how many files."""
-    found = []
-    for lang in LANGUAGES:
-        here = sorted(folder.rglob(f"{lang}/*.html"))
-        found += here[:: max(1, len(here) // pages)][:pages]
+def make(folder: Path, into: Path, pages: int) -> None:
+    """So many of the longest pages of each language and manual; an eighth as many Word files made of them; all PDFs and
+    e-books; as many pages of MDN as Markdown."""
+    import docx
+
+    from paragloss.formats.html import read_html
+
+    for lang, code in LANGUAGES.items():
+        there = "zh_CN" if lang == "zh" else lang
+        for name, place in ("handbook", folder.rglob(f"{code}/*.html")), ("gimp", folder.rglob(f"help/{there}/*.html")):
+            longest = sorted(place, key=lambda file: (-file.stat().st_size, file.name))[:pages]
+            for number, file in enumerate(longest):
+                put(into / "html" / lang / f"{name}-{file.name}", file.read_bytes())
+                if number % 8 == 0:
+                    page, written = read_html(file), docx.Document()
+                    written.add_heading(page.title, 1)
+                    for line in page.text.split("\n"):
+                        written.add_paragraph(line)
+                    put(target := into / "docx" / lang / f"{name}-{file.stem}.docx", b"")
+                    written.save(str(target))
+        rows = Path(os.environ.get("PARAGLOSS_DATA", ".")) / "mdn" / f"{lang}.jsonl.gz"
+        if rows.exists():
+            with gzip.open(rows, "rt", encoding="utf-8") as lines:
+                for number, line in zip(range(pages), lines, strict=False):
+                    row = json.loads(line)
+                    put(into / "md" / lang / f"{number}.md", f"# {row.get('title', '')}\n\n{row['text']}".encode())
     for kind in ("pdf", "epub"):
-        found += sorted(folder.rglob(f"developers-reference*.{kind}"))[:books]
-    for file in found:
-        (into / file.parent.name).mkdir(exist_ok=True)
-        shutil.copy(file, into / file.parent.name / file.name)
-    return len(found)
+        for file in folder.rglob(f"developers-reference*.{kind}"):
+            put(into / kind / file.parent.name / file.name, file.read_bytes())
+
+
+def put(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
 
 
 def used() -> float:
@@ -67,83 +98,218 @@ def used() -> float:
     return 1000 * sum(one.ru_utime + one.ru_stime for one in times)
 
 
-def measure(files: str, library: str, queries: int) -> dict[str, float]:
+def used_by(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Rows(defaultdict[str, list[tuple[float, float]]]):
+    """What was measured: milliseconds of the processor and by the clock."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+
+    def best(self, name: str, do: Callable[[], Any], clock: Callable[[], float] = used, times: int = 3) -> Any:
+        found, answer = [], None
+        for _ in range(times):
+            before, began = clock(), time.perf_counter()
+            answer = do()
+            found.append((clock() - before, 1000 * (time.perf_counter() - began)))
+        self[name].append(tuple(map(min, zip(*found, strict=True))))
+        return answer
+
+    def table(self) -> dict[str, tuple[float, float]]:
+        made = {name: tuple(np.median(rows, axis=0)) for name, rows in self.items()}
+        made |= {f"{n}, p99": tuple(np.quantile(rows, 0.99, axis=0)) for n, rows in self.items() if len(rows) > 9}
+        return dict(sorted(made.items()))
+
+
+def measure(files: Path, library: str, queries: list[str], workers: int, meaning: bool) -> dict[str, Any]:
     """One round by the package that is imported here."""
     from paragloss.collection import Collection
     from paragloss.formats import sandbox
     from paragloss.types import Query
 
-    rows: dict[str, list[float]] = defaultdict(list)
-    with Collection.create(library) as engine:
-        began, clock = used(), time.perf_counter()
-        count = engine.index_files([files], on_error=lambda _: None).read
-        sandbox.READER.close()
-        rows["index, a document"] = [(used() - began) / count]
-        rows["index, a document, by the clock"] = [1000 * (time.perf_counter() - clock) / count]
+    rows, documents = Rows(), 0
+    with Collection.create(library, meaning=meaning) as engine:
+        for kind in sorted(path.name for path in files.iterdir()):
+            before, began = used(), time.perf_counter()
+            number = engine.index_files([str(files / kind)], on_error=lambda _: None, workers=workers).read
+            sandbox.READER.close()
+            spent = used() - before, 1000 * (time.perf_counter() - began)
+            rows[f"index a {kind} file"].append((spent[0] / number, spent[1] / number))
+            documents += number
+    extra = {"documents": documents, "memory of indexing, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
+    extra["KB on disk a document"] = round(size_of(library) / documents / 1000, 1)
     with Collection.open(library) as engine:
-        for turn in ("first time", "again"):
-            for text in QUERIES[:queries]:
-                began = used()
-                answer = engine.search(text, lang="en")
-                rows[f"search, ten results, {turn}"].append(used() - began)
-                began = used()
-                for found in answer.results:
-                    engine.why(Query("", text, "en"), found.id)
-                rows[f"why, all ten, {turn}"].append(used() - began)
-                began = used()
-                for found in answer.results:
-                    engine.gloss(found.snippet, lang=found.lang, to="en", asked=text)
-                rows[f"gloss of ten snippets, {turn}"].append(used() - began)
-        began = used()
-        engine.info()
-        rows["what the collection holds"] = [used() - began]
-        if hasattr(engine, "summary"):
-            began = used()
-            engine.summary()
-            rows["what /api/collections asks"] = [used() - began]
-        else:
-            rows["what /api/collections asks"] = rows["what the collection holds"]
+        for text in queries:
+            answer = rows.best("search in the process, ten results", lambda text=text: engine.search(text, lang="en"))
+            rows.best("why for all ten, in the process", lambda answer=answer, text=text: [
+                answer.why(found.id) if hasattr(answer, "why") else engine.why(Query("", text, "en"), found.id)
+                for found in answer.results
+            ])  # fmt: skip
+            rows.best("gloss of ten snippets", lambda answer=answer, text=text: [
+                engine.gloss(found.snippet, lang=found.lang, to="en", asked=text) for found in answer.results
+            ])  # fmt: skip
+    extra |= served(library, queries, rows)
     for name, command in (("--help", ["--help"]), ("paragloss search", ["search", "printer", "--in", library])):
-        for _ in range(3):
-            began = used()
-            subprocess.run([sys.executable, "-m", "paragloss", *command], check=True, capture_output=True)
-            rows[name].append(used() - began)
-    found = {name: statistics.median(values) for name, values in rows.items()}
-    found |= {f"{name}, worst": max(values) for name, values in rows.items() if len(values) > 3}
-    return found | {"memory at the peak, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+        command = [sys.executable, "-m", "paragloss", *command]
+        rows.best(name, lambda command=command: subprocess.run(command, check=True, capture_output=True))
+    return {"rows": rows.table(), "extra": extra}
+
+
+def served(library: str, queries: list[str], rows: Rows) -> dict[str, Any]:
+    """The same through the server, as the page asks it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    command = [sys.executable, "-m", "paragloss", "serve", library, "--port", address.rpartition(":")[2]]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            try:
+                get(f"{address}/api/health")
+                break
+            except OSError:
+                time.sleep(0.1)
+        for turn in range(2):
+            for text in queries:
+                asked = urllib.parse.urlencode({"q": text, "lang": "en", "k": 10})
+                name = "search through the server, ten results"
+                found = rows.best(
+                    name if turn else f"{name}, first time",
+                    lambda asked=asked: get(f"{address}/api/search?{asked}"),
+                    lambda: used_by(running.pid),
+                    3 if turn else 1,
+                )
+                if turn:
+                    rows.best(
+                        "why for all ten, through the server",
+                        lambda found=found, text=text: [
+                            get(f"{address}/api/why?{urllib.parse.urlencode({'q': text, 'lang': 'en', 'id': r['id']})}")
+                            for r in found["results"]
+                        ],
+                        lambda: used_by(running.pid),
+                    )
+        status = Path(f"/proc/{running.pid}/status").read_text()
+    finally:
+        running.terminate()
+        running.wait()
+    return {"memory of the server, MB": int(status.partition("VmHWM:")[2].split()[0]) >> 10}
+
+
+def get(address: str) -> Any:
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        return json.loads(answer.read())
+
+
+def size_of(folder: str) -> int:
+    return sum(file.stat().st_blocks * 512 for file in Path(folder).rglob("*") if file.is_file())
+
+
+def peer(files: Path, queries: list[str]) -> dict[str, Any]:
+    """What a user would take instead, of the same web pages."""
+    rows, pages = Rows(), sorted((files / "html").rglob("*.html"))
+    texts: list[str] = []
+
+    def extract(read: Callable[[str], str | None]) -> None:
+        texts[:] = [read(page.read_text("utf-8", "replace")) or "" for page in pages]
+
+    def each(name: str, do: Callable[[], None]) -> None:
+        before, began = used(), time.perf_counter()
+        do()
+        rows[name].append(((used() - before) / len(pages), 1000 * (time.perf_counter() - began) / len(pages)))
+
+    try:
+        import trafilatura
+
+        each("peer: trafilatura, a page", lambda: extract(trafilatura.extract))
+    except ImportError:
+        from resiliparse.extract.html2text import extract_plain_text
+
+        each("peer: resiliparse, a page", lambda: extract(lambda text: extract_plain_text(text, main_content=True)))
+    try:
+        import tantivy
+    except ImportError:
+        tantivy = None
+    if tantivy is not None:
+        schema = tantivy.SchemaBuilder().add_text_field("text", stored=True).build()
+        index = tantivy.Index(schema)
+
+        def add() -> None:
+            writer = index.writer()
+            for text in texts:
+                writer.add_document(tantivy.Document(text=text))
+            writer.commit()
+            index.reload()
+
+        each("peer: tantivy, index a page", add)
+
+        def ask(text: str) -> list[str]:
+            searcher, query = index.searcher(), index.parse_query(text, ["text"])
+            snippets = tantivy.SnippetGenerator.create(searcher, query, schema, "text")
+            hits = searcher.search(query, 10).hits
+            return [snippets.snippet_from_doc(searcher.doc(place)).to_html() for _, place in hits]
+
+        for text in queries:
+            rows.best("peer: tantivy, ten results with snippets", lambda text=text: ask(text))
+    try:
+        import bm25s
+    except ImportError:
+        return {"rows": rows.table(), "extra": {}}
+    found, quiet = bm25s.BM25(), {"show_progress": False}
+    each("peer: bm25s, index a page", lambda: found.index(bm25s.tokenize(texts, **quiet), **quiet))
+    for text in queries:
+        rows.best(
+            "peer: bm25s, ten results without snippets",
+            lambda text=text: found.retrieve(bm25s.tokenize(text, **quiet), k=10, **quiet),
+        )
+    return {"rows": rows.table(), "extra": {}}
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path)
     options.add_argument("--fetch", action="store_true")
-    options.add_argument("--pages", type=int, default=30)
-    options.add_argument("--books", type=int, default=4)
-    options.add_argument("--queries", type=int, default=len(QUERIES))
+    options.add_argument("--pages", type=int, default=40, help="of each language and manual")
+    options.add_argument("--queries", type=int, default=20)
+    options.add_argument("--workers", type=int, default=1)
+    options.add_argument("--meaning", action="store_true", help="with the encoder in the box")
     options.add_argument("--against", default="")
-    options.add_argument("--into", default="", help=argparse.SUPPRESS)  # a round: where its collection goes
+    options.add_argument("--round", default="", help=argparse.SUPPRESS)  # where its collection goes, or "peer"
     given = options.parse_args()
+    queries = [" ".join(query.split()) for query in QUERIES.split(";")][: given.queries]
     if given.fetch:
         fetch(given.folder)
         return
-    if given.into:
-        print(json.dumps(measure(str(given.folder), given.into, given.queries)))
+    if given.round:
+        told = peer(given.folder, queries) if given.round == "peer" else measure(
+            given.folder, given.round, queries, given.workers, given.meaning
+        )  # fmt: skip
+        print(json.dumps(told))
         return
     with tempfile.TemporaryDirectory() as place:
         files = Path(place) / "files"
-        files.mkdir()
-        print(f"{sample(given.folder, given.pages, given.books, files)} files", flush=True)
-        sources, found = [*filter(None, [given.against]), HERE], list[dict[str, float]]()
-        for number, source in enumerate(sources):
-            command = [sys.executable, __file__, str(files), "--into", str(Path(place) / f"library{number}")]
-            command += ["--queries", str(given.queries)]
-            environment = {**os.environ, "PYTHONPATH": source}
+        make(given.folder, files, given.pages)
+        rounds = {"before": given.against} if given.against else {}
+        found = {}
+        for name, source in {**rounds, "after": HERE, "peer": HERE}.items():
+            into = name if name == "peer" else str(Path(place) / name)
+            command = [sys.executable, __file__, str(files), "--round", into, "--queries", str(given.queries)]
+            command += ["--workers", str(given.workers), *["--meaning"] * given.meaning]
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
             done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-            found.append(json.loads(done.stdout.splitlines()[-1]))
-    print("| ms of the processor | " + " | ".join(["before", "after"][-len(found) :]) + " |")
-    print("|---" * (1 + len(found)) + "|")
-    for name in found[-1]:
-        print(f"| {name} | " + " | ".join(f"{round_.get(name, float('nan')):,.1f}" for round_ in found) + " |")
+            found[name] = json.loads(done.stdout.splitlines()[-1])
+            shutil.rmtree(into, ignore_errors=True)
+    peers = found.pop("peer")
+    print("| ms of the processor / by the clock | " + " | ".join(found) + " |\n|---" + "|---" * len(found) + "|")
+    for name in found["after"]["rows"]:
+        cells = [f"{cpu:,.1f} / {clock:,.1f}" for cpu, clock in (each["rows"][name] for each in found.values())]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    for name in found["after"]["extra"]:
+        print(f"| {name} | " + " | ".join(f"{each['extra'][name]:,}" for each in found.values()) + " |")
+    for name, (cpu, clock) in peers["rows"].items():
+        print(f"| {name} | " + "| " * (len(found) - 1) + f"{cpu:,.1f} / {clock:,.1f} |")
 
 
 if __name__ == "__main__":

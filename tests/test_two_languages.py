@@ -3,7 +3,7 @@ words in each."""
 
 import pytest
 
-from paragloss.analysis.blocks import others
+from paragloss.analysis.blocks import others as places
 from paragloss.collection import Collection
 from paragloss.collection.document_languages import There, with_languages
 from paragloss.types import Document, Query
@@ -19,6 +19,10 @@ def manual(number=30):
         title = f"{TITLES[i % 5]} und Werkzeuge öffnen"
         yield Document(f"{i:02}", f"{ENGLISH if i % 3 == 0 else GERMAN} ({i})", "", title, {"headings": title})
     yield Document("english", f"{ENGLISH} Undo it.", "", "How to flip a picture", {"headings": "How to flip a picture"})
+
+
+def others(text, lang):
+    return {other: "\n".join(text[a:b] for a, b in blocks) for other, blocks in places(text, lang).items()}
 
 
 def test_blocks_in_another_language():

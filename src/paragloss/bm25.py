@@ -149,19 +149,20 @@ class Layout:
             )
         )
 
-    def unpack_rows(self, rows: SparseRows, *, among: Ids | None = None) -> Bags:
-        """`unpack`, for vectors that lie one after the other. With `among`, entries of other terms are left out but
-        for some that look alike: nothing is computed of most."""
+    def among(self, rows: SparseRows, ids: Ids) -> SparseRows:
+        """The same vectors with the entries of some terms, and of some that look alike: nothing is computed of most."""
+        own = (np.arange(len(self.fields))[:, None] * self._span + np.arange(_RESERVED)).ravel().astype(np.uint32)
+        alike = np.zeros(_ALIKE, bool)
+        alike[np.concatenate([ids, own]) & (_ALIKE - 1)] = True
+        here = np.flatnonzero(alike.take(rows.indices & (_ALIKE - 1)))
+        ends = np.searchsorted(here, np.cumsum(rows.sizes))
+        return SparseRows(np.diff(ends, prepend=0), rows.indices[here], rows.values[here])
+
+    def unpack_rows(self, rows: SparseRows) -> Bags:
+        """`unpack`, for vectors that lie one after the other."""
         indices, values = rows.indices, rows.values
         place = indices % np.uint32(self._span) if self._span < 1 << 32 else indices
-        start = np.flatnonzero(place == _LENGTH)
-        if among is None:
-            here = np.flatnonzero(place >= _RESERVED)
-        else:
-            alike = np.zeros(_ALIKE, bool)
-            alike[among & (_ALIKE - 1)] = True
-            here = np.flatnonzero(alike.take(indices & (_ALIKE - 1)))
-            here = here[place[here] >= _RESERVED]
+        start, here = np.flatnonzero(place == _LENGTH), np.flatnonzero(place >= _RESERVED)
         part = np.searchsorted(start, here, side="right") - 1
         bags = Bags(
             rows=len(rows.sizes),

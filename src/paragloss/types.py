@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats: TypeAlias = npt.NDArray[np.float32]
+    Integers: TypeAlias = npt.NDArray[np.int64]
 else:
-    Floats = Any  # numpy takes longer to load than all the rest of what prints a help text
+    Floats = Integers = Any  # numpy takes longer to load than all the rest of what prints a help text
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -203,6 +204,58 @@ class Span(NamedTuple):
     term: str
 
 
+class Cut(NamedTuple):
+    """A text of one language cut into its words, once: which of its distinct words stands where."""
+
+    lang: str
+    text: str
+    terms: list[str]  # of each distinct word, in the order they are first met
+    lengths: Integers  # (words,) of each distinct word
+    which: Integers  # (places,) the word that stands there
+    starts: Integers  # (places,) where, ascending
+
+    def places(self, terms: Container[str]) -> list[Span]:
+        """Where some terms stand."""
+        wanted = [word for word, term in enumerate(self.terms) if term in terms]
+        if not wanted:
+            return []
+        sizes = self.lengths * 0
+        sizes[wanted] = self.lengths[wanted]
+        here = sizes[self.which].nonzero()[0]
+        which, starts = self.which[here], self.starts[here]
+        ends = starts + sizes[which]
+        return [*map(Span, starts.tolist(), ends.tolist(), map(self.terms.__getitem__, which.tolist()))]
+
+    def weight(self, weights: Mapping[str, float]) -> float:
+        """What its different terms weigh together."""
+        return sum(weights[term] for term in weights.keys() & set(self.terms))
+
+    def part(self, start: int, end: int) -> Cut:
+        """The words of text[start:end]."""
+        low, high = self.starts.searchsorted([start, end]).tolist()
+        if high > low and self.starts[high - 1] + self.lengths[self.which[high - 1]] > end:
+            high -= 1
+        return self._replace(
+            text=self.text[start:end], which=self.which[low:high], starts=self.starts[low:high] - start
+        )
+
+    def said(self) -> list[str]:
+        """Its terms, in order."""
+        return [*map(self.terms.__getitem__, self.which.tolist())]
+
+    def words(self) -> list[str]:
+        """Each distinct word as it is first written; "" for one that stands nowhere here."""
+        first = self.lengths * 0
+        ends = first.copy()
+        first[self.which[::-1]] = self.starts[::-1]  # the last that is put there stays
+        ends[self.which] = self.lengths[self.which]
+        return [self.text[start:end] for start, end in zip(first.tolist(), (first + ends).tolist(), strict=True)]
+
+    def forms(self) -> dict[str, str]:
+        """The same that stand here, each with its term."""
+        return {word: term for word, term in zip(self.words(), self.terms, strict=True) if word}
+
+
 class SparseVector(NamedTuple):
     """Term ids (uint32, ascending, unique) and their weights (float32)."""
 
@@ -231,11 +284,13 @@ class Looked(NamedTuple):
 class Record(NamedTuple):
     """A document as a store keeps it: with one dense vector per model, one sparse vector per field.
 
-    A model that reads long documents passage by passage has a matrix instead, a row per passage."""
+    A model that reads long documents passage by passage has a matrix instead, a row per passage. `cut` is where its
+    words stand (`analysis.cuts`); without it they are looked for again."""
 
     document: Document
     dense: Mapping[str, Floats] = _NOTHING
     sparse: Mapping[str, SparseVector] = _NOTHING
+    cut: bytes = b""
 
 
 class Analyzer(Protocol):
@@ -250,12 +305,8 @@ class Analyzer(Protocol):
         """The same terms with their places, for highlighting."""
         ...
 
-    def places(self, text: str, terms: Container[str]) -> list[Span]:
-        """Those of `spans` that have one of some terms; quicker where they are few."""
-        ...
-
-    def forms(self, text: str) -> dict[str, str]:
-        """Each word that gives a term, as it is written, with that term; in the order they are first met."""
+    def cut(self, text: str) -> Cut:
+        """The same of a long text, to look at more than once."""
         ...
 
 

@@ -35,12 +35,14 @@ def test_places_and_forms_are_those_of_the_spans(lang, text, every_nth):
     cut = analyzer(lang)
     spans = cut.spans(text)
     some = {span.term for span in spans[::every_nth]}
-    assert cut.places(text, some) == [span for span in spans if span.term in some]
+    once = cut.cut(text)
+    assert once.said() == cut.terms(text)
+    assert once.places(some) == [span for span in spans if span.term in some]
     written = {}
     for span in spans:
         written.setdefault(text[span.start : span.end], span.term)
-    assert cut.forms(text) == written
-    assert list(dict.fromkeys(cut.forms(text).values())) == list(dict.fromkeys(written.values()))
+    assert once.forms() == written
+    assert list(dict.fromkeys(once.forms().values())) == list(dict.fromkeys(written.values()))
 
 
 @spaced

@@ -4,6 +4,7 @@ import io
 import os
 import time
 import zipfile
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ RTF = rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Arial;}}{\info{\title Rain}}\f0 " 
     ],
 )
 def test_more_kinds_of_files(tmp_path, name, data, expected):
-    place = {"path": str(tmp_path / name)}
+    place = {"modified": date.today().isoformat(), "path": str(tmp_path / name)}
     assert read_one(tmp_path / name, data) == expected._replace(id=name, meta={**expected.meta, **place})
     assert read_one(tmp_path / "unnamed", data).text == expected.text
 

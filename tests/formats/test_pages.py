@@ -170,6 +170,26 @@ def packed(parts):
     return buffer.getvalue()
 
 
+def test_what_a_docx_does_not_show_is_not_read(tmp_path):
+    """Headings by their style's name, whatever its id; no text that was taken out; links and merged cells once."""
+    w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    run = "<w:r>{}<w:t>{}</w:t></w:r>".format
+    cell, plain = "<w:tc><w:p>{}</w:p></w:tc>".format, '<w:rPr><w:b w:val="0"/></w:rPr>'
+    body = (
+        f'<w:p><w:pPr><w:pStyle w:val="berschrift1"/></w:pPr>{run("", "Regen")}</w:p>'
+        f"<w:p><w:pPr><w:rPr><w:b/></w:rPr></w:pPr>{run('', 'Er ')}<w:del><w:r><w:delText>nie</w:delText></w:r></w:del>"
+        f"<w:hyperlink>{run('<w:rPr><w:b/></w:rPr>', 'fällt')}</w:hyperlink><w:r><w:tab/></w:r>"
+        f"{run(plain, 'oft.')}</w:p>"
+        f"<w:tbl><w:tr>{cell(run('', 'mm'))}{cell(run('', 'mm'))}{cell(run('', '12'))}</w:tr></w:tbl>"
+    )
+    style = '<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>'
+    styles = f"<w:styles {w}>{style}</w:styles>"
+    parts = {"word/document.xml": f"<w:document {w}><w:body>{body}</w:body></w:document>".encode()}
+    found = read_docx(written(tmp_path / "a.docx", packed(parts | {"word/styles.xml": styles.encode()})))
+    assert found.text == "Regen\nEr fällt\toft.\nmm\t12"
+    assert (found.title, dict(found.fields)) == ("Regen", {"headings": "Regen", "strong": "fällt"})
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -199,7 +219,7 @@ def test_markdown(tmp_path):
     )
     assert read_markdown(path) == Document(
         "a.md",
-        "Rain\n\nIt is very wet, says a site.\n\nSnow\n\nsnake_case_name\nquoted\n\n\ncode",
+        "Rain\n\nIt is very wet, says a site.\n\nSnow\n\n• snake_case_name\nquoted\n\n\ncode",
         "fr",
         "Rain",
         {"headings": "Rain\nSnow", "strong": "very"},

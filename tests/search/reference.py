@@ -3,15 +3,12 @@
 import math
 from collections import Counter, defaultdict
 
+from paragloss.analysis import analyzer
 
-class Words:
-    """Cuts text at spaces; stands in for an analyzer."""
 
-    def __init__(self, lang):
-        self.lang = lang
-
-    def terms(self, text):
-        return text.split()
+def Words(lang):
+    """Plain words, as they stand."""
+    return analyzer(lang, stem=False, stop=False)
 
 
 def text_of(document, field):

@@ -52,7 +52,7 @@ def test_an_address_is_read_as_the_words_in_it(address, words):
 def test_a_translation_is_cut_by_its_own_language():
     layout = Layout(("text", "text@en"))
     document = Document("d", "les chevaux", "fr", fields={"text@en": "the horses"})
-    bags = counted(layout, [document])
+    bags = counted(layout, [document]).bags
     assert bags.length.tolist() == [1, 1]  # neither article
     horse = layout.ids(layout.field("text@en"), [layout.hashes("fr")["hors"]])
     assert horse[0] in bags.ids  # a term of English, of a document in French

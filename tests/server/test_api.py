@@ -38,7 +38,7 @@ def test_every_language_can_have_its_say(serve):
 def test_languages_are_counted_among_the_best(serve):
     counted = serve().get("/api/counts", params={"q": "how do bees make honey"}).json()
     assert counted["query"]["lang"] == "en"
-    assert sum(counted["languages"].values()) == counted["of"] == 50
+    assert sum(counted["languages"].values()) == counted["of"] == 200
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_languages_are_counted_among_the_best(serve):
         ("/api/search?q=", 400, "empty"),
         ("/api/search", 422, "q"),
         ("/api/search?q=bee&lang=klingon", 400, "klingon"),
-        ("/api/search?q=bee&k=1000", 422, "at most 100"),
+        ("/api/search?q=bee&k=1000", 422, "at most 200"),
         ("/api/search?q=bee&k=0", 422, "k"),
         ("/api/search?q=" + "x" * 1001, 422, "1,000"),
         ("/api/search?q=bee&pipeline=nothing", 400, "nothing"),

@@ -225,7 +225,7 @@ def test_a_phone_in_the_dark(watched):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(".result[data-id='honey-bee.fr'] .snippet .w", has_text="abeille").first.tap()
     assert "bee" in page.locator("#gloss").inner_text()
-    for view in ("map", "glossary", "files"):
+    for view in ("map", "glossary", "kept", "files"):
         page.click(f"[data-view={view}]")
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
@@ -276,15 +276,19 @@ def test_nothing_found_slow_and_broken_are_designed(watched):
     assert [said for said in seen.complaints if "503" not in said] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_to_complain_about(watched, scheme, tmp_path_factory):
+@pytest.mark.parametrize(("scheme", "locale"), [("light", "en-US"), ("dark", "en-US"), ("light", "ar")])
+def test_axe_finds_nothing_to_complain_about(watched, scheme, locale, tmp_path_factory):
     source = _axe(tmp_path_factory)
-    seen = watched(color_scheme=scheme, bypass_csp=True)
+    seen = watched(color_scheme=scheme, locale=locale, bypass_csp=True)
     page = seen.open("/?q=how+do+bees+make+honey")
     seen.settled()
-    page.locator(".result[data-id='honey-bee.fr']").get_by_text("Why this?").click()
+    bees = page.locator(".result[data-id='honey-bee.fr']")
+    bees.locator(".foot [aria-expanded]").click()
     page.wait_for_selector(".align")
-    for view in ("search", "map", "glossary", "files", "read"):
+    bees.locator(".snippet .w", has_text="abeille").first.hover()
+    page.click("#gloss .star")
+    page.click("#save-search")
+    for view in ("search", "map", "glossary", "kept", "files", "read"):
         if view == "read":
             page.goto(f"{seen.address}/?view=read&doc=honey-bee.fr&q=how+do+bees+make+honey")
             seen.until("document.querySelector('.rough')")
@@ -302,6 +306,10 @@ def test_axe_finds_nothing_to_complain_about(watched, scheme, tmp_path_factory):
             for node in rule["nodes"]
         ]
         assert not problems
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+        # Right to left, everything begins on the right.
+        sides = "getComputedStyle(document.querySelector('nav')).direction, document.querySelector('.brand').offsetLeft"
+        assert page.evaluate(f"[{sides} > innerWidth / 2]") == (["rtl", True] if locale == "ar" else ["ltr", False])
 
 
 def _axe(tmp_path_factory) -> str:

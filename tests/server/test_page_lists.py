@@ -61,6 +61,23 @@ def test_a_meaning_that_fails_leaves_the_results_and_more_are_put_behind(look, r
     )
 
 
+def test_two_hundred_results_are_one_page_and_the_last_key_brings_more(look, running):
+    seen = look(running[0])
+    page = seen.open("/?q=how+do+bees+make+honey&k=180")
+    seen.settled()
+    assert page.locator(".result").count() == 180
+    assert "of 200 or more found" in page.locator("#status").inner_text()
+    page.locator(".result").last.focus()
+    page.keyboard.press("ArrowDown")
+    seen.until("document.querySelectorAll('.result').length === 200")
+    seen.until("document.activeElement === document.querySelectorAll('.result')[180]")
+    assert page.locator("#more").is_hidden()
+    seen.until("document.querySelectorAll('.result')[199].querySelector('.w')")
+    under = page.locator("h2 + .rendering:visible").evaluate_all("all => all.map((one) => one.clientHeight)")
+    assert max(under) < 40  # one line, however long
+    seen.fine()
+
+
 def test_deleting_can_be_undone_and_is_done_when_one_goes_on(look, running):
     seen = look(running[0])
     page = seen.open("/?q=Abeille+et+miel&to=fr")

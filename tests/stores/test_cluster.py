@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from qdrant_client import models
 
+from paragloss.analysis import analyzer
 from paragloss.collection import Collection
 from paragloss.collection.integrity import check
 from paragloss.errors import InUseError, StoreError
@@ -24,12 +25,8 @@ from paragloss.stores.cluster import ClusterStore
 from paragloss.types import Document, Query
 
 
-class Words:
-    def __init__(self, lang):
-        self.lang = lang
-
-    def terms(self, text):
-        return text.split()
+def words(lang):
+    return analyzer(lang, stem=False, stop=False)
 
 
 @pytest.mark.parametrize("location", ["http://127.0.0.1:1", "http://", "https://host/"])
@@ -60,13 +57,13 @@ def test_bm25_over_a_server(server):
     documents = [Document("a", "cat sat cat", "en"), Document("b", "dog", "en"), Document("c", "cat", "de")]
     name = f"t{uuid.uuid4().hex}"
     with ClusterStore.create(server, name, dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=Words)
+        index = TermIndex.build(store, fields=["text"], analyze=words)
         index.add(documents)
         index.refresh()
         index.commit()
     with ClusterStore.open(server, name) as store:
-        index = TermIndex.open(store, analyze=Words)
-        ((hit,),) = Lexical(store, index.statistics, analyze=Words).search([Query("q", "cat", "en")], 5)
+        index = TermIndex.open(store, analyze=words)
+        ((hit,),) = Lexical(store, index.statistics, analyze=words).search([Query("q", "cat", "en")], 5)
         assert (hit.id, hit.score) == ("a", pytest.approx(np.log(2) * 2 / 3.65, rel=1e-6))
 
 
@@ -81,7 +78,7 @@ def test_two_nodes(start_server):
     with ClusterStore.create(
         first.url, "both", dense={"m": 8}, sparse=["terms"], placement=Placement(shards=2, replicas=2)
     ) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=Words)
+        index = TermIndex.build(store, fields=["text"], analyze=words)
         index.add(documents, {"m": rows})
         index.refresh()
         index.commit()
@@ -89,8 +86,8 @@ def test_two_nodes(start_server):
     for node in (first, second):
         with ClusterStore.open(node.url, "both") as store:
             assert store.count() == 200
-            index = TermIndex.open(store, analyze=Words)
-            lexical = Lexical(store, index.statistics, analyze=Words).search([Query("q", "w3 w5", "en")], 10)[0]
+            index = TermIndex.open(store, analyze=words)
+            lexical = Lexical(store, index.statistics, analyze=words).search([Query("q", "w3 w5", "en")], 10)[0]
             answers.append((lexical, store.search_dense("m", rows[:3], 10)))
     assert answers[0] == answers[1]
     assert len(answers[0][0]) == 10
@@ -124,7 +121,7 @@ def test_writing_goes_on_while_a_node_is_away(start_server):
     }
     about = stores[0]._client.get_collection("k0").config.params
     assert (about.replication_factor, about.write_consistency_factor) == (3, 2)
-    indexes = [JournaledIndex.build(store, fields=["text"], analyze=Words) for store in stores.values()]
+    indexes = [JournaledIndex.build(store, fields=["text"], analyze=words) for store in stores.values()]
     for index in indexes:
         index.add([Document(f"d{i}", "snow", "en") for i in range(20)])
     nodes[2].process.kill()

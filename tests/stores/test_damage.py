@@ -200,9 +200,8 @@ def test_a_copy_with_its_holes_filled_is_the_same_collection(whole, tmp_path):
 
 
 def test_a_document_that_is_not_what_was_added_says_so():
-    kept = _points.payload(
-        Document("a", "rain", "en", "Rain", {"url": "x"}, {"n": [1, 2.0, True], "m": {"b": 1, "a": 2}})
-    )
+    document = Document("a", "rain", "en", "Rain", {"url": "x"}, {"n": [1, 2.0, True], "m": {"b": 1, "a": 2}})
+    kept = _points.payload(Record(document))
     again = json.loads(json.dumps({**kept, "meta": {"m": {"a": 2.0, "b": 1}, "n": [1.0, 2, True]}}))
     assert _points.document(again).id == "a"
     with pytest.raises(StoreError, match="'a' is damaged"):

@@ -23,7 +23,7 @@ from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query, Record, SparseVector
 
 sys.path.insert(0, str(Path(__file__).parent))
-from writer import SIZE, Words
+from writer import SIZE, words
 
 
 def one(id: str, number: float = 1.0) -> Record:
@@ -58,7 +58,7 @@ def run_and_kill(folder: Path, seed: int, after: float) -> list[str]:
 def test_killed_at_any_moment(folder):
     """Everything acknowledged is there, no document is half there, the statistics are those of the documents."""
     with EmbeddedStore.open(folder) as store:
-        TermIndex.build(store, fields=["text"], analyze=Words)
+        TermIndex.build(store, fields=["text"], analyze=words)
     rng, added, deleted = random.Random(0), set(), set()
     for round in range(8):
         said = run_and_kill(folder, round, rng.uniform(0, 1.2))
@@ -66,7 +66,7 @@ def test_killed_at_any_moment(folder):
         added |= {int(line.split()[1]) for line in said if line.startswith("added")}
         deleted |= {int(line.split()[1]) for line in said if line.startswith("deleted")}
         with EmbeddedStore.open(folder) as store:
-            index = TermIndex.open(store, analyze=Words)
+            index = TermIndex.open(store, analyze=words)
             there = {r.document.id: r for batch in store.scroll(vectors=True) for r in batch}
             for batch in added:
                 wanted = {f"{batch}:{i}" for i in range(SIZE)}
@@ -82,7 +82,7 @@ def test_killed_at_any_moment(folder):
             fresh = Statistics(Layout(["text"]))
             recount(store, fresh)
             assert index.statistics.to_bytes() == fresh.to_bytes()
-            found = Lexical(store, index.statistics, analyze=Words).search([Query("q", "w1 w2", "en")], 5)[0]
+            found = Lexical(store, index.statistics, analyze=words).search([Query("q", "w1 w2", "en")], 5)[0]
             assert len(found) == 5
     assert len(added) > 10
 
@@ -104,13 +104,13 @@ def test_what_was_acknowledged_is_in_the_log(folder, tmp_path):
 def test_statistics_left_unfinished_are_counted_again(folder):
     documents = [Document(f"d{i}", f"w{i} w{i % 3} w1", "en", meta={}) for i in range(30)]
     with EmbeddedStore.open(folder) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=Words)
+        index = TermIndex.build(store, fields=["text"], analyze=words)
         index.add(documents)
         expected = index.statistics.to_bytes()
         # Closed without `commit`, as by a kill.
     with EmbeddedStore.open(folder) as store:
         assert not Statistics.from_bytes(store.read_blob("statistics"))[1]
-        index = TermIndex.open(store, analyze=Words)
+        index = TermIndex.open(store, analyze=words)
         assert index.statistics.to_bytes() == expected
         index.commit()
     with EmbeddedStore.open(folder) as store:
@@ -121,7 +121,7 @@ def test_statistics_left_unfinished_are_counted_again(folder):
 
 def test_a_failed_write_leaves_true_statistics(folder, monkeypatch):
     with EmbeddedStore.open(folder) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=Words)
+        index = TermIndex.build(store, fields=["text"], analyze=words)
         index.add([Document("a", "one two", "en")])
         before = index.statistics.to_bytes()
         with pytest.raises(StoreError, match="surrogate"):

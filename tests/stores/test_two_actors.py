@@ -18,6 +18,7 @@ import pytest
 from baton import Asking, Turns, at_random, every
 
 from paragloss import artefacts
+from paragloss.analysis import analyzer
 from paragloss.collection import Collection
 from paragloss.errors import InUseError, ParaglossError, StoreError
 from paragloss.search import journal
@@ -35,12 +36,8 @@ PLACE = "http://memory/c"
 SNOW = [Document("a", "old snow", "en"), Document("b", "old snow lies", "en")]
 
 
-class Words:
-    def __init__(self, lang):
-        self.lang = lang
-
-    def terms(self, text):
-        return text.split()
+def words(lang):
+    return analyzer(lang, stem=False, stop=False)
 
 
 class World:

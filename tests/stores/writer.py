@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 
+from paragloss.analysis import analyzer
 from paragloss.search.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document
@@ -15,12 +16,8 @@ from paragloss.types import Document
 SIZE = 40
 
 
-class Words:
-    def __init__(self, lang):
-        self.lang = lang
-
-    def terms(self, text):
-        return text.split()
+def words(lang):
+    return analyzer(lang, stem=False, stop=False)
 
 
 def text(rng):
@@ -35,7 +32,7 @@ def say(what, batch):
 def main(folder, seed):
     rng = random.Random(seed)
     with EmbeddedStore.open(folder) as store:
-        index = TermIndex.open(store, analyze=Words)
+        index = TermIndex.open(store, analyze=words)
         batch = 1 + max((int(r.document.id.split(":")[0]) for b in store.scroll() for r in b), default=-1)
         while True:
             documents = [Document(f"{batch}:{i}", text(rng), rng.choice(("en", "de"))) for i in range(SIZE)]

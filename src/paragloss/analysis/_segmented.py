@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from itertools import accumulate
 
+import numpy as np
+
 from paragloss.analysis._words import Words
-from paragloss.types import Span
+from paragloss.types import Cut, Span
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -28,19 +30,10 @@ class SegmentedAnalyzer:
         ends = accumulate(map(len, pieces))
         return self._words.spans([(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)])
 
-    def places(self, text: str, terms: Container[str]) -> list[Span]:
+    def cut(self, text: str) -> Cut:
         pieces = self._pieces(text)
-        words = {piece: term for piece, term in self._words.forms(pieces).items() if term in terms}
-        placed = zip(pieces, accumulate(map(len, pieces)), strict=True) if words else ()
-        return [Span(end - len(piece), end, words[piece]) for piece, end in placed if piece in words]
-
-    def forms(self, text: str) -> dict[str, str]:
-        pieces = self._pieces(text)
-        ends: dict[str, int] = {}
-        for piece, end in zip(pieces, accumulate(map(len, pieces)), strict=True):
-            ends.setdefault(piece, end)
-        # As it is written: pieces may have other characters.
-        return {text[ends[piece] - len(piece) : ends[piece]]: term for piece, term in self._words.forms(ends).items()}
+        lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+        return self._words.cut(text, pieces, np.cumsum(lengths) - lengths)
 
     def _pieces(self, text: str) -> list[str]:
         try:

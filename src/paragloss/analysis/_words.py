@@ -6,13 +6,16 @@ without any map from normalised to original characters, and a word alone gives t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import compress, count
+
+import numpy as np
 
 from paragloss.analysis._memo import Memo
 from paragloss.analysis._normalise import after_stemming, before_stemming, fold
 from paragloss.analysis._stemming import stemmer
 from paragloss.analysis._stopwords import stopwords
-from paragloss.types import Span
+from paragloss.types import Cut, Integers, Span
 
 #: Languages whose own words are never ASCII: an ASCII word in them is most often English, and stemmed as such, so that
 #: "arrays" in a Japanese page and in an English one is the same term.
@@ -50,13 +53,24 @@ class Words:
                 return spans
         return []
 
-    def forms(self, tokens: Iterable[str]) -> dict[str, str]:
-        """The distinct tokens that give a term, with it."""
-        distinct = dict.fromkeys(tokens)
-        for term_of in (self._memo.__getitem__, self._term_or_stop_word):
-            if forms := {token: term for token in distinct if (term := term_of(token))}:
-                return forms
-        return {}
+    def cut(self, text: str, tokens: Sequence[str], starts: Integers, closing: str = "") -> Cut:
+        """The same of a long text, distinct word by distinct word; words end before what is `closing`."""
+        distinct = dict(zip(dict.fromkeys(tokens), count(), strict=False))
+        which = np.fromiter(map(distinct.__getitem__, tokens), np.int64, len(tokens))
+        terms = list(map(self._memo.__getitem__, distinct))
+        if not any(terms):
+            terms = list(map(self._term_or_stop_word, distinct))
+        words = np.fromiter(map(bool, terms), bool, len(terms))
+        number, here = np.cumsum(words) - 1, words[which]
+        lengths = [len(token.rstrip(closing)) for token in compress(distinct, terms)]
+        return Cut(
+            self._lang,
+            text,
+            list(filter(None, terms)),
+            np.array(lengths, np.int64),
+            number[which[here]],
+            starts[here],
+        )
 
     def _term(self, token: str) -> str:
         word = self._spell(token)

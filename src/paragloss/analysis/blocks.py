@@ -4,56 +4,63 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+
+import numpy as np
+import numpy.typing as npt
 
 from paragloss.analysis._stopwords import stopwords
 from paragloss.languages import identify_one, known, script_of, scripts
 from paragloss.languages.scripts import strange
 
 _WORD = re.compile(r"[^\W\d_]+")
+#: What a line says, without the space around it.
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
 #: A language is looked for where a text has so many of its small words and they are such a share of all, and spoken
 #: where blocks have so many words, so many different small ones among them.
 _SMALL, _RARE, _SPOKEN, _DIFFERENT = 4, 0.01, 12, 4
+#: So many characters tell one of two languages from the other.
+_SEEN = 500
 #: A block is in another language if so many of its words are small words there and not in the text's own language, and
 #: at least as many as those of its own.
 _LEAST, _SHARE = 2, 0.12
 
 
-def others(text: str, lang: str) -> dict[str, str]:
-    """For each language that some blocks (lines) of a text are in, other than its own, what they say."""
-    words = Counter(_WORD.findall(text.lower()))
+def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
+    """For each language that some blocks (lines) of a text are in, other than its own, where they stand."""
+    lines = [(line.span(), line[0], _WORD.findall(line[0].lower())) for line in _LINE.finditer(text)]
     spoken = _small().get(lang, frozenset())
-    met = Counter[str]()
-    for word in words.keys() & _languages().keys():
-        for other in _languages()[word] if word not in spoken else ():
-            met[other] += words[word]
-    few = max(_SMALL, _RARE * words.total())
-    likely = [other for other, number in met.most_common(3) if number >= few and other != lang]
+    likely = {o: _small()[o] - spoken for o in _likely([w for *_, words in lines for w in words], spoken) if o != lang}
     foreign = _foreign_letters(text, lang)
     if not likely and not foreign:
         return {}
-    found: dict[str, list[str]] = {}
-    for block in filter(None, map(str.strip, text.split("\n"))):
-        if other := _other(block, lang, likely, foreign):
-            found.setdefault(other, []).append(block)
-    said = {other: "\n".join(blocks) for other, blocks in found.items()}
-    return {other: blocks for other, blocks in said.items() if _is(blocks, other, lang)}
+    found: dict[str, list[tuple[int, int]]] = {}
+    for place, line, words in lines:
+        if other := (foreign.get(script_of(line) or "") if foreign else "") or _other(words, spoken, likely):
+            found.setdefault(other, []).append(place)
+    said = {other: "\n".join(text[start:end] for start, end in blocks) for other, blocks in found.items()}
+    return {other: blocks for other, blocks in found.items() if _is(said[other], other, lang)}
 
 
-def _other(block: str, lang: str, likely: list[str], foreign: Mapping[str, str]) -> str:
+def _likely(words: Sequence[str], spoken: frozenset[str]) -> list[str]:
+    """The three languages most of whose small words are there, where they are not few."""
+    number, says = _languages()
+    met = Counter(word for word in words if word in number and word not in spoken)
+    if not met:
+        return []
+    found = np.array([*met.values()]) @ says[[number[word] for word in met]]
+    few, langs = max(_SMALL, _RARE * len(words)), [*_small()]
+    return [langs[place] for place in np.argsort(-found, kind="stable")[:3].tolist() if found[place] >= few]
+
+
+def _other(words: Sequence[str], own: frozenset[str], likely: Mapping[str, frozenset[str]]) -> str:
     """The language of a block that is not in the text's own."""
-    if foreign and (other := foreign.get(script_of(block) or "")):
-        return other
-    words = _WORD.findall(block.lower())
-    own = _small().get(lang, frozenset())
-    here = sum(word in own for word in words)
     best, most = "", 0
-    for other in likely:
-        theirs = _small()[other]
-        if (met := sum(word in theirs and word not in own for word in words)) > most:
+    for other, theirs in likely.items():
+        if (met := sum(map(theirs.__contains__, words))) > most:
             best, most = other, met
-    return best if most >= max(_LEAST, _SHARE * len(words)) and most > here else ""
+    return best if most >= max(_LEAST, _SHARE * len(words)) and most > sum(map(own.__contains__, words)) else ""
 
 
 def _is(text: str, lang: str, instead: str) -> bool:
@@ -61,7 +68,7 @@ def _is(text: str, lang: str, instead: str) -> bool:
     if len(words) < _SPOKEN if spaced else len(text) < 3 * _SPOKEN:
         return False
     small = (_small().get(lang, frozenset()) - _small().get(instead, frozenset())).intersection(words)
-    return (len(small) >= _DIFFERENT or not spaced) and identify_one(text, {lang, instead}) == lang
+    return (len(small) >= _DIFFERENT or not spaced) and identify_one(text[:_SEEN], {lang, instead}) == lang
 
 
 def _foreign_letters(text: str, lang: str) -> dict[str, str]:
@@ -83,10 +90,10 @@ def _small() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _languages() -> dict[str, tuple[str, ...]]:
-    """The languages of every small word."""
-    found: dict[str, list[str]] = {}
-    for lang, words in _small().items():
-        for word in words:
-            found.setdefault(word, []).append(lang)
-    return {word: tuple(langs) for word, langs in found.items()}
+def _languages() -> tuple[dict[str, int], npt.NDArray[np.bool_]]:
+    """A number for every small word, and for each number which languages have it."""
+    number = {word: place for place, word in enumerate(sorted(frozenset().union(*_small().values())))}
+    says = np.zeros((len(number), len(_small())), bool)
+    for column, words in enumerate(_small().values()):
+        says[[number[word] for word in words], column] = True
+    return number, says

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+
+import numpy as np
 
 from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, word_pattern
 from paragloss.analysis._words import Words
-from paragloss.types import Span
+from paragloss.types import Cut, Span
 
 #: What may stand inside a word where it is not the usual apostrophes and joiners. Persian spells plural and tense
 #: endings behind a zero-width non-joiner, or a space, or nothing: cut there, all three give the same first term.
@@ -22,6 +23,7 @@ class SpacedAnalyzer:
         self.lang = lang
         self._words = Words(lang, stem=stem, stop=stop)
         self._pattern = word_pattern(_INSIDE.get(lang, APOSTROPHES + JOINERS))
+        self._parts = re.compile(f"({self._pattern.pattern})")
 
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pattern.findall(text))
@@ -33,16 +35,10 @@ class SpacedAnalyzer:
     def spans(self, text: str) -> list[Span]:
         return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
 
-    def places(self, text: str, terms: Container[str]) -> list[Span]:
-        tokens = {
-            token: term for token, term in self._words.forms(self._pattern.findall(text)).items() if term in terms
-        }
-        found = (match for match in self._pattern.finditer(text) if match[0] in tokens) if tokens else ()
-        return [Span(*_placed(match)[:2], tokens[match[0]]) for match in found]
-
-    def forms(self, text: str) -> dict[str, str]:
-        forms = self._words.forms(self._pattern.findall(text))
-        return {token.rstrip(_CLOSING): term for token, term in forms.items()}
+    def cut(self, text: str) -> Cut:
+        parts = self._parts.split(text)  # what stands between words, and words
+        ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
+        return self._words.cut(text, parts[1::2], ends[:-1:2], _CLOSING)
 
 
 def _placed(match: re.Match[str]) -> tuple[int, int, str]:

@@ -37,6 +37,7 @@ def search(
         list[str] | None,
         typer.Option(help="Filter: FIELD=VALUE, or a range such as year>=1999. Repeatable."),
     ] = None,
+    since: Annotated[str, typer.Option(help="Only documents added since a day or moment: 2026-05-31.")] = "",
     no_default: Annotated[
         bool, typer.Option("--no-default", help="Search without the default model.", rich_help_panel=HOW)
     ] = False,
@@ -66,7 +67,8 @@ def search(
         raise InputError("no --in given: say which collection to search")
     if bool(query) == bool(queries) and not (explain_pipeline and not queries):
         raise InputError("give either a query or --queries FILE")
-    wanted = None if explain_pipeline else conditions(where or [])
+    new = [f"added>={since}"] if since else []
+    wanted = None if explain_pipeline else conditions([*(where or []), *new])
     options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, wanted)
     options = replace(options, reader=os.environ.get("LANG", "")[:2])
     with Collection.open(collection, default=not no_default) as engine:

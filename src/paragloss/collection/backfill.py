@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from paragloss.encoders.pretrained import Pretrained, passages, pool
-from paragloss.types import Document, Floats, Query, Store
+from paragloss.types import Document, Floats, Query, Record, Store
 
 #: Passages encoded at a time: what a kill may cost of each process.
 _TOGETHER = 16
@@ -80,18 +80,16 @@ def steps(store: Store, name: str, model: Pretrained, *, processes: int | None =
         yield done, total
 
 
-def best_passages(
-    store: Store, models: Mapping[str, Any], query: Query, documents: Sequence[Document]
-) -> dict[str, tuple[int, int]]:
-    """Where the passage stands that speaks for each document, of those that have several."""
+def best_passages(models: Mapping[str, Any], query: Query, records: Sequence[Record]) -> dict[str, tuple[int, int]]:
+    """Where the passage stands that speaks for each document, of those that have several; with their vectors."""
     best: dict[str, tuple[int, int]] = {}
     for name, model in slow(models).items():
         if query.lang not in model.langs:
             continue
         asked = model.encode([query.text], query.lang)[0]
-        for record in store.get([document.id for document in documents], vectors=[name]):
-            rows = record.dense.get(name) if record is not None else None
-            if record is None or rows is None or len(rows) < 2:
+        for record in records:
+            rows = record.dense.get(name)
+            if rows is None or len(rows) < 2:
                 continue
             spans = passages.spans(record.document.text)
             if len(spans) == len(rows):  # else it was cut by another version

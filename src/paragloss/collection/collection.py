@@ -3,14 +3,24 @@ is done by `opening`, `writer`, `retrieval`, `reading` and `description`."""
 
 from __future__ import annotations
 
-from collections import Counter
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, Unpack
 
 from paragloss import artefacts
-from paragloss.collection import bulk_search, description, learned, opening, reading, retrieval, writer
+from paragloss.collection import (
+    bulk_search,
+    description,
+    document_translation,
+    learned,
+    opening,
+    reading,
+    retrieval,
+    writer,
+)
 from paragloss.collection.arguments import (
     PLAIN,
     CollectionKeywords,
@@ -25,10 +35,12 @@ from paragloss.collection.arguments import (
 from paragloss.collection.models import about, load
 from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
-from paragloss.collection.sources import documents_of, known_roots, without_folders
+from paragloss.collection.sources import documents_of, known_roots, with_folders, without_folders
 from paragloss.collection.state import Held, leave_out_default
 from paragloss.collection.writer import Done
 from paragloss.encoders.pretrained import MEANING
+from paragloss.formats.documents import KINDS
+from paragloss.formats.file_ids import inside
 from paragloss.formats.text import OnError
 from paragloss.search import terms
 from paragloss.stores import exists
@@ -188,7 +200,25 @@ class Collection:
     def without_folders(self, meta: Mapping[str, Any]) -> dict[str, Any]:
         """What a document says of itself, for others: where its file lies below what was indexed, not on this
         machine."""
-        return without_folders(meta, self.held.parts().remembered("roots", lambda: known_roots(self.held.store)))
+        return without_folders(meta, self._roots())
+
+    def with_folders(self, where: Where) -> Where:
+        """A condition on folders as others see them, for `search`."""
+        return with_folders(where, self._roots())
+
+    def original(self, meta: Mapping[str, Any]) -> Path | None:
+        """The file a document was read from, where it lies in a folder that was indexed."""
+        said = str(meta.get("path", ""))
+        path = Path(os.path.realpath(said))
+        known = (
+            os.path.isabs(said)
+            and path.suffix.lower() in KINDS
+            and any(inside(str(path), os.path.realpath(root)) for root in self._roots())
+        )
+        return path if known and path.is_file() else None
+
+    def _roots(self) -> dict[str, str]:
+        return self.held.parts().remembered("roots", lambda: known_roots(self.held.store))
 
     def sample(self, most: int) -> Iterator[Record]:
         """Up to so many documents with their vectors. Their order has nothing to do with what they say: the first
@@ -223,11 +253,11 @@ class Collection:
         """What `rank` gives for many queries, batch by batch; with more `workers` in as many processes."""
         return bulk_search.rankings(self.held, queries, replace(options, **how), workers=workers)
 
-    def spread(
+    def candidates(
         self, text: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
-    ) -> tuple[Query, Counter[str]]:
-        """A query with its language, and how many of the best documents for it are in which."""
-        return retrieval.spread(self.held, text, replace(options, **how))
+    ) -> tuple[Query, list[Document]]:
+        """A query with its language, and the best documents for it, to be counted."""
+        return retrieval.candidates(self.held, text, replace(options, **how))
 
     def guesses(self, text: str) -> list[Guess]:
         """The languages a query may be in, likeliest first, with how likely each is."""
@@ -239,6 +269,10 @@ class Collection:
         """What the words of a text mean, by everything here that translates or has words of both languages near;
         `asked` is what the reader was looking for."""
         return description.gloss(self.held, text, lang=lang, to=to, asked=asked)
+
+    def translation(self, text: str, *, lang: str, to: str) -> str:
+        """A text by the translation engine of the collection; LanguageError where that does not know both languages."""
+        return document_translation.of_text(self.held.machine, text, lang, to)
 
     def piece(
         self,

@@ -3,6 +3,7 @@ that are hardly in the language they are said to be in. Counts words; decides no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -95,10 +96,10 @@ def unknown_share(texts: Iterable[str], lang: str, model: Default) -> float | No
     if lang not in model.langs:
         return None
     cut = analyzer(lang)
-    terms = [term for text in texts for term in cut.terms(text[:REACH]) if not term.isdigit()]
-    if len(terms) < FEWEST:
+    terms = Counter(term for text in texts for term in cut.terms(text[:REACH]) if not term.isdigit())
+    if terms.total() < FEWEST:
         return None
-    return sum(not model.has_term(term, lang) for term in terms) / len(terms)
+    return sum(number for term, number in terms.items() if not model.has_term(term, lang)) / terms.total()
 
 
 def strangers(documents: Sequence[Document], model: Default) -> dict[str, str]:

@@ -7,13 +7,12 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.blocks import others
+from paragloss.analysis.cuts import REACH, kept
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
-from paragloss.gloss.snippets import REACH
 from paragloss.translation.inner import heard, holding
-from paragloss.types import Document, Floats, Query, Translator
+from paragloss.types import Cut, Document, Floats, Query, Record, Translator
 
 
 class Result(NamedTuple):
@@ -69,35 +68,33 @@ class Said:
         return found
 
 
-def result(
-    said: Said, document: Document, score: float, fit: float, *, passage: tuple[int, int] | None = None
-) -> Result:
+def result(said: Said, record: Record, score: float, fit: float, *, passage: tuple[int, int] | None = None) -> Result:
     """A document as it is shown for a query; `passage` is where it was found to speak of it."""
-    fit = min(1.0, max(0.0, fit))
-    cut = analyzer(document.lang)
-    weights, text = matching(said, document), document.text[:REACH]
-    for other in others(text, document.lang):  # found by words of another language that it holds
-        if _weight(text, other, words := said.words(other)) > _weight(text, cut.lang, weights):
-            cut, weights = analyzer(other), dict(words)
-    start, end = passage or (0, len(document.text))
-    shown = snippet(document.text[start:end] or document.title, cut, weights)
+    fit, document = min(1.0, max(0.0, fit)), record.document
+    cut, *others = kept(record)
+    weights = matching(said, document, cut)
+    for other in others:  # found by words of another language that it holds
+        if other.weight(words := said.words(other.lang)) > cut.weight(weights):
+            cut, weights = other, dict(words)
+    if passage and passage[1] > REACH:
+        cut = analyzer(cut.lang).cut(document.text[slice(*passage)])
+    elif passage:
+        cut = cut.part(*passage)
+    shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights)
     meta = document.meta
     if "pages" in meta:  # a form feed stands before every page but the first
-        meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}
+        at = (passage[0] if passage else 0) + shown.first
+        meta = {**meta, "page": 1 + document.text.count("\f", 0, at + 1)}
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, meta, fit)
 
 
-def _weight(text: str, lang: str, weights: Mapping[str, float]) -> float:
-    return sum(weights.get(term, 0.0) for term in set(analyzer(lang).terms(text)))
-
-
-def matching(said: Said, document: Document) -> dict[str, float]:
+def matching(said: Said, document: Document, words_of: Cut) -> dict[str, float]:
     """The terms of a document that speak for the query, with how much: the query's own words, their translations, words
     that hold those or sound like its names, and the words a model finds close to it."""
     cut, words = analyzer(document.lang), said.words(document.lang)
     weights = dict(words)
     if document.lang != said.query.lang:
-        for held, term, _ in holding(cut.forms(document.text[:REACH]), document.lang, words):
+        for held, term, _ in holding(words_of, document.lang, words):
             if term not in words:
                 weights[term] = max(weights.get(term, 0.0), words[held])
     for model, vector in said.vectors(document.lang).values():

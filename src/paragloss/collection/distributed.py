@@ -25,6 +25,7 @@ from paragloss.collection.writer import languages_there
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read
 from paragloss.formats.file_ids import Roots
+from paragloss.search.terms import Counted
 from paragloss.stores import model_files, open_store, wire
 
 _NOTE = "part-"
@@ -109,9 +110,9 @@ def spread(
             future.release()
             coming.update(send(1))
             failed += [wrong] if wrong else []
-            for documents, bags, dense in _unpacked(data):
+            for documents, counted, dense in _unpacked(data):
                 engine.held.index.add(
-                    documents, {**dense, **kept(store, list(slow(engine.held.models)), documents)}, bags=bags
+                    documents, {**dense, **kept(store, list(slow(engine.held.models)), documents)}, ready=counted
                 )
                 read_ += len(documents)
                 if progress:
@@ -129,7 +130,7 @@ def _write(engine: Collection, ready: Prepared) -> None:
         return
     held.memory.clear()
     old = kept(held.store, list(slow(held.models)), documents)
-    held.index.add(documents, {**ready.dense, **old}, bags=ready.bags)
+    held.index.add(documents, {**ready.dense, **old}, ready=ready.counted)
 
 
 def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
@@ -139,15 +140,16 @@ def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
         with _here(part) as path:
             found = (_at_home(document, part) for document in read(path, name=lambda _: part.name))
             batches = iter(lambda: list(islice(found, _BATCH)), [])
-            ready = [[p.documents, list(p.bags), p.dense] for p in prepared(batches, layout, models, settings.lang)]
+            each = prepared(batches, layout, models, settings.lang)
+            ready = [[p.documents, list(p.counted.bags), p.counted.cuts, p.dense] for p in each]
         return part.note, wire.to_bytes(ready), ""
     except InputError as error:
         return part.note, wire.to_bytes([]), f"{part.url}: {error}"
 
 
 def _unpacked(data: bytes) -> Iterator[Prepared]:
-    for documents, bags, dense in wire.from_bytes(data):
-        yield Prepared(documents, Bags(*bags), dense)
+    for documents, bags, cuts, dense in wire.from_bytes(data):
+        yield Prepared(documents, Counted(Bags(*bags), cuts), dense)
 
 
 def _at_home(document: Any, part: Part) -> Any:

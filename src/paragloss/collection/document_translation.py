@@ -48,6 +48,15 @@ def write(store: Any, machine: Machine) -> None:
     store.write_blob(_BLOB, json.dumps(machine._asdict()).encode())
 
 
+def of_text(machine: Machine, text: str, source: str, target: str) -> str:
+    """One text, paragraphs and sentences as they come."""
+    engine = engines.named(machine.engine, source, target) if machine.engine else None
+    if engine is None:
+        raise InputError("this collection has no translation engine: say one with `paragloss index --with`")
+    [made] = translate_documents([Document("", text, source)], engine, target)
+    return made.text
+
+
 def translated(documents: Sequence[Document], machine: Machine, store: Any) -> list[Document]:
     """Documents with their translations, where the engine knows their language. What was translated once is kept with a
     collection in a folder, and not translated again."""

@@ -9,20 +9,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from paragloss.analysis import analyzer
-from paragloss.gloss.snippets import REACH
+from paragloss.analysis.cuts import kept
 from paragloss.translation.inner import MARK, WITHIN, holding
-from paragloss.types import Account, Document, Query, Share
+from paragloss.types import Account, Query, Record, Share
 
 #: Pairs of words shown of a part; what the others carried is one line.
 PAIRS = 12
 
 
-def why(query: Query, document: Document, account: Account, *, name: str) -> dict[str, Any]:
+def why(query: Query, record: Record, account: Account, *, name: str) -> dict[str, Any]:
     """The parts of a score with the pairs of words that carried each; pairs sum to their part, parts to the score. A
     search that has no parts is one, with the `name` it goes by."""
+    document = record.document
     parts = [(part, told, list(told.flat())) for part, told in account.parts or ((name, account),)]
     ours = _written(query.text, query.lang, document.lang)
-    theirs = _meeting(document, {share.document for _, _, shares in parts for share in shares})
+    theirs = _meeting(record, {share.document for _, _, shares in parts for share in shares})
     return {
         "query": {"text": query.text, "lang": query.lang},
         "id": document.id,
@@ -59,18 +60,20 @@ def _written(text: str, *langs: str) -> dict[str, str]:
     """How terms are written in a text, by the analyzers of some languages."""
     found: dict[str, str] = {}
     for lang in langs:
-        for word, term in analyzer(lang).forms(text).items():
+        for word, term in analyzer(lang).cut(text).forms().items():
             found.setdefault(term, word)
     return found
 
 
-def _meeting(document: Document, met: set[str]) -> dict[str, str]:
+def _meeting(record: Record, met: set[str]) -> dict[str, str]:
     """How the terms that met are written in a document: a word, one that holds it, or one that sounds like it."""
-    forms = analyzer(document.lang).forms(document.whole[:REACH])
+    lang, wanted = record.document.lang, {term.removeprefix(WITHIN) for term in met}
+    each = analyzer(lang).cut(record.document.title), kept(record)[0]
     found: dict[str, str] = {}
-    for word, term in forms.items():
-        if term in met:
-            found.setdefault(term, word)
-    for held, _, word in holding(forms, document.lang, {term.removeprefix(WITHIN) for term in met}):
-        found.setdefault(held if held[0] == MARK else WITHIN + held, word)
+    for cut in each:
+        for span in cut.places(met - found.keys()):
+            found.setdefault(span.term, cut.text[span.start : span.end])
+    for cut in each:
+        for held, _, word in holding(cut, lang, wanted):
+            found.setdefault(held if held[0] == MARK else WITHIN + held, word)
     return found

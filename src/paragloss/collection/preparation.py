@@ -15,13 +15,13 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.spaces import SpacedAnalyzer
-from paragloss.bm25 import Bags, Layout
+from paragloss.bm25 import Layout
 from paragloss.collection.document_languages import NOWHERE, There, with_languages
 from paragloss.collection.embeddings import encoded, storing
 from paragloss.collection.models import load
 from paragloss.collection.processes import pool
 from paragloss.errors import ParaglossError, StoreError
-from paragloss.search.terms import analysed
+from paragloss.search.terms import Counted, analysed, counting
 from paragloss.types import Document, Floats
 
 #: Batches prepared in this process before others are started, which takes them a second or two.
@@ -34,7 +34,7 @@ class Prepared(NamedTuple):
     """Documents that say their language, their counted terms, and a row for each and every quick encoder."""
 
     documents: list[Document]
-    bags: Bags
+    counted: Counted
     dense: dict[str, Floats]
 
 
@@ -60,11 +60,9 @@ def prepared(
     """Batches as they come, in this process."""
     for batch in batches:
         documents = with_languages(batch, lang, there)
-        said = analysed(layout, documents)
-        terms = (
-            [_whole(document, fields) for document, (_, fields) in zip(documents, said, strict=True)] if models else []
-        )
-        yield Prepared(documents, layout.bags(said), _rows(models, documents, terms))
+        said = [analysed(layout, document) for document in documents]
+        terms = [_whole(d, each.terms) for d, each in zip(documents, said, strict=True)] if models else []
+        yield Prepared(documents, counting(layout, documents, said), _rows(models, documents, terms))
 
 
 def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -108,7 +106,7 @@ def side_by_side(
 
 class _Packed(NamedTuple):
     langs: list[str]
-    bags: Bags
+    counted: Counted
     dense: dict[str, Floats]
 
 
@@ -123,12 +121,12 @@ def _texts(batch: Sequence[Document]) -> list[_Text]:
 
 def _unpacked(batch: Sequence[Document], found: Future[_Packed]) -> Prepared:
     try:
-        langs, bags, dense = found.result()
+        langs, counted, dense = found.result()
     except BrokenProcessPool:
         raise StoreError(
             "a process that prepared documents died: is there memory for all of them? --workers 1 needs the least"
         ) from None
-    return Prepared([d._replace(lang=lang) for d, lang in zip(batch, langs, strict=True)], bags, dense)
+    return Prepared([d._replace(lang=lang) for d, lang in zip(batch, langs, strict=True)], counted, dense)
 
 
 def _rows(
@@ -158,5 +156,5 @@ def _prepare(texts: Sequence[_Text]) -> _Packed:
     assert _opened is not None
     layout, models, lang, there = _opened
     batch = [Document("", text, said, title, fields) for said, title, text, fields in texts]
-    [(documents, bags, dense)] = prepared([batch], layout, models, lang, there)
-    return _Packed([document.lang for document in documents], bags, dense)
+    [(documents, counted, dense)] = prepared([batch], layout, models, lang, there)
+    return _Packed([document.lang for document in documents], counted, dense)

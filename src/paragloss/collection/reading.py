@@ -8,17 +8,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paragloss.analysis import analyzer
+from paragloss.analysis.cuts import kept
 from paragloss.collection.backfill import best_passages
 from paragloss.collection.display import Said, matching
 from paragloss.collection.retrieval import understood
 from paragloss.collection.state import Held
-from paragloss.gloss.snippets import MARKED, REACH, best_window
-from paragloss.types import Document, Query
+from paragloss.formats.markdown import BULLET
+from paragloss.gloss.snippets import MARKED, best_window
+from paragloss.types import Cut, Document, Query, Record
 
 #: Characters of a piece, of what stands before the best passage in the first one, and of a paragraph: what has no
 #: breaks is cut between words. Headings that are listed.
 PIECE, BEFORE, LONGEST, HEADINGS = 12_000, 1_500, 2_000, 500
-_BLANK, _LINE = re.compile(r"\n[^\S\n]*\n\s*|\f\s*"), re.compile(r"\n\s*|\f\s*")
+_BLANK, _LINE = re.compile(rf"\n[^\S\n]*\n\s*|\f\s*|\n(?={BULLET})"), re.compile(r"\n\s*|\f\s*")
 
 
 def piece(
@@ -27,15 +29,19 @@ def piece(
     """Paragraphs from `start` on, or up to `before`, else about the best passage for a query; `text` may be empty."""
     query = understood(held, Query("", text, lang or ""))[0] if text.strip() else None
     said = Said(query, {**held.models, **held.parts().translators}) if query else None
-    headings = _headings(document)
-    best = _best(held, said, document) if said and start is None and before is None else None
+    headings, paged = _headings(document), "\f" in document.text
+    record = next(iter(held.records([document.id])), Record(document))
+    cut, *_ = kept(record)
+    weights = matching(said, document, cut) if said else {}
+    best = _best(held, said, record, cut, weights) if said and start is None and before is None else None
     low, high = _stretch(document.text, (best or [0])[0] - BEFORE if start is None else start, before)
-    marks = _marks(said, document, low, high) if said else []
+    marks = _marks(weights, document, low, high) if said else []
     rows = [
         {
             "start": a,
             "text": document.text[a:b],
             "heading": document.text[a:b].strip() in headings,
+            "page": document.text.count("\f", 0, a) + 1 if paged else None,
             "marks": [(max(x, a) - a, min(y, b) - a) for x, y in marks if x < b and a < y],
         }
         for a, b in _paragraphs(document.text, low, high)
@@ -51,23 +57,20 @@ def piece(
     }
 
 
-def _best(held: Held, said: Said, document: Document) -> list[int] | None:
+def _best(held: Held, said: Said, record: Record, cut: Cut, weights: Mapping[str, float]) -> list[int] | None:
     """The passage that speaks for the query; None where nothing does."""
-    found = best_passages(held.store, held.models, said.query, [document]).get(document.id)
+    found = best_passages(held.models, said.query, [record]).get(record.document.id)
     if found:
         return list(found)
-    spans = analyzer(document.lang).spans(document.text[:REACH])
-    weights = matching(said, document)
-    start, end = best_window([span for span in spans if weights.get(span.term, 0.0) > 0], weights, 240)
+    start, end = best_window(cut.places({term for term, weight in weights.items() if weight > 0}), weights, 240)
     return [start, end] if end else None
 
 
-def _marks(said: Said, document: Document, low: int, high: int) -> list[tuple[int, int]]:
+def _marks(weights: Mapping[str, float], document: Document, low: int, high: int) -> list[tuple[int, int]]:
     spans = [
         span._replace(start=span.start + low, end=span.end + low)
         for span in analyzer(document.lang).spans(document.text[low:high])
     ]
-    weights = matching(said, document)
     least = MARKED * max((weights.get(span.term, 0.0) for span in spans), default=0.0)
     return [(s.start, s.end) for s in spans if weights.get(s.term, 0.0) >= least > 0]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -26,7 +25,7 @@ from paragloss.search.calibrated import DEPTH, Calibrated, standing
 from paragloss.search.deadline import Deadline
 from paragloss.search.evidence import added, called
 from paragloss.search.lexical import Lexical
-from paragloss.types import Account, Document, Found, Known, Query, Ranking, Searcher
+from paragloss.types import Account, Document, Found, Known, Query, Ranking, Record, Searcher
 
 #: Languages in which words are compared with known ones.
 MOST_LANGS = 3
@@ -37,12 +36,12 @@ class Evidence(NamedTuple):
 
     query: Query
     found: Found
-    documents: Mapping[str, Document]
+    records: Mapping[str, Record]
     known: Known
     pipeline: str
 
-    def why(self, document: Document) -> dict[str, Any]:
-        return explanation.why(self.query, document, self.found.explain(document, self.known), name=self.pipeline)
+    def why(self, record: Record) -> dict[str, Any]:
+        return explanation.why(self.query, record, self.found.explain(record.document, self.known), name=self.pipeline)
 
 
 class Answer(NamedTuple):
@@ -63,9 +62,9 @@ class Answer(NamedTuple):
 
     def why(self, id: str) -> dict[str, Any]:
         """Which words of the query met which of a result, through what, and how much of the score that carried."""
-        if self.evidence is None or id not in self.evidence.documents:
+        if self.evidence is None or id not in self.evidence.records:
             raise InputError(f"no document {id!r} among the results: give the id of one that was found")
-        return self.evidence.why(self.evidence.documents[id])
+        return self.evidence.why(self.evidence.records[id])
 
     def as_json(self) -> dict[str, Any]:
         words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
@@ -91,12 +90,12 @@ def search(held: Held, text: str, options: SearchOptions) -> Answer:
         shown = meant
         (other,) = _found(held, parts, [(meant, [Guess(meant.lang, 1.0)])], options, _to_show)
         found = _expected([(1.0, found), (1.0, other)], options.k)
-    documents = {document.id: document for document in held.documents([hit.id for hit in found])}
-    results = _results(held, parts, shown, found, documents, options)
+    records = {record.document.id: record for record in held.records([hit.id for hit in found])}
+    results = _results(held, parts, shown, found, records, options)
     searched = coverage.searched(query, parts.translators.values(), targets) if not results else {}
     others = tuple(guess.lang for guess in shares[1:])
     known = Known(called(parts.translators))
-    evidence = Evidence(query, found, documents, known, options.pipeline or "bm25")
+    evidence = Evidence(query, found, records, known, options.pipeline or "bm25")
     return Answer(query, results, others, words, searched, meant.text if meant else "", evidence)
 
 
@@ -105,24 +104,25 @@ def _results(
     parts: pipelines.Parts,
     query: Query,
     found: Found,
-    documents: Mapping[str, Document],
+    records: Mapping[str, Record],
     options: SearchOptions,
 ) -> list[Result]:
     """What was found as a person sees it; nothing where no document answers."""
     made = pipelines.build(parts, options.pipeline, source=query.lang, targets=targets_of(held, options.to))
     said = Said(query, {**held.models, **parts.translators})
-    passages = best_passages(held.store, held.models, query, list(documents.values()))
+    passages = best_passages(held.models, query, list(records.values()))
     results, answered = [], False
-    for id, score in [hit for hit in found if hit.id in documents]:  # others were deleted meanwhile
+    for id, score in [hit for hit in found if hit.id in records]:  # others were deleted meanwhile
         if options.deadline:
             options.deadline.check()
-        document, best = documents[id], made.best(documents[id].lang)
+        document = records[id].document
+        best = made.best(document.lang)
         most = best if 0 < best < math.inf else max(found[0].score, 1e-9)
         number = held.index.statistics.documents("text", document.lang)
         stood = found.standing.get(id)  # None: it was not fused
         fit = calibration.fit(stood, most, number) if stood else score / most
         answered |= not stood or calibration.answers(stood, most, number)
-        results.append(result(said, document, score, fit, passage=passages.get(id)))
+        results.append(result(said, records[id], score, fit, passage=passages.get(id)))
     return results if answered else []
 
 
@@ -130,12 +130,12 @@ def why(held: Held, query: Query, id: str, options: SearchOptions) -> dict[str, 
     """Why a search finds a document, among its best hundred at least; one search."""
     held.index.catch_up()
     query, shares = understood(held, query, options.reader or HUB)
-    document = next(iter(held.documents([id])), None)
-    if document is None:
+    record = next(iter(held.records([id])), None)
+    if record is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
     parts = held.parts(options.deadline)
     (found,) = _found(held, parts, [(query, shares)], options, _to_explain)
-    return Evidence(query, found, {}, Known(called(parts.translators)), options.pipeline or "bm25").why(document)
+    return Evidence(query, found, {}, Known(called(parts.translators)), options.pipeline or "bm25").why(record)
 
 
 def suggested(held: Held, query: Query, *, said: bool) -> Query | None:
@@ -154,13 +154,12 @@ def rank(held: Held, queries: Sequence[Query], options: SearchOptions) -> list[R
     return [list(each) for each in found]
 
 
-def spread(held: Held, text: str, options: SearchOptions) -> tuple[Query, Counter[str]]:
-    """How many of the best documents are in which language; their texts are not read."""
+def candidates(held: Held, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
+    """The best documents, as they are kept."""
     held.index.catch_up()
     query, shares = understood(held, Query("", text, options.lang or ""))
     (ranking,) = _found(held, held.parts(options.deadline), [(query, shares)], options)
-    records = held.store.get([hit.id for hit in ranking], text=False)
-    return query, Counter(record.document.lang for record in records if record)
+    return query, held.documents([hit.id for hit in ranking])
 
 
 def guesses(held: Held, text: str) -> list[Guess]:

@@ -15,7 +15,7 @@ from paragloss.formats.documents import read
 from paragloss.formats.file_ids import Roots, inside
 from paragloss.formats.irds import PREFIX
 from paragloss.formats.text import OnError
-from paragloss.types import Document
+from paragloss.types import Document, Where
 
 _BLOB = "roots"
 #: Up to so many ids of one run are remembered to tell which come twice.
@@ -56,6 +56,14 @@ def without_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[s
     below = [(root, each) for each in (path, os.path.realpath(path)) for root in roots if inside(each, root)]
     root, each = max(below, key=lambda found: len(found[0]), default=("", ""))
     return {**meta, "path": roots[root] + os.path.relpath(each, root) if below else PureWindowsPath(path).name}
+
+
+def with_folders(where: Where, roots: Mapping[str, str]) -> Where:
+    """A condition on folders as they are shown, `without_folders`, as one on folders of this machine as well."""
+    said = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
+    full = [os.path.normpath(os.path.join(root, folder.removeprefix(name))) for folder in said
+            for root, name in roots.items() if folder.startswith(name)]  # fmt: skip
+    return {**where, "meta.folder": [*where["meta.folder"], *full]} if said else where
 
 
 def _read(paths: Sequence[str], roots: Roots, on_error: OnError, asked: dict[str, Any]) -> Iterator[Document]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.models import load
 from paragloss.encoders.bag import BagEncoder
+from paragloss.encoders.pretrained import Pretrained
 from paragloss.errors import StoreError
 from paragloss.search import pipeline as pipelines
 from paragloss.search.deadline import Deadline, Timed
@@ -18,7 +19,7 @@ from paragloss.stores import model_files
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pair, Pairs, corrected
-from paragloss.types import Chooser, Document, Encoder, Reranker, Translator
+from paragloss.types import Chooser, Document, Encoder, Record, Reranker, Translator
 
 if TYPE_CHECKING:
     from paragloss.stores import AnyStore
@@ -58,6 +59,11 @@ class Held:
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Those of some documents that are here."""
         return [record.document for record in self.store.get(ids) if record is not None]
+
+    def records(self, ids: Sequence[str]) -> list[Record]:
+        """The same with what is shown of them by: where their words stand, and their passages' vectors."""
+        there = self.store.get(ids, vectors=[name for name, m in self.models.items() if isinstance(m, Pretrained)])
+        return [record for record in there if record is not None]
 
     def parts(self, deadline: Deadline | None = None) -> pipelines.Parts:
         """What a pipeline can be made of; its store is asked until a deadline."""

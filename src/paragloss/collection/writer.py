@@ -59,10 +59,10 @@ def index(
     warned: set[str] = set()
     held.memory.clear()
     try:
-        for ready, bags, dense in _prepared(held, _batches(documents, BATCH), options.lang, options.workers):
+        for ready, counted, dense in _prepared(held, _batches(documents, BATCH), options.lang, options.workers):
             old = kept(held.store, list(slow(held.models)), ready)
             begin()
-            held.index.add(ready, {**dense, **old}, bags=bags)
+            held.index.add(ready, {**dense, **old}, ready=counted)
             done += len(ready)
             _warn(held, ready, warned)
             if options.progress:

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ _PAGES: dict[str, Callable[..., Document]] = {
     ".srt": subtitles.read_subtitles,
     ".vtt": subtitles.read_subtitles,
 }
-_KINDS = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
+KINDS = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
 #: A smaller picture among other files is an icon, not a page.
 _SMALLEST = 10_000
 #: What can't be read, and what it can be saved as.
@@ -102,7 +103,7 @@ def read(
     with sandbox.side_by_side(readers) as ask:
         for relative, file in folder.files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
             kind = _by_name(file)
-            if kind in _KINDS and not (kind in scans.IMAGES and _no_page(file)):
+            if kind in KINDS and not (kind in scans.IMAGES and _no_page(file)):
                 read_ += 1
                 if wanted(file):
                     id = named(readable(relative))
@@ -166,7 +167,9 @@ def _documents(file: _File, kind: str, on_error: OnError) -> Iterator[Document]:
     else:
         page = sandbox.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
     where = readable(os.path.abspath(path))
-    yield page._replace(lang=page.lang or folder.path_lang(file.relative), meta={**page.meta, "path": where})
+    changed = date.fromtimestamp(os.stat(path).st_mtime).isoformat()
+    meta = {"modified": changed, **page.meta, "path": where}
+    yield page._replace(lang=page.lang or folder.path_lang(file.relative), meta=meta)
 
 
 def readable(path: str) -> str:
@@ -185,7 +188,7 @@ def _no_page(picture: Path) -> bool:
 
 def _kind(path: Path) -> str:
     kind = _by_name(path)
-    if kind in _KINDS:
+    if kind in KINDS:
         return kind
     with open_bytes(path) as stream:
         try:

@@ -2,55 +2,94 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from paragloss.errors import InputError
 from paragloss.formats.archive import Archive
 from paragloss.formats.text import PathLike, spoken_lang
+from paragloss.formats.xml import END, START, TEXT, events, first_texts
 from paragloss.types import Document
+
+#: What is not shown, or shown twice: text that was taken out, boxes beside the text, what other programs show instead.
+_UNSHOWN = frozenset({"del", "moveFrom", "txbxContent", "Fallback"})
+_SPACES = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_STYLE = re.compile(r'<w:style [^>]*?w:styleId="([^"]*)"[^>]*>\s*<w:name [^>]*?w:val="([^"]*)"')
+_OFF = frozenset({"0", "false", "off"})
 
 
 def read_docx(path: PathLike, *, id: str = "") -> Document:
     """One document. Its title is the file's own, or its first title or heading."""
-    import docx
-
     archive = Archive(path)
-    try:
-        document = docx.Document(io.BytesIO(archive.data))
-        blocks = list(_blocks(document))
-        properties = document.core_properties
-        title, language = str(properties.title or "").strip(), str(properties.language or "")
-    except Exception as error:  # a damaged file fails anywhere inside zip, XML or the library
-        raise InputError(f"{path}: can't be read as .docx ({_first_line(error)}); save it anew") from error
+    content, core = archive.part("word/document.xml"), archive.part("docProps/core.xml")
+    if not content:
+        raise InputError(f"{path}: can't be read as .docx (no word/document.xml in it); save it anew")
+    blocks = list(_blocks(content, _styles(archive), path))
     text = "\n".join(text for _, text, _ in blocks if text)
     if not text:
         raise InputError(f"{path}: no text in the document; give one that has some")
-    heads = [text for style, text, _ in blocks if text and style.startswith(("Heading", "Title"))]
+    heads = [text for style, text, _ in blocks if text and style.startswith(("heading", "title"))]
     fields = {"headings": "\n".join(heads), "strong": "\n".join(bold for _, _, bold in blocks if bold)}
+    said = first_texts(core, ("title", "language"), path) if core else {}
     return Document(
         id or Path(path).name,
         text,
-        spoken_lang(language),
-        title or (heads[0] if heads else ""),
+        spoken_lang(said.get("language", "")),
+        said.get("title", "") or (heads[0] if heads else ""),
         {name: value for name, value in fields.items() if value},
     )
 
 
-def _blocks(document: Any) -> Iterator[tuple[str, str, str]]:
+def _styles(archive: Archive) -> dict[str, str]:
+    """What the styles of paragraphs are called, in small letters; each begins with its name."""
+    styles = archive.part("word/styles.xml").decode("utf-8", "replace")
+    return {id: name.lower() for id, name in _STYLE.findall(styles)}
+
+
+def _blocks(content: bytes, styles: Mapping[str, str], path: PathLike) -> Iterator[tuple[str, str, str]]:
     """(style, text, bold text) of every paragraph, and of every row of a table."""
-    for block in document.iter_inner_content():
-        if hasattr(block, "rows"):
-            # The cells as they stand in the file: those of the grid take time with the square of what is merged.
-            for row in block.rows:
-                cells = ("\n".join(p.text for p in cell.p_lst).strip() for cell in row._tr.tc_lst)
-                yield "", "\t".join(dict.fromkeys(cell for cell in cells if cell)), ""
-        else:
-            bold = "".join(run.text for run in block.runs if run.bold).strip()
-            yield str(block.style.name if block.style is not None else ""), block.text.strip(), bold
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0][:200]
+    style, pieces, strong = "", list[str](), list[str]()
+    cells, cell = list[str](), list[str]()
+    unshown = rows = 0
+    inside = bold = False
+    for event, name, attributes in events(content, path):
+        if event == TEXT:
+            if inside and not unshown:
+                pieces.append(name)
+                if bold:
+                    strong.append(name)
+        elif name in _UNSHOWN:
+            unshown += 1 if event == START else -1
+        elif unshown:
+            continue
+        elif name == "t":
+            inside = event == START
+        elif event == START:
+            if name in _SPACES and pieces:
+                pieces.append(_SPACES[name])
+            elif name == "pStyle":
+                style = styles.get(attributes.get("w:val", ""), "")
+            elif name == "r":
+                bold = False
+            elif name == "b":
+                bold = attributes.get("w:val", "") not in _OFF
+            elif name == "tr":
+                rows += 1
+        elif event == END and name == "p":
+            said = "".join(pieces).strip()
+            if rows:
+                cell.append(said)
+            else:
+                yield style, said, "".join(strong).strip()
+            style, bold = "", False
+            pieces.clear()
+            strong.clear()
+        elif name == "tc" and rows == 1:
+            cells.append("\n".join(cell).strip())
+            cell.clear()
+        elif name == "tr":
+            rows -= 1
+            if not rows:
+                yield "", "\t".join(dict.fromkeys(filter(None, cells))), ""
+                cells.clear()

@@ -89,7 +89,7 @@ def _language(tree: Any) -> str:
 def _body(source: str, tree: Any) -> str:
     from resiliparse.extract.html2text import extract_plain_text
 
-    text = str(extract_plain_text(source, main_content=True, alt_texts=False, list_bullets=False))
+    text = str(extract_plain_text(source, main_content=True, alt_texts=False, list_bullets=True))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line) or _shown(tree)  # too short or too odd for resiliparse
 

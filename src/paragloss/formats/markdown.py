@@ -16,7 +16,9 @@ _UNDERLINED = re.compile(r"^(\S[^\n]*)\n(?:=+|-+)[ \t]*$", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]]*+)\]\([^()\s]*+(?:[ \t]+\"[^\"]*+\")?\)")
 _STRONG = re.compile(r"(\*\*|__)(?=\S)([^*_\n]+)\1")
 _EMPHASIS = re.compile(r"(?<!\w)([*_`])(?=\S)([^*_`\n]+)\1(?!\w)")
-_BULLET = re.compile(r"^[ \t]*(?:[-*+]|>)[ \t]+", re.MULTILINE)
+_BULLET, _QUOTED = (re.compile(rf"^[ \t]*{sign}[ \t]+", re.MULTILINE) for sign in ("[-*+]", ">"))
+#: What an item of a list begins with, here and in web pages.
+BULLET = "• "
 
 
 def read_plain(path: PathLike, *, id: str = "") -> Document:
@@ -40,7 +42,7 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
     fields = {"headings": "\n".join(headings), "strong": "\n".join(strong)}
     return Document(
         id or Path(path).name,
-        _inline(_BULLET.sub("", _HEADING.sub(r"\1", text))).strip(),
+        _inline(_BULLET.sub(BULLET, _QUOTED.sub("", _HEADING.sub(r"\1", text)))).strip(),
         lang if looks_like_lang(lang) else "",
         said.get("title") or (headings[0] if headings else ""),
         {name: value for name, value in fields.items() if value},

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date, datetime
+from typing import Any
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
+
+#: The first day of 1970.
+EPOCH = 719163
 
 
 def number(value: object) -> float | None:
@@ -27,4 +32,18 @@ def number(value: object) -> float | None:
         except ValueError:
             return None
         return date.toordinal(moment) + (moment.hour * 3600 + moment.minute * 60 + moment.second) / 86400
+    return None
+
+
+def dated(meta: Mapping[str, Any]) -> float | None:
+    """When a document is from, by what it says of itself, counted as `number` counts dates: its date, the day its file
+    was changed, or its year."""
+    for name in ("date", "modified", "year"):
+        found = number(meta.get(name))
+        if found is not None and 1 <= found < 10_000:
+            return float(date(int(found), 1, 1).toordinal())
+        if found is not None and found > 1e8:  # seconds
+            return found / 86400 + EPOCH
+        if found is not None and isinstance(meta[name], str):
+            return found
     return None

@@ -47,9 +47,10 @@ def events(data: bytes, path: PathLike) -> Iterator[tuple[str, str, dict[str, st
     found: list[tuple[str, str, dict[str, str]]] = []
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    parser.StartElementHandler = lambda name, attributes: found.append((START, name.rpartition(":")[2], attributes))
-    parser.EndElementHandler = lambda name: found.append((END, name.rpartition(":")[2], {}))
-    parser.CharacterDataHandler = lambda text: found.append((TEXT, text, {}))
+    names, nothing = _Local(), dict[str, str]()
+    parser.StartElementHandler = lambda name, attributes: found.append((START, names[name], attributes))
+    parser.EndElementHandler = lambda name: found.append((END, names[name], nothing))
+    parser.CharacterDataHandler = lambda text: found.append((TEXT, text, nothing))
     parser.EntityDeclHandler = _entity
     for at in range(0, len(data) + 1, _BLOCK):
         try:
@@ -58,6 +59,14 @@ def events(data: bytes, path: PathLike) -> Iterator[tuple[str, str, dict[str, st
             raise InputError(f"{path}: its XML can't be read ({error}); the file is damaged, save it anew") from None
         yield from found
         found.clear()
+
+
+class _Local(dict[str, str]):
+    """Names without their prefix."""
+
+    def __missing__(self, name: str) -> str:
+        self[name] = found = name.rpartition(":")[2]
+        return found
 
 
 def first_texts(data: bytes, names: Collection[str], path: PathLike) -> dict[str, str]:

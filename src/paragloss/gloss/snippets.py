@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from paragloss.analysis import analyzer
+from paragloss.analysis.cuts import REACH
 from paragloss.analysis.sentences import sentences
 from paragloss.encoders.bag import BagEncoder
-from paragloss.types import Analyzer, Floats, Span
+from paragloss.types import Cut, Floats, Span
 
-#: How far into a document snippets look; nobody reads on for the 100th page's sake.
-REACH = 50_000
 #: The least weight of a word that is marked, beside the strongest of the document: where all is marked, nothing is.
 MARKED = 0.25
 
@@ -24,25 +24,19 @@ class Snippet(NamedTuple):
     first: int = 0
 
 
-def snippet(
-    text: str,
-    analyzer: Analyzer,
-    weights: Mapping[str, float],
-    *,
-    width: int = 240,
-) -> Snippet:
+def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240) -> Snippet:
     """The passage of about `width` characters that holds the greatest weight of different terms.
 
     Without any of the terms it is the beginning of the text.
     """
-    text = text[:REACH]
-    spans = analyzer.places(text, {term for term, weight in weights.items() if weight > 0})
+    text = cut.text[:REACH]
+    spans = cut.places({term for term, weight in weights.items() if weight > 0})
     first, last = best_window(spans, weights, width)
-    start, end = _widen(text, first, last, width, analyzer.lang)
+    start, end = _widen(text, first, last, width, cut.lang)
     passage = " ".join(text[start:end].split())
     least = MARKED * max((weights[span.term] for span in spans), default=1.0)
     # White space was folded, so the places are found again in the passage itself.
-    marks = tuple((s.start, s.end) for s in analyzer.spans(passage) if weights.get(s.term, 0.0) >= least)
+    marks = tuple((s.start, s.end) for s in analyzer(cut.lang).spans(passage) if weights.get(s.term, 0.0) >= least)
     before, after = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
     places = tuple((a + len(before), b + len(before)) for a, b in marks)
     return Snippet(before + passage + after, places, first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 
 from paragloss.languages.codes import normalise
 
@@ -90,13 +90,11 @@ def scripts(code: str) -> tuple[str, ...]:
 
 def script_of(text: str) -> str | None:
     """The script of most letters. Any kana makes Han letters Japanese, as Chinese has none."""
-    counts = Counter[str]()
-    for match in _script_pattern().finditer(text):
-        script = match.lastgroup or ""
-        counts[script] += len(match[0]) * _WEIGHTS.get(script, 1)
-    if not counts:
-        return None
-    best = counts.most_common(1)[0][0]
+    counts = dict[str, int]()
+    for letter, number in Counter(text).items():
+        if script := _script(letter):
+            counts[script] = counts.get(script, 0) + number * _WEIGHTS.get(script, 1)
+    best = max(counts, key=counts.__getitem__, default=None)
     return "Kana" if best == "Hani" and "Kana" in counts else best
 
 
@@ -106,6 +104,12 @@ def strange(code: str) -> re.Pattern[str]:
     return re.compile(f"[{''.join(r for s, r in _SCRIPT_RANGES.items() if s not in ('Latn', *scripts(code)))}]")
 
 
+@lru_cache(maxsize=1 << 16)
+def _script(letter: str) -> str:
+    found = _script_pattern().match(letter)
+    return (found.lastgroup or "") if found else ""
+
+
 @cache
 def _script_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{script}>[{ranges}]+)" for script, ranges in _SCRIPT_RANGES.items()))
+    return re.compile("|".join(f"(?P<{script}>[{ranges}])" for script, ranges in _SCRIPT_RANGES.items()))

@@ -29,7 +29,8 @@ export function headers(more = {}) {
 export function address(path, parameters = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== "" && value !== null && value !== undefined && value !== false) query.set(name, value);
+    if (Array.isArray(value)) for (const one of value) query.append(name, one);
+    else if (value !== "" && value !== null && value !== undefined && value !== false) query.set(name, value);
   }
   const tail = query.toString();
   return tail ? `api/${path}?${tail}` : `api/${path}`;

@@ -1,7 +1,8 @@
 // Text with its matches marked and a gloss on every word. Offsets count characters, not UTF-16 units.
 import { $, h } from "./dom.js";
+import { isKept, toggle } from "./kept.js";
 import { sourceName } from "./names.js";
-import { t } from "./strings.js";
+import { alsoReads, t } from "./strings.js";
 
 const meanings = new WeakMap();
 let correct = () => {};
@@ -10,6 +11,15 @@ export function onCorrect(action) {
 }
 
 const guessed = (word) => word.sure === false && word.meanings.length > 0;
+
+// A rendering of which half is unknown, or of a language the reader also reads, would not help: it stays folded.
+export function helps(gloss) {
+  const words = gloss.words.filter((word) => word.kind === "word");
+  return !alsoReads(gloss.lang) && words.filter((word) => word.meanings.length).length * 2 > words.length;
+}
+
+// The words of a text with their first meanings, for paper.
+export const listed = (gloss) => [...new Set(gloss.words.filter((word) => word.kind === "word" && word.meanings.length).map((word) => `${word.text}: ${word.meanings[0].text}`))].join(" · ");
 
 export function paint(element, text, marks = [], gloss = null) {
   const letters = Array.from(text);
@@ -46,10 +56,13 @@ export function show(span) {
   if (!found) return;
   hide();
   span.classList.add("on");
+  put(span.getBoundingClientRect(), describe(found, span));
+}
+
+function put(place, said) {
   const box = $("gloss");
-  box.replaceChildren(...describe(found));
+  box.replaceChildren(...said);
   box.hidden = false;
-  const place = span.getBoundingClientRect();
   const left = Math.min(Math.max(8, place.left), document.documentElement.clientWidth - box.offsetWidth - 8);
   const below = place.bottom + 6 + box.offsetHeight < innerHeight;
   box.style.left = `${left + scrollX}px`;
@@ -61,17 +74,55 @@ export function hide() {
   document.querySelector(".w.on")?.classList.remove("on");
 }
 
-function describe({ word, gloss }) {
+// A star keeps a word, or a phrase that is marked, with its sentence.
+function star(span, word, gloss, meaning) {
+  const text = span.closest(TEXTS), at = place(text, span);
+  const entry = { word, lang: gloss.lang, to: gloss.to, meaning, sentence: sentence(text.textContent, at), doc: text.closest("[data-id]")?.dataset.id || $("text").dataset.doc || "" };
+  const button = h("button", { type: "button", class: "link star", "aria-pressed": String(isKept(entry)), onclick: () => draw(toggle(entry)) });
+  const draw = (on) => { button.textContent = `${on ? "★" : "☆"} ${t(on ? "gloss.kept" : "gloss.keep")}`; button.setAttribute("aria-pressed", String(on)); };
+  draw(isKept(entry));
+  return button;
+}
+const TEXTS = ".snippet, .said-so, h2";
+
+function place(text, span) {
+  const before = document.createRange();
+  before.setStart(text, 0);
+  before.setEndBefore(span);
+  return before.toString().length;
+}
+
+// The sentence about a place, or what is near it where there are no full stops.
+function sentence(text, at) {
+  const start = Math.max(...[...text.slice(0, at).matchAll(/[.!?\u3002\uff01\uff1f\u0964\u061f]\s*|\n/g)].map((end) => end.index + end[0].length), at - 300, 0);
+  const end = /[.!?\u3002\uff01\uff1f\u0964\u061f]|\n/.exec(text.slice(at));
+  return text.slice(start, end ? at + end.index + 1 : at + 300).trim();
+}
+
+// What was marked with the mouse: several words as one.
+function phrase() {
+  const chosen = getSelection(), text = chosen.toString().replace(/\s+/g, " ").trim();
+  const within = chosen.anchorNode?.parentElement?.closest(TEXTS);
+  if (!within || chosen.isCollapsed || text.length > 200) return;
+  const spans = [...within.querySelectorAll(".w")].filter((span) => chosen.containsNode(span, true));
+  if (spans.length < 2) return;
+  const { gloss } = meanings.get(spans[0]), meaning = spans.map((span) => meanings.get(span).word.meanings[0]?.text).filter(Boolean).join(" ");
+  hide();
+  put(chosen.getRangeAt(0).getBoundingClientRect(), [h("div", {}, h("b", { lang: gloss.lang, dir: "auto" }, text)), h("p", { class: "sure", lang: gloss.to, dir: "auto" }, meaning), star(spans[0], text, gloss, meaning)]);
+}
+
+function describe({ word, gloss }, span) {
+  const keep = star(span, word.text, gloss, word.meanings[0]?.text || "");
   const roman = word.romanised ? h("span", { class: "roman" }, ` ${word.romanised}`) : null;
   const head = h("div", {}, h("b", { lang: gloss.lang, dir: "auto" }, word.text), roman);
   if (word.kind === "stop" && !word.meanings.length) return [head, h("p", { class: "sure" }, t("gloss.stop"))];
   if (!word.meanings.length) {
-    return [head, h("p", { class: "sure" }, t(word.kind === "name" ? "gloss.name" : "gloss.none")), button(word, gloss)];
+    return [head, h("p", { class: "sure" }, t(word.kind === "name" ? "gloss.name" : "gloss.none")), button(word, gloss), " ", keep];
   }
   const list = word.meanings.slice(0, 5).map((meaning) =>
     h("li", {}, h("span", { lang: gloss.to, dir: "auto" }, meaning.text), h("small", {}, sourceName(meaning.source))));
   const sure = t(guessed(word) || word.confidence < 0.3 ? "gloss.guess" : word.confidence >= 0.6 ? "gloss.sure" : "gloss.likely");
-  return [head, h("ul", {}, list), h("p", { class: "sure" }, `${sure} `, button(word, gloss))];
+  return [head, h("ul", {}, list), h("p", { class: "sure" }, `${sure} `, button(word, gloss), " ", keep)];
 }
 
 function button(word, gloss) {
@@ -86,6 +137,7 @@ export function listen() {
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch") return;
     const span = event.target.closest?.(".w");
+    if (event.buttons) return; // something is being marked
     if (span) { clearTimeout(leaving); show(span); }
     else if (event.target.closest?.("#gloss")) clearTimeout(leaving);
   });
@@ -94,7 +146,8 @@ export function listen() {
   });
   document.addEventListener("click", (event) => {
     const span = event.target.closest?.(".w");
-    if (span && !event.target.closest("h2 button")) show(span);
+    if (!getSelection().isCollapsed) phrase();
+    else if (span && !event.target.closest("h2 button")) show(span);
     else if (!event.target.closest?.("#gloss") && !span) hide();
   });
 }

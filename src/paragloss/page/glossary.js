@@ -1,4 +1,4 @@
-// The reader's own words, kept as they are typed.
+// The reader's own words, kept when a field is left or at Save.
 import { ask, send } from "./api.js";
 import { $, h } from "./dom.js";
 import { nameOf } from "./languages.js";
@@ -34,6 +34,7 @@ function row(pair, kept = null) {
     h("span", { class: "is" }, "="),
     h("input", { name: "meaning", "aria-label": t("glossary.meaning"), value: pair.meaning || "", maxlength: 200, dir: "auto", placeholder: t("glossary.meaning"), disabled: !writable }),
     choose("to", t("glossary.to"), pair.to || langs.find((lang) => lang !== (pair.lang || "en")) || "fr"),
+    h("button", { type: "button", class: "save", disabled: !writable, onclick: () => save(made, read(made)) }, t("glossary.save")),
     remove);
   made.kept = kept;
   remove.addEventListener("click", () => { made.remove(); save(made, null); });

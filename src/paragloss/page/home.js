@@ -16,7 +16,7 @@ export function welcome(one, go) {
   }
   // Titles of some documents: questions this collection can answer.
   const ideas = one.examples.flatMap(([title, lang], at) => [at ? " · " : `${t("home.ask")}: `,
-    h("button", { type: "button", class: "link", lang, dir: "auto", onclick: () => go({ q: title, lang }) }, title)]);
+    h("button", { type: "button", class: "link", lang, dir: "auto", onclick: () => go({ q: title, lang, where: [] }) }, title)]);
   box.replaceChildren(
     h("h2", {}, t("inLanguages", { documents: t("documents", { n: one.documents }), languages: t("languages", { n: all.length }) })),
     h("p", { class: "about" }, t("home.about")), h("p", { class: "ideas" }, ideas),

@@ -1,4 +1,4 @@
-// / to ask, arrows through results and words, Enter to read, n and p through matches, w for why, Esc to go back.
+// / to ask, arrows through results and words, Enter to read, n and p through matches, w for why, s to keep a word, Esc to go back.
 import { $ } from "./dom.js";
 import { hide, show } from "./gloss.js";
 import { match } from "./reading.js";
@@ -27,6 +27,7 @@ function within(event, result, here) {
   if (event.key === "ArrowDown") move(event, result, 1);
   else if (event.key === "ArrowUp") move(event, result, -1);
   else if (event.key === "ArrowRight" || event.key === "ArrowLeft") word(event, result);
+  else if (event.key === "s") document.querySelector("#gloss:not([hidden]) .star")?.click();
   else if (event.key === "w") result.querySelector("[aria-expanded]")?.click();
   else if (event.key === "Enter" && here === result) {
     event.preventDefault(); // or the same key would press the button that has the focus then
@@ -36,6 +37,7 @@ function within(event, result, here) {
 
 function read(event) {
   if (event.key === "n" || event.key === "p") match(event.key === "n" ? 1 : -1);
+  else if (event.key === "s") document.querySelector("#gloss:not([hidden]) .star")?.click();
   else if (event.key === "ArrowRight" || event.key === "ArrowLeft") word(event, $("text"));
 }
 
@@ -45,6 +47,7 @@ function move(event, from, step) {
   event.preventDefault();
   hide();
   if (next < 0) $("q").focus();
+  else if (next === all.length && !$("more").hidden) $("more").click(); // and the first of those gets the focus
   else all[next]?.focus();
 }
 

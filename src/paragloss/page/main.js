@@ -4,6 +4,7 @@ import { $, h } from "./dom.js";
 import * as files from "./files.js";
 import * as gloss from "./gloss.js";
 import * as glossary from "./glossary.js";
+import * as kept from "./kept.js";
 import * as keyboard from "./keyboard.js";
 import { nameOf } from "./languages.js";
 import * as map from "./map.js";
@@ -54,7 +55,8 @@ function render() {
       glossary.load({ ...state, reader: page.reader }, { langs: langs(), writable: here()?.writable }, offered);
       offered = null;
     });
-  } else if (view === "read") reading.load(state, page.reader, back);
+  } else if (view === "read") reading.load(page, back);
+  else if (view === "kept") kept.load(page);
   else if (view === "search") {
     const found = search(page);
     if (came === "read") found.then(() => returned(left));
@@ -111,19 +113,20 @@ $("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   const q = $("q").value.trim();
   if (q === state.q) search(page, true);
-  else go({ q, lang: "", to: [], k: 10 });
+  else go({ q, lang: "", to: [], where: [], k: 10 });
 });
 $("lang").addEventListener("change", (event) => go({ lang: event.target.value, k: 10 }));
+$("sort").addEventListener("change", (event) => go({ sort: event.target.value, k: 10 }));
 $("reader").addEventListener("change", (event) => go({ reader: event.target.value }));
-$("all").addEventListener("click", () => go({ to: [], k: 10 }));
+$("all").addEventListener("click", () => go({ to: [], where: [], k: 10 }));
 $("each").addEventListener("change", (event) => go({ each: event.target.checked, k: 10 }));
-$("collection").addEventListener("change", (event) => go({ collection: event.target.value, to: [], k: 10 }));
+$("collection").addEventListener("change", (event) => go({ collection: event.target.value, to: [], where: [], k: 10 }));
 $("options").addEventListener("click", () => {
   $("options").setAttribute("aria-expanded", String(document.body.classList.toggle("tuning")));
 });
 $("home").addEventListener("click", (event) => {
   event.preventDefault();
-  go({ view: "search", q: "", lang: "", to: [], each: false, k: 10 });
+  go({ view: "search", q: "", lang: "", to: [], where: [], sort: "", each: false, k: 10 });
   $("q").focus();
 });
 $("key-leave").addEventListener("click", () => $("key").close());

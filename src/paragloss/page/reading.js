@@ -1,7 +1,7 @@
 // A document to read: its paragraphs with a rough meaning below each, glossed as one scrolls; matches marked, the best in sight.
-import { ask, told } from "./api.js";
+import { address, ask, send, told } from "./api.js";
 import { $, h } from "./dom.js";
-import { hide, paint } from "./gloss.js";
+import { helps, hide, paint } from "./gloss.js";
 import { nameOf } from "./languages.js";
 import { meanings } from "./meanings.js";
 import { place } from "./places.js";
@@ -10,14 +10,15 @@ import { t } from "./strings.js";
 const SIZES = [0.9, 1, 1.15, 1.35, 1.6, 2];
 let doc = null, stop = null, rough = localStorage.getItem("rough") !== "no";
 
-export async function load(state, reader, leave) {
+export async function load(page, leave) {
+  const { state, reader } = page;
   stop?.abort();
   stop = new AbortController();
-  doc = { state, reader, signal: stop.signal, start: 0, end: 0, length: 0, waiting: [] };
+  doc = { page, state, reader, signal: stop.signal, start: 0, end: 0, length: 0, waiting: [] };
   const box = $("text");
   box.replaceChildren(h("p", { class: "soft" }, t("read.loading")));
   $("read-title").textContent = "";
-  $("outline").hidden = $("matches").hidden = true;
+  $("outline").hidden = $("matches").hidden = $("read-original").hidden = true;
   $("read-back").onclick = leave;
   $("read-failed").replaceChildren();
   size(0);
@@ -34,11 +35,17 @@ export async function load(state, reader, leave) {
   box.lang = first.lang;
   box.dataset.rough = rough ? "yes" : "no";
   outline(first.outline);
+  box.dataset.doc = first.id;
   fill(first);
   const best = first.best && paragraphAt(first.best[0]);
   (best?.querySelector("mark") || best)?.scrollIntoView({ block: "center" });
   count();
   title.focus({ preventScroll: Boolean(best) });
+  // A file with pages opens at the one that met.
+  const at = best && made.get(best).row.page;
+  $("read-original").href = address("original", { id: first.id, collection: state.collection }) + (at ? `#page=${at}` : "");
+  await page.ready;
+  $("read-original").hidden = !first.original || !page.here()?.originals;
 }
 
 // A piece of the text; what can't be had says so in its place.
@@ -48,7 +55,7 @@ async function piece(which) {
     return await ask("reading", { id: state.doc, q: state.q, lang: state.lang, collection: state.collection, ...which }, { signal });
   } catch (error) {
     if (error.name === "AbortError") return null;
-    const again = h("button", { type: "button", onclick: () => { $("read-failed").replaceChildren(); if (doc.length) more(which); else load(state, doc.reader, $("read-back").onclick); } }, t("again"));
+    const again = h("button", { type: "button", onclick: () => { $("read-failed").replaceChildren(); if (doc.length) more(which); else load(doc.page, $("read-back").onclick); } }, t("again"));
     $("read-failed").replaceChildren(h("p", {}, error.message), ...told(error.detail), again);
     return null;
   }
@@ -99,9 +106,13 @@ const near = new IntersectionObserver((seen) => {
 
 const made = new WeakMap();
 function paragraph(row) {
-  const text = h(row.heading ? "h2" : "p", { class: "said-so", dir: "auto" });
+  const item = row.text.startsWith("• ");
+  const text = h(row.heading ? "h2" : item ? "li" : "p", { class: "said-so", dir: "auto" });
   paint(text, row.text, row.marks);
-  const element = h("div", { class: "paragraph", "data-start": row.start }, text);
+  const turned = row.page && (row.start === 0 || row.page !== doc.leaf);
+  doc.leaf = row.page;
+  const leaf = turned ? h("p", { class: "leaf soft" }, t("read.page", { n: row.page })) : null;
+  const element = h("div", { class: item ? "paragraph item" : "paragraph", "data-start": row.start }, leaf, item ? h("ul", {}, text) : text);
   made.set(element, { row, text });
   if (doc.foreign ?? true) near.observe(element);
   return element;
@@ -128,10 +139,25 @@ function glossed(element, row, text, gloss) {
   if (now !== null) text.querySelectorAll("mark")[now]?.classList.add("now");
   element.querySelector(".rough, .failed")?.remove();
   if (!gloss.rendering) return;
-  // Where half is unknown it would not help: it stays folded.
-  const words = gloss.words.filter((word) => word.kind === "word");
-  const open = words.filter((word) => word.meanings.length).length * 2 > words.length;
-  element.append(h("details", { class: "rough", open }, h("summary", {}, t("read.rough")), h("p", { lang: gloss.to, dir: "auto" }, gloss.rendering)));
+  const said = h("p", { lang: gloss.to, dir: "auto" }, gloss.rendering), head = h("summary", {}, t("read.rough"));
+  element.append(h("details", { class: "rough", open: helps(gloss) }, head, said, offer(row, gloss, said)));
+}
+
+// A translation engine's words in place of the rough ones, where the collection has one.
+function offer(row, gloss, said) {
+  const { page, state, signal } = doc, engine = page.here()?.engine;
+  if (!engine) return null;
+  const name = engine.split("/").filter(Boolean).at(-1);
+  const button = h("button", { type: "button", class: "link", onclick: async () => {
+    try {
+      const { text } = await send("POST", "translate", { text: row.text, lang: gloss.lang, to: gloss.to }, { collection: state.collection }, signal);
+      said.textContent = text;
+      button.replaceWith(h("small", {}, t("read.translated", { engine: name })));
+    } catch (error) {
+      if (error.name !== "AbortError") button.replaceWith(h("small", { class: "failed" }, t("read.noPair", { engine: name })));
+    }
+  } }, t("read.engine", { engine: name }));
+  return button;
 }
 
 function failed(element) {

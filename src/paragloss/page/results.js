@@ -1,7 +1,7 @@
 // The list of what was found: language, fit, title, snippet, what they mean roughly, and what can be done with each.
-import { ask } from "./api.js";
+import { address, ask } from "./api.js";
 import { h } from "./dom.js";
-import { paint } from "./gloss.js";
+import { helps, listed, paint } from "./gloss.js";
 import { hue, nameOf, ownName } from "./languages.js";
 import { meanings } from "./meanings.js";
 import { place } from "./places.js";
@@ -12,10 +12,9 @@ import { explain } from "./why.js";
 // Of a longer title nobody reads the rest; and how long a document that was deleted can still be had back, in milliseconds.
 const TITLE = 300, REGRET = 8000;
 
-// `go` opens a document.
-export const list = (results, state, go) => results.map((result) => item(result, state, go));
+export const list = (results, page) => results.map((result) => item(result, page));
 
-function item(result, state, go) {
+function item(result, { state, go, here }) {
   const open = () => go({ view: "read", doc: result.id });
   const title = h("button", { type: "button", class: result.title ? "" : "untitled", title: result.title.length > 90 ? result.title : null, onclick: open });
   paint(title, result.title.slice(0, 1000) || result.id);
@@ -23,6 +22,7 @@ function item(result, state, go) {
   paint(snippet, result.snippet, result.marks);
   const under = h("p", { class: "rendering", dir: "auto", hidden: true });
   const below = h("p", { class: "rendering", dir: "auto", hidden: true });
+  const glossed = h("p", { class: "glossed", dir: "auto" });
   const panel = h("div", { class: "why", hidden: true });
   const why = h("button", { type: "button", class: "link", "aria-expanded": "false" }, t("why"));
   why.addEventListener("click", () => {
@@ -34,6 +34,9 @@ function item(result, state, go) {
     await navigator.clipboard?.writeText(new URL(toAddress({ ...state, view: "read", doc: result.id }), location).href);
     copy.textContent = t("copied");
   } }, t("copy"));
+  const original = result.original && here()?.originals ? h("a", { class: "link", href: address("original", { id: result.id, collection: state.collection }) + (result.meta.page ? `#page=${result.meta.page}` : ""), target: "_blank" }, t("original")) : null;
+  // What it says, asked in its own language.
+  const similar = h("button", { type: "button", class: "link", onclick: () => go({ q: `${result.title} ${result.snippet}`.trim().slice(0, 300), lang: result.lang, to: [], where: [], k: 10 }) }, t("similar"));
   const remove = h("button", { type: "button", class: "link writes", onclick: () => forget(element, result, state) }, t("delete"));
   const element = h("li", { class: "result late", tabindex: "-1", "data-id": result.id },
     h("div", { class: "head" },
@@ -41,10 +44,10 @@ function item(result, state, go) {
       h("span", { class: "lang" }, nameOf(result.lang), ownName(result.lang) ? h("span", { lang: result.lang }, ` · ${ownName(result.lang)}`) : null),
       h("span", { class: "place", dir: "auto" }, place(result).join(" · ")),
       fit(result.fit)),
-    h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), under, snippet, below,
-    h("div", { class: "foot" }, h("button", { type: "button", class: "link", onclick: open }, t("open")), why, copy, remove),
+    h("h2", { lang: result.title ? result.lang : null, dir: "auto" }, title), under, snippet, below, glossed,
+    h("div", { class: "foot" }, h("button", { type: "button", class: "link", onclick: open }, t("open")), why, original, similar, copy, remove),
     panel);
-  return { element, result, title, snippet, under, below };
+  return { element, result, title, snippet, under, below, glossed };
 }
 
 // Deleted after a while in which it can be had back; at once when the page is left or something else is asked.
@@ -93,11 +96,13 @@ function fit(share) {
 export function gloss(items, state, reader, signal) {
   const jobs = items.filter((made) => made.result.lang !== reader).flatMap((made) => {
     const { title, snippet, marks, lang } = made.result;
-    const show = (element, rendering) => {
+    const show = (element, said) => {
+      const unfold = () => { element.textContent = said.rendering; };
       element.className = "rendering";
-      element.textContent = rendering;
+      element.replaceChildren(helps(said) ? said.rendering : h("button", { type: "button", class: "link fold", onclick: unfold }, t("read.rough")));
       element.lang = reader;
-      element.hidden = !rendering;
+      element.title = helps(said) ? said.rendering : ""; // the list shows a line or two of it
+      element.hidden = !said.rendering;
     };
     const failed = () => {
       made.below.className = "failed soft";
@@ -106,16 +111,17 @@ export function gloss(items, state, reader, signal) {
     };
     const short = Array.from(title.slice(0, 2 * TITLE)).slice(0, TITLE).join("");
     return [
-      { text: short, lang, failed, done: (said) => { paint(made.title, title.slice(0, 1000), [], said); show(made.under, said.rendering); } },
-      { text: snippet, lang, failed, done: (said) => { paint(made.snippet, snippet, marks, said); show(made.below, said.rendering); } },
+      { text: short, lang, failed, done: (said) => { paint(made.title, title.slice(0, 1000), [], said); show(made.under, said); } },
+      { text: snippet, lang, failed, done: (said) => { paint(made.snippet, snippet, marks, said); show(made.below, said); made.glossed.textContent = listed(said); } },
     ].filter((job) => job.text);
   });
   return meanings(jobs, { reader, asked: state.q, collection: state.collection, signal });
 }
 
-export function summary(answer, milliseconds) {
+export function summary(answer, milliseconds, total = "") {
   const langs = new Set(answer.results.map((result) => result.lang)).size;
   const unknown = answer.query.unknown?.length ? ` · ${t("notUnderstood", { words: answer.query.unknown.map((word) => `“${word}”`).join(", ") })}` : "";
   const found = t("inLanguages", { documents: t("documents", { n: answer.results.length }), languages: t("languages", { n: langs }) });
-  return `${found} · ${number(Math.round(milliseconds))} ms${unknown}`;
+  const took = milliseconds ? ` · ${number(Math.round(milliseconds))} ms` : "";
+  return `${found}${total}${took}${unknown}`;
 }

@@ -2,25 +2,30 @@
 import { ask, told } from "./api.js";
 import * as chips from "./chips.js";
 import { $, h } from "./dom.js";
+import { bibtex, citable, csv, save } from "./export.js";
+import * as fields from "./fields.js";
 import { welcome } from "./home.js";
+import { keepSearch } from "./kept.js";
 import { nameOf } from "./languages.js";
+import { place } from "./places.js";
 import * as results from "./results.js";
-import { listed, MORE, MOST } from "./state.js";
+import { listed, MORE, MOST, toAddress } from "./state.js";
 import { t } from "./strings.js";
 
-let asked = null, shown = "", ids = new Set();
+let asked = null, shown = "", ids = new Set(), items = [], total = "";
 
 // `page`: {state, reader, here(), ready, go, keep}, as main.js has them. A list that is here already stays as it is.
 export async function search(page, anew = false) {
   const { state, go } = page;
   $("q").value = state.q;
   $("each").checked = state.each;
+  $("sort").value = state.sort;
   const wanted = listed(state, page.reader);
   if (!anew && wanted === shown && state.q.trim()) return;
   asked?.abort();
   const mine = (asked = new AbortController());
   shown = "";
-  $("trouble").hidden = $("more").hidden = $("meant").hidden = true;
+  $("trouble").hidden = $("more").hidden = $("export").hidden = $("meant").hidden = true;
   $("results").setAttribute("aria-busy", "true");
   await results.settle();
   if (mine !== asked) return;
@@ -38,14 +43,16 @@ export async function search(page, anew = false) {
     const answer = await find(page, state.k, mine.signal);
     slow.forEach(clearTimeout);
     understood(page, answer.query.lang);
-    ids = new Set();
+    [ids, items, total] = [new Set(), [], ""];
     $("results").replaceChildren();
-    const items = append(page, answer);
-    $("status").textContent = answer.results.length ? results.summary(answer, performance.now() - started) : "";
+    append(page, answer);
+    const took = performance.now() - started;
+    $("status").textContent = answer.results.length ? results.summary(answer, took) : "";
     meant(answer, go);
     shown = wanted;
     if (!answer.results.length) await nothing(page, answer.query);
-    await Promise.all([count(page, answer.query.lang, mine.signal), results.gloss(items, state, page.reader, mine.signal)]);
+    const counted = count(page, answer.query.lang, mine.signal).then(() => { if (answer.results.length && ids.size === answer.results.length) $("status").textContent = results.summary(answer, took, total); });
+    await Promise.all([counted, results.gloss(items, state, page.reader, mine.signal)]);
   } catch (error) {
     slow.forEach(clearTimeout);
     if (error.name !== "AbortError") trouble(error, () => search(page, true));
@@ -54,19 +61,38 @@ export async function search(page, anew = false) {
 }
 
 const find = ({ state, reader }, k, signal) => ask("search", {
-  q: state.q, lang: state.lang, to: state.to.join(","), each_language: state.each, collection: state.collection, k, reader,
+  q: state.q, lang: state.lang, to: state.to.join(","), each_language: state.each, collection: state.collection, where: state.where, sort: state.sort, k, reader,
 }, { signal });
 
 function append(page, answer) {
-  const { state, go } = page;
+  const { state, go, here } = page;
   const fresh = answer.results.filter((result) => !ids.has(result.id));
-  const items = results.list(fresh, { ...state, lang: answer.query.lang }, go);
-  $("results").append(...items.map((made) => made.element));
+  const made = results.list(fresh, { state: { ...state, lang: answer.query.lang }, go, here });
+  items.push(...made);
+  $("results").append(...made.map(({ element }) => element));
   for (const { id } of fresh) ids.add(id);
   $("more").hidden = answer.results.length < state.k || state.k >= MOST;
   $("more").onclick = () => further(page);
-  return items;
+  taken(page);
+  return made;
 }
+
+// Results to take along: a name for the search, a table, a bibliography, paper.
+function taken({ state, go }) {
+  const found = items.map(({ result }) => result);
+  $("export").hidden = !found.length;
+  $("as-bibtex").hidden = !found.some(citable);
+  $("save-search").onclick = () => { keepSearch(state); go({ view: "kept" }); };
+  $("as-csv").onclick = () => save("results.csv", "text/csv", csv(COLUMNS, items.map(row(state))));
+  $("as-bibtex").onclick = () => save("results.bib", "application/x-bibtex", bibtex(found));
+  $("as-print").onclick = () => print();
+}
+const COLUMNS = ["title", "meaning", "language", "fit", "file", "snippet", "rendering", "address"];
+const row = (state) => ({ result, under, below }) => ({
+  title: result.title, meaning: under.textContent, language: result.lang, fit: result.fit.toFixed(2), file: place(result).join(" · "), snippet: result.snippet,
+  rendering: below.textContent, address: new URL(toAddress({ ...state, view: "read", doc: result.id }), location).href,
+});
+addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll(".fold")) fold.click(); });
 
 // What was found stays where it is; what comes is put behind it.
 async function further(page) {
@@ -75,10 +101,10 @@ async function further(page) {
   $("more").hidden = true;
   try {
     const answer = await find(page, page.state.k, asked.signal);
-    const items = append(page, answer);
-    $("status").textContent = results.summary(answer, 0).replace(/ · 0 ms/, "");
+    const fresh = append(page, answer);
+    $("status").textContent = results.summary(answer, 0, total);
     $("results").children[before]?.focus();
-    await results.gloss(items, page.state, page.reader, asked.signal);
+    await results.gloss(fresh, page.state, page.reader, asked.signal);
   } catch (error) {
     if (error.name !== "AbortError") trouble(error, () => { $("trouble").hidden = true; further(page); }, true);
   }
@@ -92,7 +118,7 @@ function meant(answer, go) {
 
 function clear() {
   $("results").replaceChildren();
-  $("filters").hidden = true;
+  $("filters").hidden = $("export").hidden = true;
   $("status").textContent = "";
 }
 
@@ -111,7 +137,7 @@ async function nothing(page, query) {
   }
   const idea = (key, onclick) => h("li", {}, h("button", { type: "button", class: "link", onclick }, t(key)));
   const ideas = [idea("sayLanguage", () => { document.body.classList.add("tuning"); $("lang").focus(); }), idea("teach", () => go({ view: "glossary" }))];
-  if (state.to.length) ideas.unshift(idea("everyLanguage", () => go({ to: [] })));
+  if (state.to.length || state.where.length) ideas.unshift(idea("everyLanguage", () => go({ to: [], where: [] })));
   $("results").replaceChildren(h("li", { class: "ghost" }, h("p", {}, h("strong", {}, t("nothing", { q: query.text, lang: nameOf(query.lang) }))),
     ...Object.entries(query.searched || {}).map(([lang, words]) => h("p", { dir: "auto" }, `${nameOf(lang)}: ${words}`)),
     h("p", {}, t("couldDo")), h("ul", {}, ideas)));
@@ -134,8 +160,9 @@ function understood({ state, langs }, lang) {
 
 // Counts that can't be had cost the chips, not the results.
 async function count({ state, go }, lang, signal) {
-  const counted = await ask("counts", { q: state.q, lang: state.lang || lang, collection: state.collection }, { signal })
-    .catch((error) => { if (error.name === "AbortError") throw error; return { of: 0, languages: {} }; });
+  const counted = await ask("counts", { q: state.q, lang: state.lang || lang, collection: state.collection, where: state.where }, { signal })
+    .catch((error) => { if (error.name === "AbortError") throw error; return { of: 0, languages: {}, fields: {} }; });
+  total = counted.of ? ` · ${t(counted.of < MOST ? "total" : "total.more", { n: counted.of })}` : "";
   const codes = [...new Set([...Object.keys(counted.languages), ...state.to])];
   codes.sort((a, b) => (counted.languages[b] || 0) - (counted.languages[a] || 0) || a.localeCompare(b));
   chips.fill($("chips"), codes.map((code) => {
@@ -144,5 +171,6 @@ async function count({ state, go }, lang, signal) {
     return { code, count: n, on, stays: on, toggle, title: t("chip", { n, of: counted.of, lang: nameOf(code) }) };
   }));
   $("all").hidden = !state.to.length;
-  $("filters").hidden = codes.length < 2 && !state.to.length;
+  const chosen = fields.fill(counted.fields, { state, go });
+  $("filters").hidden = codes.length < 2 && !state.to.length && !chosen;
 }

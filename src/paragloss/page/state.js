@@ -1,12 +1,12 @@
 // What the address says, and nothing else: every search is a link.
-const EMPTY = { view: "search", q: "", lang: "", to: [], each: false, reader: "", collection: "", doc: "", k: 10 };
+const EMPTY = { view: "search", q: "", lang: "", to: [], each: false, reader: "", collection: "", doc: "", k: 10, where: [], sort: "" };
 
 // How many results are shown at most, and by how many more at a time.
-export const MOST = 100, MORE = 20;
-export const VIEWS = ["search", "read", "map", "glossary", "files"];
+export const MOST = 200, MORE = 20;
+export const VIEWS = ["search", "read", "map", "glossary", "kept", "files"];
 
-export function fromAddress() {
-  const query = new URLSearchParams(location.search);
+export function fromAddress(search = location.search) {
+  const query = new URLSearchParams(search);
   return {
     view: VIEWS.includes(query.get("view")) ? query.get("view") : EMPTY.view,
     q: query.get("q") || "",
@@ -16,18 +16,21 @@ export function fromAddress() {
     reader: query.get("reader") || "",
     collection: query.get("collection") || "",
     doc: query.get("doc") || "",
+    where: query.getAll("where"),
+    sort: query.get("sort") === "date" ? "date" : "",
     k: Math.min(Math.max(Number(query.get("k")) || EMPTY.k, EMPTY.k), MOST),
   };
 }
 
 // What a list of results depends on: where that is the same, the list is.
-export const listed = (state, reader) => JSON.stringify([state.q, state.lang, state.to, state.each, state.collection, reader]);
+export const listed = (state, reader) => JSON.stringify([state.q, state.lang, state.to, state.each, state.collection, state.where, state.sort, reader]);
 
 export function toAddress(state) {
   const query = new URLSearchParams();
   if (state.view !== EMPTY.view) query.set("view", state.view);
-  for (const name of ["q", "lang", "reader", "collection"]) if (state[name]) query.set(name, state[name]);
+  for (const name of ["q", "lang", "reader", "collection", "sort"]) if (state[name]) query.set(name, state[name]);
   if (state.to.length) query.set("to", state.to.join(","));
+  for (const one of state.where) query.append("where", one);
   if (state.view === "read") query.set("doc", state.doc);
   if (state.k !== EMPTY.k) query.set("k", state.k);
   if (state.each) query.set("each", "1");

@@ -1,11 +1,12 @@
 // The words of the interface, in the language of the browser where there is a file for it, else in English.
 import english from "./strings/en.js";
 
-export const WRITTEN = ["ar", "de", "en", "es", "fr"];
+export const WRITTEN = ["ar", "de", "en", "es", "fr", "hi", "pt", "ru", "vi", "zh"];
 const wanted = (navigator.languages || [navigator.language]).map((tag) => tag.split("-")[0].toLowerCase());
 export const ui = wanted.find((lang) => WRITTEN.includes(lang)) || "en";
 // The language somebody reads, whether or not the interface is written in it.
 export const reads = wanted[0] || "en";
+export const alsoReads = (lang) => wanted.includes(lang);
 const own = ui === "en" ? english : (await import(`./strings/${ui}.js`)).default;
 const plurals = new Intl.PluralRules(ui);
 

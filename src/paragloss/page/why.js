@@ -9,7 +9,7 @@ const MOST = 8, ROW = 30;
 export async function explain(panel, state, result) {
   panel.replaceChildren(h("p", { class: "soft" }, t("why.looking")));
   try {
-    const why = await ask("why", { q: state.q, id: result.id, lang: state.lang, to: state.to.join(","), collection: state.collection });
+    const why = await ask("why", { q: state.q, id: result.id, lang: state.lang, to: state.to.join(","), collection: state.collection, where: state.where });
     panel.replaceChildren(...draw(why, result));
   } catch (error) {
     panel.replaceChildren(h("p", {}, error.message));

@@ -145,6 +145,11 @@ class _Asked(NamedTuple):
     most: Doubles  # (langs,) what a document full of the query's words would get
     weights: Doubles  # (keys,) what each counts where the store is asked
 
+    @property
+    def ids(self) -> Ids:
+        """The terms that are asked for."""
+        return (self.keys & 0xFFFFFFFF).astype(np.uint32)
+
     def linear(self, places: Sequence[int]) -> SparseVector:
         """What the store is asked: the words of some languages at once, which stand one after the other."""
         first, last = np.searchsorted(self.keys, np.array([min(places), max(places) + 1]) << 32) if places else (0, 0)
@@ -258,6 +263,8 @@ class _OneTerm(_Structured):
         vectors = [asked.linear(places) for places in questions]
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
+        signs = [self._statistics.ids("text", lang, HELD[:1]) for lang in self._statistics.beside]
+        rows = self._statistics.layout.among(looked.rows, np.concatenate([asked.ids, *signs]))
         codes = {code: i for i, code in enumerate(dict.fromkeys(looked.langs))}
         lang = np.array([codes[code] for code in looked.langs], np.int64)
         spoken = np.full((len(told), len(codes)), -1)  # what each question says in each language
@@ -270,7 +277,7 @@ class _OneTerm(_Structured):
         places = spoken[owner, lang[which]]
         which, owner, places = which[places >= 0], owner[places >= 0], places[places >= 0]
         if self._statistics.beside:
-            for place, holds in self._beside(asked.langs, looked.rows):
+            for place, holds in self._beside(asked.langs, rows):
                 for row, i in enumerate(told):
                     if place in questions[i]:
                         more = looked.found[row][holds[looked.found[row]]]
@@ -281,7 +288,7 @@ class _OneTerm(_Structured):
                 each = zip(own, [kept[told[row]] for row in owner.tolist()], places.tolist(), strict=True)
                 here = [home in s.homes or (asked.langs[p] in s.homes and home not in s.every) for home, s, p in each]
                 which, owner, places = which[here], owner[here], places[here]
-        scores = self._scores(asked, places, taken(looked.rows, which))
+        scores = self._scores(asked, places, taken(rows, which))
         if self._statistics.beside:
             which, owner, scores = _best(which, owner, scores)
         rankings: list[Ranking] = [[] for _ in questions]
@@ -309,11 +316,15 @@ class _OneTerm(_Structured):
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
         """For each language that some documents hold beside their own, where it is said, and which of these do."""
+        holds: dict[str, npt.NDArray[np.bool_]] = {}
+        ends = np.cumsum(rows.sizes)
         for place, lang in enumerate(langs):
             if lang in self._statistics.beside:
-                sign = self._statistics.ids("text", lang, HELD[:1])[0]
-                row = np.searchsorted(np.cumsum(rows.sizes), np.flatnonzero(rows.indices == sign), side="right")
-                yield place, np.bincount(row, minlength=len(rows.sizes)).astype(bool)
+                if lang not in holds:
+                    sign = self._statistics.ids("text", lang, HELD[:1])[0]
+                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == sign), side="right")
+                    holds[lang] = np.bincount(row, minlength=len(ends)).astype(bool)
+                yield place, holds[lang]
 
     def _asked(self, queries: Sequence[Query]) -> _Asked | None:
         statistics, layout = self._statistics, self._statistics.layout
@@ -323,16 +334,18 @@ class _OneTerm(_Structured):
         sizes: list[int] = []  # terms of each clause, language after language
         owner: list[tuple[int, int]] = []  # (clauses,) language, number
         importance: list[float] = []  # (clauses,)
+        said: dict[int, list[tuple[dict[str, float], float]]] = {}  # one query may be asked for several languages
         for place, query in enumerate(queries):
             known = layout.hashes(query.lang)
-            for number, choices in enumerate(self.clauses(query)):
-                words = _probabilities(choices)
-                hashes.extend(map(known.__getitem__, words))
-                parts += words.values()
-                inside += [(1.0 if word[0] == MARK else PART) if query.clauses else 0.0 for word in words]
-                sizes.append(len(words))
+            if id(query) not in said:
+                said[id(query)] = [(_probabilities(each), each[0].clause) for each in self.clauses(query)]
+            for number, (terms, weight) in enumerate(said[id(query)]):
+                hashes.extend(map(known.__getitem__, terms))
+                parts += terms.values()
+                inside += [(1.0 if word[0] == MARK else PART) if query.clauses else 0.0 for word in terms]
+                sizes.append(len(terms))
                 owner.append((place, number))
-                importance.append(choices[0].clause)
+                importance.append(weight)
         if not owner or not self._factors.any():
             return None
         lang, clause = np.array(owner).T
@@ -354,10 +367,10 @@ class _OneTerm(_Structured):
         gain = np.zeros((len(langs), len(layout.fields), clause.max() + 1))
         gain[lang[:, None], fields, clause[:, None]] = np.where(df > 0, idf, 0.0).T
         scale = most if self._proportional else np.ones(len(langs))
-        weight = np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]  # (fields, terms) of a whole share
+        given = np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]  # (fields, terms) of a whole share
         every = np.concatenate([ids.ravel(), held])
         counted = np.concatenate([np.tile(share, len(fields)), share[: len(held)] * within])
-        weighed = np.concatenate([weight.ravel(), weight[home, : len(held)]])
+        weighed = np.concatenate([given.ravel(), given[home, : len(held)]])
         which = np.resize(of, len(every))
         keys, row = np.unique((lang[which] << 32) + every.astype(np.int64), return_inverse=True)
         table = np.zeros((len(keys), gain.shape[2]))
@@ -399,7 +412,7 @@ class _OneTerm(_Structured):
     def _felt(self, asked: _Asked, places: Integers, rows: SparseRows) -> _Felt:
         """Of some documents, each in one of the query's languages (-1: none)."""
         statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack_rows(rows, among=(asked.keys & 0xFFFFFFFF).astype(np.uint32))
+        bags = layout.unpack_rows(layout.among(rows, asked.ids))
         lang = places[bags.row]
         usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
         averages = np.array([usual[code] for code in asked.langs])

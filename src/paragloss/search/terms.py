@@ -11,18 +11,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
-from paragloss.analysis import analyzer, check_yield
-from paragloss.analysis.blocks import others
+from paragloss.analysis import analyzer, check_yield, cuts
 from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
-from paragloss.languages import UNKNOWN
 from paragloss.search.indexed_fields import INNER, language_of, text_of, translation
 from paragloss.statistics import DRIFT, Statistics
 from paragloss.translation.inner import as_written, inside
-from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store
+from paragloss.types import Analyzer, Cut, Document, Floats, Record, SparseVector, Store
 
 #: The sparse vector of every document that holds its terms.
 NAME = "terms"
@@ -90,16 +89,16 @@ class TermIndex:
         documents: Sequence[Document],
         dense: Mapping[str, Sequence[Floats | None] | Floats] | None = None,
         *,
-        bags: Bags | None = None,
+        ready: Counted | None = None,
     ) -> None:
         """Insert or replace documents; on return they are durable. `dense` has one row per document for each model,
-        `bags` their terms where they have been counted before (`counted`).
+        `ready` is what `counted` gives, where that has been done before.
 
         A row that is None or all zeros (a language or words the model doesn't know) is not kept.
         """
         rows = {document.id: row for row, document in enumerate(documents)}  # the last of equal ids wins
-        if bags is None or len(rows) < len(documents):
-            bags = counted(self.statistics.layout, [documents[row] for row in rows.values()], self._analyze)
+        if ready is None or len(rows) < len(documents):
+            ready = counted(self.statistics.layout, [documents[row] for row in rows.values()], self._analyze)
         documents = [documents[row] for row in rows.values()]
         vectors = [
             {
@@ -111,22 +110,23 @@ class TermIndex:
         ]
         langs = [document.lang for document in documents]
         if "text" in self.statistics.layout.fields:
-            _alarm(documents, bags, self.statistics.layout.field("text"))
-        known = bags
-        self._put(documents, vectors, lambda statistics: statistics.weigh(langs, known))
+            _alarm(documents, ready.bags, self.statistics.layout.field("text"))
+        bags = ready.bags
+        self._put(documents, vectors, ready.cuts, lambda statistics: statistics.weigh(langs, bags))
 
     def _put(
         self,
         documents: Sequence[Document],
         dense: Sequence[Mapping[str, Floats]],
+        cuts: Sequence[bytes],
         weigh: Callable[[Statistics], list[SparseVector]],
     ) -> None:
         """Write documents, weighed by the statistics of the moment, and count them."""
         with self._change():
             self._forget([document.id for document in documents])
             weighed = weigh(self.statistics)
-            records = zip(documents, dense, weighed, strict=True)
-            self._store.add([Record(document, some, {NAME: vector}) for document, some, vector in records])
+            records = zip(documents, dense, weighed, cuts, strict=True)
+            self._store.add([Record(document, some, {NAME: vector}, cut) for document, some, vector, cut in records])
             self._count([document.lang for document in documents], weighed)
             self._note()
             self.refresh(tolerance=DRIFT)
@@ -229,40 +229,57 @@ class TermIndex:
             self.statistics.recast([lang] * len(changed), [old[i] for i in changed], [new[i] for i in changed])
 
 
-def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer) -> Bags:
-    """The terms of documents, counted: all of `TermIndex.add` that needs neither the store nor its statistics."""
-    return layout.bags(analysed(layout, documents, analyze))
+class Counted(NamedTuple):
+    """Documents ready to be weighed: their terms counted, and where their words stand."""
+
+    bags: Bags
+    cuts: list[bytes]
 
 
-def analysed(
-    layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer
-) -> list[tuple[str, dict[str, list[str]]]]:
-    """The language of each document, and its terms by field."""
-    return [(document.lang, _terms(layout, document, analyze)) for document in documents]
+class Analysed(NamedTuple):
+    """The terms of a document by field, and where the words of its text stand."""
+
+    terms: dict[str, list[str]]
+    cut: bytes
 
 
-def _terms(layout: Layout, document: Document, analyze: Callable[[str], Analyzer]) -> dict[str, list[str]]:
+def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer) -> Counted:
+    """All of `TermIndex.add` that needs neither the store nor its statistics."""
+    return counting(layout, documents, [analysed(layout, document, analyze) for document in documents])
+
+
+def counting(layout: Layout, documents: Sequence[Document], found: Sequence[Analysed]) -> Counted:
+    """The same of documents that have been analysed."""
+    said = [(document.lang, each.terms) for document, each in zip(documents, found, strict=True)]
+    return Counted(layout.bags(said), [each.cut for each in found])
+
+
+def analysed(layout: Layout, document: Document, analyze: Callable[[str], Analyzer] = analyzer) -> Analysed:
+    own, *others = cuts.cut(document.text, document.lang, analyze)
     found = {
-        field: analyze(language_of(field) or document.lang).terms(text)
+        field: own.said() if field == "text" else analyze(language_of(field) or document.lang).terms(text)
         for field in layout.fields
         if field != INNER and (text := text_of(document, field))
     }
     if INNER in layout.fields:
-        found[INNER] = _inner(document, found, analyze)
-    if "text" in found and document.lang != UNKNOWN:
-        for lang, blocks in others(document.text, document.lang).items():
-            if translation(lang) not in layout.fields:
-                found[translation(lang)] = analyze(lang).terms(blocks)
-    return found
+        found[INNER] = _inner(document, found, own, analyze)
+    if "text" not in found:
+        return Analysed(found, b"")
+    for other in others:
+        if translation(other.lang) not in layout.fields:
+            found[translation(other.lang)] = other.said()
+    return Analysed(found, cuts.pack(cuts.near([own, *others])))
 
 
-def _inner(document: Document, terms: Mapping[str, Sequence[str]], analyze: Callable[[str], Analyzer]) -> list[str]:
+def _inner(
+    document: Document, terms: Mapping[str, Sequence[str]], cut: Cut, analyze: Callable[[str], Analyzer]
+) -> list[str]:
     both = [*terms.get("title", ()), *terms.get("text", ())]
     if not as_written(document.lang):
         return inside(both, document.lang)
-    cut = analyze(document.lang).spans
-    written = [text[span.start : span.end] for text in (document.title, document.text) if text for span in cut(text)]
-    return inside(both, document.lang, written)
+    title, words = document.title, cut.words()
+    written = [title[span.start : span.end] for span in analyze(document.lang).spans(title)]
+    return inside(both, document.lang, [*written, *map(words.__getitem__, cut.which.tolist())])
 
 
 def _alarm(documents: Sequence[Document], bags: Bags, text: int) -> None:

@@ -45,10 +45,11 @@ async def metrics(request: Request) -> PlainTextResponse:
 @routes.get("/api/collections", response_model=schemas.Collections, responses=problems(503), dependencies=with_key)
 async def collections(request: Request, writable: Annotated[bool, Depends(may_write)]) -> JSONResponse:
     """What there is to search."""
-    library = serving(request).library
+    held = serving(request)
+    library, here = held.library, {"writable": writable, "originals": held.originals}
 
     def work() -> list[dict[str, Any]]:
-        return [{**_told(name, engine), "writable": writable} for name, engine in library.engines.items()]
+        return [{**_told(name, engine), **here} for name, engine in library.engines.items()]
 
     return JSONResponse({"collections": await library.read(work), "version": __version__})
 
@@ -108,7 +109,7 @@ def _map(engine: Collection, points: int) -> dict[str, Any]:
 
 def _told(name: str, engine: Collection) -> dict[str, Any]:
     titled = [(d.title, d.lang) for d in engine.documents(k=4 * EXAMPLES) if 0 < len(d.title) < 60]
-    return {"name": name, **engine.summary(), "examples": titled[:EXAMPLES]}
+    return {"name": name, **engine.summary(), "examples": titled[:EXAMPLES], "engine": engine.held.machine.engine}
 
 
 def _sizes(engines: dict[str, Collection]) -> dict[str, int]:

@@ -3,15 +3,25 @@ process can do it. Knows nothing of HTTP."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import posixpath
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from paragloss.collection import Answer, Collection, Deadline, SearchOptions
-from paragloss.types import Query
+from paragloss.formats.numbers import dated
+from paragloss.types import Document, Query
 
-#: How deep languages are counted: what a person might page through.
-DEPTH = 50
+#: How deep documents are counted: what a person might page through; and how many of the best are sorted by date.
+DEPTH, SORTED = 200, 50
+#: Of a field so many values are told; one whose values nearly all differ is no help, nor is one of few documents.
+VALUES = 12
+
+
+#: What a document says of itself that nobody chooses by.
+_UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "unread"}
 
 
 def found(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
@@ -28,22 +38,59 @@ def each_language(engine: Collection, q: str, options: SearchOptions, deadline: 
     return _shown(engine, answer._replace(results=results))
 
 
+def by_date(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    """The best documents, the newest of them first."""
+    answer = engine.search(q, options, k=max(options.k, SORTED), deadline=deadline)
+    some = sorted(answer.results, key=lambda result: dated(result.meta) or 0.0, reverse=True)
+    return _shown(engine, answer._replace(results=some[: options.k]))
+
+
 def _shown(engine: Collection, answer: Answer) -> dict[str, Any]:
-    results = [result._replace(meta=engine.without_folders(result.meta)) for result in answer.results]
-    return answer._replace(results=results).as_json()
+    shown = answer.as_json()
+    for row in shown["results"]:
+        row |= told(engine, row["meta"])
+    return shown
+
+
+def told(engine: Collection, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a document says of itself, without folders of this machine; and whether its file can be opened there."""
+    original = {"original": True} if engine.original(meta) else {}
+    return {"meta": engine.without_folders(meta), **original}
 
 
 def counted(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    query, spread = engine.spread(q, options, k=DEPTH, deadline=deadline)
+    query, found = engine.candidates(q, options, k=DEPTH, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
-        "of": spread.total(),
-        "languages": dict(spread.most_common()),
+        "of": len(found),
+        "languages": dict(Counter(document.lang for document in found).most_common()),
+        "fields": _fields(engine, found),
     }
+
+
+def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str, int]]:
+    """By what documents can be told apart: kind, folder, year, and the fields that some of them share values of."""
+    counts: dict[str, Counter[str]] = {}
+    for document in found:
+        meta = engine.without_folders(document.meta)
+        folder, name = posixpath.split(str(meta.get("path", "")))
+        day = dated(meta)
+        year = {} if day is None else {"dated": date.fromordinal(int(day)).year}
+        told = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder, **year, **meta}
+        for field, value in told.items():
+            if field not in _UNTOLD and isinstance(value, str | int) and 0 < len(str(value)) <= 60:
+                said = str(value).lower() if isinstance(value, bool) else str(value)
+                counts.setdefault(field, Counter())[said] += 1
+    several = {f: c for f, c in counts.items() if 1 < len(c) <= max(3, c.total() // 2)}
+    return {field: dict(counted.most_common(VALUES)) for field, counted in several.items()}
 
 
 def why(engine: Collection, q: str, id: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
     return engine.why(Query("", q, options.lang or ""), id, options, deadline=deadline)
+
+
+def translated(engine: Collection, text: str, lang: str, to: str, _: Deadline) -> str:
+    return engine.translation(text, lang=lang, to=to)
 
 
 def glosses(

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from paragloss import __version__
-from paragloss.server import about_routes, document_routes, search_routes
+from paragloss.server import about_routes, document_routes, feed_routes, search_routes
 from paragloss.server import upload_routes as uploads
 from paragloss.server.guard import Guard
 from paragloss.server.keys import Keys
@@ -53,9 +53,15 @@ def build(
     )
     metrics = Metrics()
     keys = keys or Keys()
-    app.state.serving = Serving(library, keys, metrics)
+    app.state.serving = Serving(library, keys, metrics, originals=loopback and not keys)
     answer_errors(app)
-    for routes in (search_routes.routes, document_routes.routes, uploads.routes, about_routes.routes):
+    for routes in (
+        search_routes.routes,
+        feed_routes.routes,
+        document_routes.routes,
+        uploads.routes,
+        about_routes.routes,
+    ):
         app.include_router(routes)
     app.mount("/", StaticFiles(directory=Path(str(files("paragloss") / "page")), html=True), name="page")
     if origins:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
-from fastapi.responses import JSONResponse
+from fastapi.responses import FileResponse, JSONResponse
 
 from paragloss.errors import InputError, ParaglossError
 from paragloss.formats import jsonl, rows
-from paragloss.server import schemas
-from paragloss.server.requests import Here, Place, problems, with_key
+from paragloss.server import answers, schemas
+from paragloss.server.requests import Here, Place, problems, serving, with_key
 from paragloss.types import Document
 
 #: Documents written at once, and bad lines that are listed.
 BATCH, LISTED = 200, 100
+
+#: Kinds of files that a browser shows; others it saves.
+_SHOWN = {"application/pdf", "text/plain", "text/html", "image/png", "image/jpeg"}
 
 routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
 Id = Annotated[str, Path(min_length=1, max_length=1000, examples=["bee.fr"])]
@@ -58,6 +62,21 @@ async def reading(
         return {key: value for key, value in _shown(here, document).items() if key not in ("text", "fields")} | told
 
     return JSONResponse(await here.library.read(work))
+
+
+@routes.get("/original", response_class=FileResponse, responses=problems())
+async def original(
+    request: Request, here: Here, id: Annotated[str, Query(min_length=1, max_length=1000, examples=["bee.pdf"])]
+) -> FileResponse:
+    """The file a document was read from: on the machine of its user only, and of folders that were indexed."""
+    path = await here.library.read(lambda: here.engine.original(_known(here, id).meta))
+    if path is None or not serving(request).originals:
+        raise HTTPException(404, f"the file of {id!r} can't be opened from here")
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    shown = "inline" if kind in _SHOWN else "attachment"
+    # What is in a file must not act as this page: it is shown without scripts, forms and an origin. A PDF has none.
+    safe = {} if kind == "application/pdf" else {"content-security-policy": "sandbox; default-src 'none'"}
+    return FileResponse(path, media_type=kind, filename=path.name, content_disposition_type=shown, headers=safe)
 
 
 @routes.post("/documents", response_model=schemas.Written, responses=problems(408, 413))
@@ -215,4 +234,4 @@ def _made(id: str, given: schemas.NewText) -> Document:
 
 
 def _shown(here: Place, document: Document) -> dict[str, Any]:
-    return {**document._asdict(), "fields": dict(document.fields), "meta": here.engine.without_folders(document.meta)}
+    return {**document._asdict(), "fields": dict(document.fields), **answers.told(here.engine, document.meta)}

@@ -31,7 +31,7 @@ HEADERS = {
 }
 _SAFE = ("GET", "HEAD", "OPTIONS")
 #: What is told without a key, and what reads though it is no GET.
-_OPEN, _READS = ("/api/health", "/api/openapi.json"), ("/api/gloss",)
+_OPEN, _READS = ("/api/health", "/api/openapi.json"), ("/api/gloss", "/api/translate")
 #: A Host header: a name or an address, and perhaps a port. Anything else in it is somebody's trick.
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?")
 _CLOSE = (b"connection", b"close")

@@ -18,7 +18,7 @@ class Limits(NamedTuple):
     terms: int = 200  # of a query
     patience: float = 20.0  # seconds for a body to come; longer where it comes at least so fast:
     slowest: float = 1024.0  # bytes a second
-    k: int = 100
+    k: int = 200
     gloss: int = 20_000  # characters
     seconds: float = 10.0  # one search
     reading: float = 120.0  # one uploaded file

@@ -42,6 +42,8 @@ class Serving(NamedTuple):
     library: Library
     keys: Keys
     metrics: Metrics
+    #: Whether files of this machine are shown: to its own user only.
+    originals: bool = False
 
 
 def serving(request: Request) -> Serving:

@@ -62,6 +62,10 @@ class Counted(BaseModel):
     query: Asked
     of: int = Field(examples=[200], description="How many documents were looked at.")
     languages: dict[str, int] = Field(examples=[{"fr": 34, "hi": 12}])
+    fields: dict[str, dict[str, int]] = Field(
+        examples=[{"kind": {"pdf": 30, "md": 4}, "dated": {"1999": 7, "2024": 27}}],
+        description="Values that several of them share; `dated` is the year they are from.",
+    )
 
 
 class Document(BaseModel):
@@ -79,6 +83,7 @@ class Paragraph(BaseModel):
     start: int = Field(examples=[0])
     text: str = Field(examples=["L'abeille domestique est un insecte."])
     heading: bool = False
+    page: int | None = Field(None, examples=[3], description="The page of its file, where that has pages.")
     marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Places in its text that matched.")
 
 
@@ -161,6 +166,8 @@ class Collection(BaseModel):
     pipelines: list[str] = Field(examples=[["bm25", "cr5"]])
     examples: list[tuple[str, str]] = Field(examples=[[("Abeille", "fr")]], description="Titles with their languages.")
     writable: bool = Field(description="Whether this caller may add documents.")
+    engine: str = Field("", examples=["apertium"], description="Who translates texts here.")
+    originals: bool = Field(description="Whether the files that documents were read from can be opened.")
 
 
 class Collections(BaseModel):
@@ -223,6 +230,16 @@ class Gloss(BaseModel):
 
 class Glosses(BaseModel):
     glosses: list[Gloss]
+
+
+class TranslationRequest(Strict):
+    text: str = Field(examples=["L'abeille vit dans une ruche."])
+    lang: str = Field(min_length=2, max_length=35, examples=["fr"])
+    to: str = Field(min_length=2, max_length=35, examples=["en"])
+
+
+class Translated(BaseModel):
+    text: str = Field(examples=["The bee lives in a hive."])
 
 
 class PairOfWords(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import JSONResponse
@@ -12,6 +12,7 @@ from paragloss.collection import SearchOptions
 from paragloss.formats.conditions import conditions
 from paragloss.server import answers, schemas
 from paragloss.server.requests import Here, Place, problems, with_key
+from paragloss.types import Where
 
 #: A word, or a letter of a script that is written without spaces.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -25,6 +26,7 @@ Conditions = Annotated[list[str], Query(description="`FIELD=VALUE`, such as `met
 
 
 def _options(
+    here: Here,
     lang: Lang = "",
     to: Annotated[
         str, Query(description="Languages of documents, such as `da,it`; all by default.", max_length=500)
@@ -35,7 +37,7 @@ def _options(
     reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
 ) -> SearchOptions:
     targets = [code for code in to.split(",") if code]
-    return SearchOptions(lang or None, targets or None, k, pipeline or None, conditions(where) or None, reader=reader)
+    return SearchOptions(lang or None, targets or None, k, pipeline or None, wanted(here, where), reader=reader)
 
 
 Options = Annotated[SearchOptions, Depends(_options)]
@@ -47,19 +49,21 @@ async def search(
     q: Text,
     options: Options,
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
+    sort: Annotated[Literal["fit", "date"], Query(description="The best first, or the newest of them.")] = "fit",
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
-    _asked(here, q, options.k)
-    work = answers.each_language if each_language else answers.found
+    asked(here, q, options.k)
+    every = answers.each_language if each_language else answers.found
+    work = answers.by_date if sort == "date" else every
     # The answer is ours and JSON already: checking it again costs more than a small search.
     return JSONResponse(await here.library.ask(here.name, work, q, options))
 
 
 @routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))
 async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> JSONResponse:  # noqa: B006
-    """How many of the best documents are in which language."""
-    _asked(here, q)
-    options = SearchOptions(lang or None, where=conditions(where) or None)
+    """How many of the best documents are in which language, and have which values of fields."""
+    asked(here, q)
+    options = SearchOptions(lang or None, where=wanted(here, where))
     return JSONResponse(await here.library.ask(here.name, answers.counted, q, options))
 
 
@@ -68,7 +72,7 @@ async def why(
     here: Here, q: Text, options: Options, id: Annotated[str, Query(description="A document.", examples=["bee.fr"])]
 ) -> JSONResponse:
     """Which words met, through what, and how much of the score they carried; asked as the search was."""
-    _asked(here, q, options.k)
+    asked(here, q, options.k)
     return JSONResponse(await here.library.ask(here.name, answers.why, q, id, options))
 
 
@@ -94,7 +98,20 @@ async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
     return JSONResponse({"glosses": await here.library.ask(here.name, answers.glosses, texts, how)})
 
 
-def _asked(here: Place, q: str, k: int = 1) -> None:
+@routes.post("/translate", response_model=schemas.Translated, responses=problems(413, 501, 503, 504))
+async def translate(here: Here, said: schemas.TranslationRequest) -> JSONResponse:
+    """A text by the translation engine of the collection, where it has one."""
+    _bounded("text", len(said.text), here.library.limits.gloss, "characters")
+    made = await here.library.ask(here.name, answers.translated, said.text, said.lang, said.to)
+    return JSONResponse({"text": made})
+
+
+def wanted(here: Place, where: list[str]) -> Where | None:
+    """Conditions as the engine takes them: folders are those of this machine."""
+    return here.engine.with_folders(conditions(where)) or None
+
+
+def asked(here: Place, q: str, k: int = 1) -> None:
     limits = here.library.limits
     _bounded("q", len(q), limits.query, "characters")
     _bounded("q", len(_TERM.findall(q)), limits.terms, "words")

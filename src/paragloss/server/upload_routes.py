@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import tempfile
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from itertools import islice
@@ -41,36 +43,46 @@ async def upload(
     here: Here,
     file: UploadFile,
     lang: Annotated[str, Form(description="The language of documents that don't say theirs.", max_length=35)] = "",
+    folder: Annotated[str, Form(description="The folder it is from; part of its documents' ids.", max_length=500)] = "",
+    modified: Annotated[float, Form(ge=0, le=1e11, description="When it was changed, in seconds since 1970.")] = 0,
 ) -> StreamingResponse:
     """Add the documents of a file of any kind that `paragloss index` reads."""
-    folder = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
+    home = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
     try:
         said = checked_lang(lang) if lang else ""
-        path = folder / _safe(file.filename or "file.txt")
+        path = home / _safe(file.filename or "file.txt")
         await asyncio.to_thread(_keep, file, path)
+        if modified:
+            os.utime(path, (modified, modified))
+        below = "".join(f"{_safe(part)}/" for part in re.split(r"[/\\]", folder) if part.strip(". "))
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
         raise
-    return StreamingResponse(_told(here, path, said), media_type="application/x-ndjson")
+    return StreamingResponse(_told(here, path, below, said), media_type="application/x-ndjson")
 
 
-async def _told(here: Place, path: Path, lang: str) -> AsyncIterator[bytes]:
+async def _told(here: Place, path: Path, below: str, lang: str) -> AsyncIterator[bytes]:
     """Read, add and tell; the file is gone at the end whatever happens."""
     errors: list[str] = []
+    langs = Counter[str]()
     indexed, until = 0, time.monotonic() + here.library.limits.reading
     try:
         total = await asyncio.to_thread(_rows, path)
-        documents = read(path, on_error=lambda error: errors.append(_without_folder(error, path)))
-        while some := await asyncio.to_thread(_next, documents, path.name):
+        wrong = lambda error: errors.append(_without_folder(error, path))  # noqa: E731
+        documents = read(path, name=lambda name: below + name, on_error=wrong)
+        while some := await asyncio.to_thread(_next, documents, below + path.name):
             indexed += await here.library.write(partial(here.engine.add, some, lang=lang or None))
             here.metrics.written(here.name, "added", len(some))
+            kept = await here.library.read(partial(here.engine.get, [document.id for document in some]))
+            langs.update(document.lang for document in kept if document)
             yield _line(indexed=indexed, of=total)
             if time.monotonic() > until:
                 raise InputError(f"{path.name} takes too long; {indexed:,} of its documents were added: split it")
         if errors and not indexed:
             raise InputError(errors[0])
         documents_now = await here.library.write(here.engine.count)
-        yield _line(indexed=indexed, failed=len(errors), errors=errors[:LISTED], done=True, documents=documents_now)
+        told = {"failed": len(errors), "errors": errors[:LISTED], "langs": dict(langs.most_common())}
+        yield _line(indexed=indexed, **told, done=True, documents=documents_now)
     except ParaglossError as error:
         yield _line(error=_without_folder(error, path), indexed=indexed)
     finally:

@@ -5,8 +5,11 @@ Knows nothing of either engine.
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import re
+import time
 import zlib
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -17,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from paragloss.errors import StoreError
-from paragloss.formats.numbers import number
+from paragloss.formats.numbers import EPOCH, dated, number
 from paragloss.ranking import best
 from paragloss.types import Document, Floats, Range, Record, SparseRows, SparseVector, Where
 
@@ -38,6 +41,8 @@ OVERSAMPLING = 2.0
 #: Reading the fields of so many documents takes some milliseconds: with more they are indexed, so many keys of a
 #: collection at most. An index takes ten files and five megabytes.
 SCANNED, INDEXED = 1000, 24
+#: What can be filtered by beside fields: when a document was added, when it is from, its file's kind and folder.
+ADDED, DATED, OF_FILES = "added", "dated", ("kind", "folder")
 #: What is read of a document when its text is not wanted.
 BARE = ("id", "lang")
 
@@ -144,26 +149,46 @@ def point_number(document: str) -> int:
     return int.from_bytes(blake2b(document.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def payload(document: Document) -> dict[str, Any]:
+def payload(record: Record) -> dict[str, Any]:
     """What is kept beside the vectors; empty parts take no room."""
+    document = record.document
     kept: dict[str, Any] = {"id": document.id, "lang": document.lang, "text": document.text}
     if document.title:
         kept["title"] = document.title
     if document.fields:
         kept["fields"] = dict(document.fields)
+    kept["numbers"] = {ADDED: time.time() / 86400 + EPOCH}
+    if (day := dated(document.meta)) is not None:
+        kept["numbers"][DATED] = day
+    kept["flags"] = [f"{name}=" for name in kept["numbers"]]
     if document.meta:
         kept["meta"] = dict(document.meta)
         # The embedded engine reads a truth value in a filter as a number, so truths are also kept as words; and every
         # field is, so that one that no document has is known at once.
         truths = [_flag(name, value) for name, value in document.meta.items() if isinstance(value, bool)]
-        kept["flags"] = [*truths, *(f"{name}=" for name in document.meta)]
+        kept["flags"] += [*truths, *(f"{name}=" for name in document.meta), *_file(document.meta.get("path"))]
         # Ranges are asked of numbers, also of those that a table holds as text.
-        if numbers := {
+        kept["numbers"] |= {
             name: found for name, value in document.meta.items() if (found := _numbers(value)) not in (None, [])
-        }:
-            kept["numbers"] = numbers
+        }
+    if record.cut:
+        kept["cut"] = base64.b64encode(record.cut).decode()
     kept["sum"] = _sum(document)
     return kept
+
+
+def _file(path: object) -> list[str]:
+    """Of a document of a file its kind and folder, to be asked for like fields."""
+    if not isinstance(path, str):
+        return []
+    folder, name = os.path.split(path)
+    kind = os.path.splitext(name)[1][1:].lower()
+    return [
+        flag
+        for field, value in zip(OF_FILES, (kind, folder), strict=True)
+        if value
+        for flag in (f"{field}=", f"file:{field}={value}")
+    ]
 
 
 def document(payload: Mapping[str, Any]) -> Document:
@@ -322,6 +347,8 @@ def conditions(where: Where | None, indexed: Container[str]) -> list[list[Match 
         texts = [value for value in values if isinstance(value, str)]
         numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
         exact = [Match("flags", truths), Match(_path(field), texts), Match(_path(field), numbers)]
+        if field[5:] in OF_FILES:
+            exact.append(Match("flags", [f"file:{field[5:]}={value}" for value in texts]))
         ranges = [Range(value, value) for value in values if isinstance(value, float)]
         ranges += [value for value in values if isinstance(value, Range)]
         sized = "numbers" + _path(field)[4:]
@@ -421,4 +448,5 @@ def record(
     sparse_: Mapping[str, tuple[Sequence[int], Sequence[float]]],
 ) -> Record:
     rows: dict[str, Floats] = {name: np.array(row, np.float32) for name, row in dense.items()}
-    return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()})
+    cut = base64.b64decode(payload.get("cut", ""))
+    return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()}, cut)

@@ -322,7 +322,7 @@ class ClusterStore(KeptVectors):
         return models.PointStruct(
             id=_points.point_id(record.document.id),
             vector=self._vectors(record),
-            payload=_points.payload(record.document),
+            payload=_points.payload(record),
         )
 
     def _ask(self, call: Callable[..., Any], *args: Any, **options: Any) -> Any:

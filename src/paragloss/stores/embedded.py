@@ -179,7 +179,7 @@ class EmbeddedStore(KeptVectors):
             ids = [record.document.id for record in some]
             keys = [self._point_id(id) for id in ids]
             points = [
-                edge.Point(point, self._vectors(record), _points.payload(record.document))
+                edge.Point(point, self._vectors(record), _points.payload(record))
                 for point, record in zip(keys, some, strict=True)
             ]
             with self._writing, self._turn:
@@ -195,7 +195,7 @@ class EmbeddedStore(KeptVectors):
         if there:
             with self._writing, self._turn:
                 self._changed(there)
-                self._update(edge.UpdateOperation.delete_points(there))
+                self._update(edge.UpdateOperation.delete_points([*there]))
         return len(there)
 
     def get(

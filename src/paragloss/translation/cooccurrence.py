@@ -25,17 +25,31 @@ Reals = npt.NDArray[np.float64]
 class Cooccurrence:
     """Which windows of a collection each term is in, and how often it occurs."""
 
-    def __init__(self, lang: str, terms: Sequence[str], occurrences: npt.ArrayLike, windows: sp.csr_matrix) -> None:
+    def __init__(
+        self,
+        lang: str,
+        terms: Sequence[str],
+        occurrences: npt.ArrayLike,
+        windows: sp.csr_matrix,
+        *,
+        number: float | None = None,
+    ) -> None:
         self.lang = lang
         self.terms = list(terms)
         self.occurrences = np.asarray(occurrences, np.int64)
         self.windows = windows  # (terms, windows), 1 where a window has the term
+        #: How many windows chance has: N of eq. 2.1.
+        self.number = float(windows.shape[1]) if number is None else number
         self._index = {term: i for i, term in enumerate(self.terms)}
         self._cut = analyzer(lang).terms
 
     @classmethod
-    def build(cls, texts: Iterable[str], lang: str, *, window: int = 20) -> Cooccurrence:
-        """Count a collection in windows of so many terms, side by side; a text ends its last window."""
+    def build(cls, texts: Iterable[str], lang: str, *, window: int = 20, by_length: bool = False) -> Cooccurrence:
+        """Count a collection in windows of so many terms, side by side; a text ends its last window.
+
+        N of eq. 2.1 is the number of these windows, or with `by_length` what the thesis has: the length of the
+        collection over that of a window, which is less where texts are shorter than a window.
+        """
         import scipy.sparse as sp
 
         cut = analyzer(lang).terms
@@ -53,14 +67,14 @@ class Cooccurrence:
         matrix.sum_duplicates()
         occurrences = np.bincount(np.asarray(ids, np.int64), minlength=len(index))
         matrix.data[:] = 1
-        return cls(lang, list(index), occurrences, matrix)
+        return cls(lang, list(index), occurrences, matrix, number=len(ids) / window if by_length else None)
 
     def em(self, first: Sequence[str], second: Sequence[str]) -> Reals:
         """Eq. 2.1 for every pair of words or phrases; a phrase occurs where all of its words share a window."""
         n_a, rows_a = self._rows(first)
         n_b, rows_b = self._rows(second)
         n_ab = np.asarray((rows_a @ rows_b.T).todense(), np.float64)
-        chance = np.outer(n_a, n_b) / max(self.windows.shape[1], 1)
+        chance = np.outer(n_a, n_b) / max(self.number, 1)
         either = np.maximum(n_a[:, None] + n_b[None, :], 1)
         above: Reals = np.maximum((n_ab - chance) / either, 0)
         return above

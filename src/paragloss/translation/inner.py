@@ -9,14 +9,14 @@ words sees nothing of this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
 from paragloss.analysis.sound import sound
 from paragloss.languages import scripts
 from paragloss.translation import default, sounds
-from paragloss.types import Alternative, Translation
+from paragloss.types import Alternative, Cut, Translation
 
 #: What sounds begin with, so that no word is taken for one.
 MARK = "≈"
@@ -46,17 +46,18 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
     return found + pieced(terms, lang) if sounds.letters(lang) else found
 
 
-def holding(forms: Mapping[str, str], lang: str, wanted: Collection[str]) -> Iterator[tuple[str, str, str]]:
-    """What is wanted of what words hold, with the term that holds it and how that is written, given the term of each
-    word as it is written (`Analyzer.forms`). Only terms that may hold some of it are taken apart: what one holds is
-    written in it, or how it sounds."""
+def holding(cut: Cut, lang: str, wanted: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """What is wanted of what the words of a text hold, with the term that holds it and how that is written. Only terms
+    that may hold some of it are taken apart: what one holds is written in it, or how it sounds."""
     if lang not in default.open().langs:
         return
     known, as_they_stand = _held(lang), as_written(lang)
     asked = {one.removeprefix(MARK) for one in wanted if one.startswith(MARK)}
-    lines = "\n".join(dict.fromkeys(forms.values())) + "\n"
+    lines = "\n".join(cut.terms) + "\n"
     likely = {term for part in wanted if len(part) > 1 or part.isdigit() for term in _lines_with(part, lines)}
-    for word, term in forms.items():
+    if not likely and not asked:
+        return
+    for word, term in zip(cut.words(), cut.terms, strict=True):
         held = known[term] if term in likely or (asked and sound(term) in asked) else ()
         spoken = known.spoken(term, word) if asked and as_they_stand and sound(word) in asked else ()
         yield from ((one, term, word) for one in (*held, *spoken) if one in wanted)

@@ -1,0 +1,303 @@
+"""The page over a folder of mixed files: filters, originals, kept words and searches, files to take along, adding."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from serving_process import Process
+
+from paragloss.collection import Collection
+from paragloss.types import Document
+
+BEES = "Les abeilles font du miel dans la ruche. Elles volent vers les fleurs."
+QUESTION = "/?q=bees+make+honey&lang=en"
+
+
+class Shouting(BaseHTTPRequestHandler):
+    """A translation engine."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"translatedText": [text.upper() for text in asked["q"]]}).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    place = tmp_path_factory.mktemp("keeping")
+    for name, text, year in (
+        ("notes/miel.txt", BEES, 2021),
+        ("notes/ruche.md", f"# La ruche\n\n{BEES}\n\n- cire\n- miel\n", 2024),
+        ("pages/fleurs.html", f"<html lang=fr><title>Fleurs</title><body><p>{BEES}</p></body></html>", 2024),
+    ):
+        path = place / "shelf" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (datetime(year, 5, 4).timestamp(),) * 2)
+    engine = HTTPServer(("127.0.0.1", 0), Shouting)
+    Thread(target=engine.serve_forever, daemon=True).start()
+    with Collection.create(str(place / "c"), machine=f"http://127.0.0.1:{engine.server_port}", meaning=False) as made:
+        made.index_files([str(place / "shelf")], lang="fr")
+        paper = {"author": ["Ada Roe", "Bo Li"], "journal": "Apis & Co", "year": 1999, "doi": "10.1/bee"}
+        made.index([Document("paper", f"{BEES} Étude.", "fr", "Étude des abeilles", meta=paper)])
+    running = Process(str(place / "c")).wait()
+    yield running.address
+    running.stop()
+    engine.shutdown()
+
+
+def ids(page) -> list[str]:
+    return page.locator(".result").evaluate_all("all => all.map((one) => one.dataset.id)")
+
+
+def test_results_are_counted_filtered_and_sorted_and_the_address_says_how(look, address):
+    seen = look(address)
+    page = seen.open(QUESTION)
+    seen.settled()
+    assert "of 4 found" in page.locator("#status").inner_text()
+    assert (
+        "miel.txt · notes · TXT · May 4, 2021" in page.locator(".result[data-id='notes/miel.txt'] .place").inner_text()
+    )
+    assert page.locator("[data-field=folder] option").all_inner_texts() == ["all", "notes (2)", "pages (1)"]
+    page.select_option("[data-field=folder]", "notes")
+    seen.until("location.search.includes('folder')")
+    seen.until("document.querySelectorAll('.result').length === 2")
+    seen.settled()
+    page.select_option("[data-field=dated]", "2024")
+    seen.until("document.querySelectorAll('.result').length === 1")
+    page.reload()
+    seen.settled()
+    assert ids(page) == ["notes/ruche.md"]
+    assert page.locator("[data-field=dated]").input_value() == "2024"
+    page.goto(f"{address}{QUESTION}&sort=date")
+    seen.settled()
+    assert ids(page)[2:] == ["notes/miel.txt", "paper"]
+    assert page.locator("#sort").input_value() == "date"
+    seen.fine()
+
+
+def test_the_file_itself_and_more_of_its_kind(look, address):
+    seen = look(address)
+    page = seen.open(QUESTION)
+    seen.settled()
+    result = page.locator(".result[data-id='pages/fleurs.html']")
+    where = result.get_by_text("Open the file").get_attribute("href")
+    assert BEES in page.evaluate(f"fetch({json.dumps(where)}).then((answer) => answer.text())")
+    assert page.locator(".result[data-id=paper]").get_by_text("Open the file").count() == 0
+    result.get_by_text("More like this").click()
+    seen.until("location.search.includes('lang=fr')")
+    seen.settled()
+    assert page.input_value("#q").startswith("Fleurs Les abeilles")
+    seen.fine()
+
+
+def test_words_and_phrases_are_kept_with_their_sentence(look, address):
+    seen = look(address)
+    page = seen.open(QUESTION)
+    seen.settled()
+    snippet = page.locator(".result[data-id='notes/miel.txt'] .snippet")
+    snippet.locator(".w", has_text="fleurs").hover()
+    page.keyboard.press("Escape")
+    page.locator(".result[data-id='notes/miel.txt']").focus()
+    page.keyboard.press("ArrowRight")
+    seen.until("document.querySelector('.w.on')")
+    while page.locator(".w.on").inner_text() != "fleurs":
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("s")
+    assert page.locator("#gloss .star").get_attribute("aria-pressed") == "true"
+    page.keyboard.press("Escape")
+    start, end = (
+        snippet.locator(".w", has_text="miel").bounding_box(),
+        snippet.locator(".w", has_text="ruche").bounding_box(),
+    )
+    page.mouse.move(start["x"] + 1, start["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(end["x"] + end["width"] - 1, end["y"] + 8, steps=4)
+    page.mouse.up()
+    page.click("#gloss .star")
+    page.click("[data-view=kept]")
+    said = page.locator("#kept-words li").all_inner_texts()
+    assert [text.split("\n")[0] for text in said] == ["fleurs", "miel dans la ruche"]
+    assert "Elles volent vers les fleurs." in said[0]
+    with page.expect_download() as taken:
+        page.click("#words-csv")
+    rows = Path(taken.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert rows[0] == "word,meaning,sentence,lang,to,doc,when"
+    assert rows[1].startswith("fleurs,flower")
+    with page.expect_download() as taken:
+        page.click("#words-anki")
+    cards = Path(taken.value.path()).read_text(encoding="utf-8")
+    assert cards.startswith("#separator:tab\n#html:false\n#columns:word\tmeaning\tsentence")
+    assert "miel dans la ruche\t" in cards
+    seen.snap("kept")
+    page.locator("#kept-words [aria-label=Remove]").first.click()
+    assert page.locator("#kept-words li").count() == 1
+    seen.fine()
+
+
+def test_a_kept_search_says_what_is_new(look, address):
+    seen = look(address)
+    page = seen.open(QUESTION)
+    seen.settled()
+    page.click("#save-search")
+    page.fill("#kept-searches input", "Bees")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#kept-searches >> text=nothing new")
+    page.wait_for_timeout(1100)  # moments are told in seconds
+    page.evaluate(
+        "fetch('api/documents/new', {method: 'PUT', headers: {'Content-Type': 'application/json'},"
+        f" body: JSON.stringify({{text: {json.dumps(BEES)}, lang: 'fr'}})}})"
+    )
+    page.reload()
+    assert page.input_value("#kept-searches input") == "Bees"
+    page.click("text=1 new document")
+    seen.until("location.search.includes('added')")
+    seen.settled()
+    assert ids(page) == ["new"]
+    page.click("[data-field=added]")
+    seen.until("document.querySelectorAll('.result').length === 5")
+    page.click("[data-view=kept]")
+    feed = page.get_by_text("Feed").get_attribute("href")
+    assert "<entry>" in page.evaluate(f"fetch({json.dumps(feed)}).then((answer) => answer.text())")
+    page.evaluate("fetch('api/documents/new', {method: 'DELETE'})")
+    seen.fine()
+
+
+def test_results_are_taken_along(look, address):
+    seen = look(address)
+    page = seen.open(QUESTION)
+    seen.settled()
+    with page.expect_download() as taken:
+        page.click("#as-csv")
+    rows = Path(taken.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert rows[0].startswith("title,meaning,language,fit")
+    assert len(rows) == 5
+    with page.expect_download() as taken:
+        page.click("#as-bibtex")
+    entry = Path(taken.value.path()).read_text(encoding="utf-8")
+    assert entry.startswith("@article{paper,\n  title = {Étude des abeilles},")
+    assert "author = {Ada Roe and Bo Li}" in entry
+    assert r"journal = {Apis \& Co}" in entry
+    page.emulate_media(media="print")
+    assert page.locator("#ask").is_hidden()
+    assert "abeilles: bee" in page.locator(".result[data-id='notes/miel.txt'] .glossed").inner_text()
+    seen.fine()
+
+
+def test_what_would_not_help_is_folded_and_an_engine_is_offered(look, address):
+    seen = look(address)
+    seen.page.add_init_script("Object.defineProperty(navigator, 'languages', {value: ['en', 'fr']})")
+    page = seen.open(QUESTION)
+    seen.settled()
+    fold = page.locator(".result[data-id='notes/miel.txt'] .snippet + .rendering .fold")
+    assert fold.inner_text() == "Rough meaning"
+    fold.click()
+    assert "bee" in page.locator(".result[data-id='notes/miel.txt'] .snippet + .rendering").inner_text()
+    page.goto(f"{address}/?view=read&doc=notes/ruche.md&q=bees&lang=en")
+    seen.until("document.querySelector('.rough')")
+    assert page.locator("#text ul li").all_inner_texts() == ["• cire", "• miel"]
+    rough = page.locator(".paragraph", has_text="abeilles").first.locator(".rough")
+    assert rough.locator("p").is_hidden()  # the reader also reads French
+    rough.locator("summary").click()
+    rough.get_by_text("Translate with").click()
+    page.wait_for_selector(".rough p:has-text('LES ABEILLES')")
+    assert "translated by" in rough.inner_text()
+    assert page.locator("#read-original").is_visible()
+    seen.fine()
+
+
+def test_a_folder_is_added_file_by_file_and_can_be_stopped(look, address, tmp_path):
+    (tmp_path / "trip" / "day").mkdir(parents=True)
+    for name in ("a.txt", "day/a.txt", "day/b.txt", "bad.pdf", ".hidden"):
+        (tmp_path / "trip" / name).write_text(f"Le voyage en train vers la mer, {name}, fut long et beau.")
+    seen = look(address)
+    page = seen.open("/?view=files")
+    held = []
+    page.route("**/api/files*", lambda route: held.append(route))
+    page.set_input_files("#folder", tmp_path / "trip")
+    seen.until("document.querySelectorAll('#uploads li').length === 4")
+    page.click("#stop")
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    page.unroute("**/api/files*")
+    seen.until("document.querySelectorAll('#uploads li')[0].textContent.match(/added|could not/)")
+    assert page.locator("#uploads", has_text="waiting").count() == 1
+    page.get_by_text("Go on").click()
+    seen.until("!document.querySelector('#uploads').textContent.includes('waiting')")
+    seen.until("document.querySelectorAll('#uploads .bad').length === 1")
+    seen.until(
+        "(document.querySelector('#uploads').textContent.match(/1 document added · TXT · French/g) || []).length === 3"
+    )
+    assert page.evaluate("fetch('api/documents/trip/day/a.txt').then((answer) => answer.status)") == 200
+    for name in ("a.txt", "day/a.txt", "day/b.txt"):
+        page.evaluate(f"fetch('api/documents/trip/{name}', {{method: 'DELETE'}})")
+    assert not seen.complaints
+
+
+STATUSES = {
+    400: "can't be used", 403: "may read, but", 404: "not here any more", 408: "took too long", 413: "too large",
+    422: "can't be used", 429: "wrong keys", 500: "went wrong", 501: "can't do that", 503: "Too many people",
+    504: "took too long",
+}  # fmt: skip
+
+
+def refuse(route, status: int) -> None:
+    route.fulfill(status=status, json={"error": "E --x()"})
+
+
+def test_every_error_is_said_in_the_words_of_the_page(look, address):
+    seen = look(address)
+    page = seen.open()
+    page.fill("#q", "bees")
+    for status, said in STATUSES.items():
+        page.unroute("**/api/search*")
+        page.route("**/api/search*", partial(refuse, status=status))
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"#trouble:has-text({json.dumps(said)})")
+        assert page.locator("#trouble .detail p").is_hidden()  # what the server said waits for who wants it
+        page.evaluate("document.querySelector('#trouble').hidden = true")
+    page.unroute("**/api/search*")
+    page.route("**/api/search*", lambda route: route.abort())
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#trouble:has-text('does not answer')")
+
+
+def test_every_message_can_be_said_in_every_language(look, address):
+    """Each sentence with numbers of every kind of plural and names in its braces, as the page would say it."""
+    page = look(address).open()
+    langs = page.evaluate("import('./strings.js').then((module) => module.WRITTEN)")
+    assert langs == ["ar", "de", "en", "es", "fr", "hi", "pt", "ru", "vi", "zh"]
+    said = page.evaluate(
+        """async (langs) => {
+          const out = [];
+          for (const lang of langs) {
+            const own = (await import(`./strings/${lang}.js`)).default, plurals = new Intl.PluralRules(lang);
+            for (const [key, found] of Object.entries(own)) for (const n of [0, 1, 2, 3, 5, 11, 21, 100]) {
+              const text = typeof found === "string" ? found : found[plurals.select(n)] ?? found.other;
+              out.push([lang, key, n, text?.replace(/\\{n\\}/g, n.toLocaleString(lang)).replace(/\\{\\w+\\}/g, "X")]);
+            }
+          }
+          return out;
+        }""",
+        langs,
+    )
+    for lang, key, n, text in said:
+        assert text, (lang, key, n)
+        assert text.strip() == text, (lang, key, n)
+        assert not set("{}<>`|") & set(text), (lang, key, n)
+        assert len(text) < 220, (lang, key)
+    own = {(lang, key): text for lang, key, n, text in said if n == 1}
+    same = [pair for pair in own if pair[0] != "en" and len(own[pair]) > 25 and own[pair] == own["en", pair[1]]]
+    assert not same  # nothing was left in English
