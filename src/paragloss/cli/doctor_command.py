@@ -44,7 +44,7 @@ _BEES = (("bees.de", "Die Bienen sammeln Nektar und machen Honig.", "de"), ("sea
 @app.command(rich_help_panel=COMMON)
 def doctor(as_json: AsJson = False) -> None:
     """Show what is installed and what is missing, and test a search. Include this in bug reports."""
-    about = {"system": _system(), "extras": _extras(), "programs": _programs(), "test": _searched()}
+    about: dict[str, Any] = {"system": _system(), "extras": _extras(), "programs": _programs(), "test": _searched()}
     if as_json:
         print_json(about)
     else:
