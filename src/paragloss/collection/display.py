@@ -81,10 +81,9 @@ def result(said: Said, record: Record, score: float, fit: float, *, passage: tup
     elif passage:
         cut = cut.part(*passage)
     shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights)
-    meta = document.meta
+    meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first
-        at = (passage[0] if passage else 0) + shown.first
-        meta = {**meta, "page": 1 + document.text.count("\f", 0, at + 1)}
+        meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, meta, fit)
 
 
