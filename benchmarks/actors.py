@@ -110,7 +110,7 @@ def history(world: World, seed: int) -> Counter[str]:
     for engine in engines:
         if rng.random() < 0.3:
             client = Mortal(world.client, turns, rng.randrange(60))
-            store = engine.held.store
+            store = engine.state.store
             for part in (store, store._blobs, store._fence):
                 part._client = client
     turns.run(*(partial(actor.act, engine) for actor, engine in zip(actors, engines, strict=True)))

@@ -120,7 +120,7 @@ def put_model(job: Job, say: Say) -> None:
 
 def remove_model(job: Job, say: Say) -> None:
     with Collection.open(str(job.home)) as engine:
-        for name in model_records.kept(engine.held.store):
+        for name in model_records.kept(engine.state.store):
             engine.remove_model(name)
 
 
@@ -233,7 +233,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
         say("there: {}")
         return
     with Collection.open(str(job.home)) as engine:
-        records = {int(r.document.id[1:]): r for some in engine.held.store.scroll(vectors=True) for r in some}
+        records = {int(r.document.id[1:]): r for some in engine.state.store.scroll(vectors=True) for r in some}
         found = {number: int(record.document.text.rsplit("version")[-1]) for number, record in records.items()}
         for number in sorted({*may, *found}):
             if found.get(number) not in may.get(number, {None}):
@@ -246,7 +246,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
                 say(f"fault: d{number} is not found by its word, but {hits}")
         _ranked(engine, found, say, exact=not half)
         _encoded(engine, list(records.values()), models, say)
-        ready = {name for name, entry in model_records.kept(engine.held.store).items() if entry.ready}
+        ready = {name for name, entry in model_records.kept(engine.state.store).items() if entry.ready}
     for finding in check(str(job.home)):
         if not (half and finding.what.startswith(("model", "there are vectors"))):
             say(f"fault: check: {finding.what}")
@@ -272,11 +272,11 @@ def _ranked(engine: Collection, found: dict[int, int], say: Say, *, exact: bool)
 
 def _encoded(engine: Collection, records: list[Any], models: dict[str, set[str]], say: Say) -> None:
     """Vectors are those of the model that is there, and the model is one that was given."""
-    for name, entry in model_records.kept(engine.held.store).items():
+    for name, entry in model_records.kept(engine.state.store).items():
         if entry.ready and entry.digest not in models.get(name, ()):
             say(f"fault: model {name} is none that was given")
-        if entry.ready and name in engine.held.store.dense:
-            rows = rows_of(engine.held.models[name], [record.document for record in records])
+        if entry.ready and name in engine.state.store.dense:
+            rows = rows_of(engine.state.models[name], [record.document for record in records])
             for record, row in zip(records, rows, strict=True):
                 kept = record.dense.get(name)
                 if (kept is None) != (row is None or not row.any()) or (

@@ -4,6 +4,7 @@ take instead.
 
     python benchmarks/manuals.py --fetch FOLDER     downloads and unpacks Debian's manuals (apt-get, dpkg-deb)
     python benchmarks/manuals.py FOLDER [--pages 40] [--workers 1] [--queries 20] [--against OTHER/src] [--meaning]
+                                                    [--kinds html docx] [--inside]
 
 With `--against` the package in another folder does the same in the same run; its figures come first. Milliseconds of
 the processor, children included, and by the clock; of everything short the best of three. MDN's pages come in as
@@ -124,7 +125,9 @@ class Rows(defaultdict[str, list[tuple[float, float]]]):
         return dict(sorted(made.items()))
 
 
-def measure(files: Path, library: str, queries: list[str], workers: int, meaning: bool) -> dict[str, Any]:
+def measure(
+    files: Path, library: str, queries: list[str], workers: int, meaning: bool, through_server: bool
+) -> dict[str, Any]:
     """One round by the package that is imported here."""
     from paragloss.collection import Collection
     from paragloss.formats import sandbox
@@ -151,7 +154,8 @@ def measure(files: Path, library: str, queries: list[str], workers: int, meaning
             rows.best("gloss of ten snippets", lambda answer=answer, text=text: [
                 engine.gloss(found.snippet, lang=found.lang, to="en", asked=text) for found in answer.results
             ])  # fmt: skip
-    extra |= served(library, queries, rows)
+    if through_server:
+        extra |= served(library, queries, rows)
     for name, command in (("--help", ["--help"]), ("paragloss search", ["search", "printer", "--in", library])):
         command = [sys.executable, "-m", "paragloss", *command]
         rows.best(name, lambda command=command: subprocess.run(command, check=True, capture_output=True))
@@ -275,6 +279,8 @@ def main() -> None:
     options.add_argument("--queries", type=int, default=20)
     options.add_argument("--workers", type=int, default=1)
     options.add_argument("--meaning", action="store_true", help="with the encoder in the box")
+    options.add_argument("--inside", action="store_true", help="no server: on a machine too busy for its deadlines")
+    options.add_argument("--kinds", nargs="*", default=(), help="only these: html, docx, md, pdf, epub")
     options.add_argument("--against", default="")
     options.add_argument("--round", default="", help=argparse.SUPPRESS)  # where its collection goes, or "peer"
     given = options.parse_args()
@@ -284,19 +290,22 @@ def main() -> None:
         return
     if given.round:
         told = peer(given.folder, queries) if given.round == "peer" else measure(
-            given.folder, given.round, queries, given.workers, given.meaning
+            given.folder, given.round, queries, given.workers, given.meaning, not given.inside
         )  # fmt: skip
         print(json.dumps(told))
         return
     with tempfile.TemporaryDirectory() as place:
         files = Path(place) / "files"
         make(given.folder, files, given.pages)
+        for kind in files.iterdir():
+            if given.kinds and kind.name not in given.kinds:
+                shutil.rmtree(kind)
         rounds = {"before": given.against} if given.against else {}
         found = {}
         for name, source in {**rounds, "after": HERE, "peer": HERE}.items():
             into = name if name == "peer" else str(Path(place) / name)
             command = [sys.executable, __file__, str(files), "--round", into, "--queries", str(given.queries)]
-            command += ["--workers", str(given.workers), *["--meaning"] * given.meaning]
+            command += ["--workers", str(given.workers), *["--meaning"] * given.meaning, *["--inside"] * given.inside]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
             done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
             found[name] = json.loads(done.stdout.splitlines()[-1])

@@ -129,9 +129,9 @@ def measure(home: Path, invented: Invented, number: int, asked: int, workers: in
 
 
 def searches(engine: Collection, invented: Invented, queries: list[Query]) -> dict[str, str]:
-    store, statistics = engine.held.store, engine.held.index.statistics
+    store, statistics = engine.state.store, engine.state.index.statistics
     lexical = Lexical(store, statistics)
-    hybrid = Fused([lexical, Dense(store, engine.held.models["cr5"], name="cr5")])
+    hybrid = Fused([lexical, Dense(store, engine.state.models["cr5"], name="cr5")])
     structured, many = Probabilistic(store, statistics), translated(invented, queries, 20)
     raw = [lexical.vector(query) for query in queries]
     alone = [edge.SparseVector(vector.indices.tolist(), vector.values.tolist()) for vector in raw]

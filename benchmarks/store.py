@@ -20,7 +20,8 @@ from paragloss.analysis import analyzer
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
-from paragloss.search.structured import Nested, Probabilistic
+from paragloss.search.nested import Nested
+from paragloss.search.structured import Probabilistic
 from paragloss.search.terms import TermIndex
 from paragloss.stores import open_store
 from paragloss.stores.embedded import EmbeddedStore

@@ -18,8 +18,7 @@ from pathlib import Path
 import matching
 import numpy as np
 
-from paragloss.collection import Collection, calibration, retrieval
-from paragloss.search import pipeline as pipelines
+from paragloss.collection import Collection, SearchOptions, calibration, retrieval
 
 SIZES, QUERIES, HITS = (5, 40, 300, 1000), 40, 5
 #: Two of them for each kind.
@@ -46,14 +45,13 @@ def judged(part: str, langs: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     Collection.create(f"{place}/c", models=[os.environ["PARAGLOSS_HELD"]], default=False) as engine,
                 ):
                     engine.index([made.documents[i] for i in kept])
-                    best = pipelines.attainable(engine.held.parts(), None, source="en", targets=[lang])[lang]
+                    parts, options = engine.state.parts(), SearchOptions(k=HITS, to=[lang])
+                    best = retrieval.searcher(engine.state, None, "en", [lang]).best(lang)
                     for i in some:
-                        stood: list[retrieval.Standing] = []
-                        asked = retrieval.understood(engine.held, made.queries[i])
-                        how = {"k": HITS, "to": [lang], "pipeline": None, "where": None}
-                        (ranking,) = retrieval._ranked(engine.held, [asked], standings=stood, **how)
-                        for hit in ranking:
-                            rows.append(calibration.features(stood[0][hit.id], best, len(kept)))
+                        asked = retrieval.understood(engine.state, made.queries[i])
+                        (found,) = retrieval._found(engine.state, parts, [asked], options, retrieval._to_show)
+                        for hit in found:
+                            rows.append(calibration.features(found.standing[hit.id], best, len(kept)))
                             right.append(hit.id == made.documents[made.right[i]].id)
                             sizes.append(size)
             print(kind, lang, len(rows), f"{np.mean(right):.3f}", flush=True)

@@ -266,7 +266,7 @@ def gather(place: Path, pairs: Sequence[str]) -> None:
             Collection.create(f"{here}/c", models=[HELD], meaning=True) as engine,
         ):
             engine.index(made.documents)
-            searcher = retrieval.searcher(engine.held, f"bm25+{held}+meaning", "en", [lang])
+            searcher = retrieval.searcher(engine.state, f"bm25+{held}+meaning", "en", [lang])
             assert isinstance(searcher, calibrated.Calibrated)
             rows = []
             for number, (query, right) in enumerate(zip(made.queries, made.right, strict=True)):

@@ -29,7 +29,7 @@ from paragloss.evaluation import compare
 from paragloss.lab.recipes.sets import split
 from paragloss.lab.retrieval_of_tables import K1, B, Documents
 from paragloss.translation import default
-from paragloss.translation.inner import MARK, PART, heard
+from paragloss.translation.inner import MARK, PART, with_sounds
 from paragloss.types import Document, Query
 
 KINDS: Mapping[str, str] = {
@@ -104,7 +104,7 @@ def asked(
 ) -> Asked:
     lang = documents[0].lang
     clauses = []
-    for clause in heard(model.translate(query, lang), query.lang, lang):
+    for clause in with_sounds(model.translate(query, lang), query.lang, lang):
         words: dict[str, float] = {}
         itself = set(_cut(lang, clause.source)) if len(clause.alternatives) > 1 else set()
         for text, weight, known in clause.alternatives:

@@ -277,7 +277,7 @@ class History(RuleBasedStateMachine):
             if twice:
                 self._work(engine, "add", [0])
             for name in WRITES:
-                setattr(engine.held.store, name, _ticking(getattr(engine.held.store, name), tick))
+                setattr(engine.state.store, name, _ticking(getattr(engine.state.store, name), tick))
             sys.addaudithook(lambda event, _: tick("file") if event in ("open", "os.rename", "os.remove") else None)
             self._work(engine, what, chosen)
             engine.close()

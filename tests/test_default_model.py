@@ -93,7 +93,7 @@ def test_all_languages_are_asked_at_once(collection):
     with Collection.open(collection) as engine:
         found = engine.search("elephant", lang="en", k=12).results
         engine_langs = engine.langs
-        searcher = pipeline.build(engine.held.parts(), "default", source="en", targets=engine_langs)
+        searcher = pipeline.build(engine.state.parts(), "default", source="en", targets=engine_langs)
     assert isinstance(searcher, Everywhere)
     assert {result.id for result in found} == {f"elephant.{lang}" for lang in engine_langs}
 
@@ -121,8 +121,8 @@ def test_a_reader_s_own_table_shares_the_clause_and_counts_for_more(tmp_path):
     table.fit(own).save(tmp_path / "own")
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "own")]) as engine:
         engine.index([Document("1", "大象", "zh")])
-        words = retrieval.searcher(engine.held, "mix(3*own+default)", "en", ["zh"])
-        assert repr(pipeline.everything(pipeline.Asked(engine.held.parts(), "en", ["zh"]))).count("weight=3.0") == 1
+        words = retrieval.searcher(engine.state, "mix(3*own+default)", "en", ["zh"])
+        assert repr(pipeline.everything(pipeline.Asked(engine.state.parts(), "en", ["zh"]))).count("weight=3.0") == 1
     assert isinstance(words, Everywhere)
     (clause,) = words.translations(Query("", "elephant", "en"))[0].clauses
     weights = {alternative.text: alternative.weight for alternative in clause.alternatives}

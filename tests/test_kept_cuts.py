@@ -35,9 +35,9 @@ def library(tmp_path_factory, documents):
 @pytest.fixture
 def forgetful(library, monkeypatch):
     """The same collection as one that was made before places were kept."""
-    get = library.held.store.get
+    get = library.state.store.get
     without = lambda *args, **how: [record and record._replace(cut=b"") for record in get(*args, **how)]  # noqa: E731
-    monkeypatch.setattr(library.held.store, "get", without)
+    monkeypatch.setattr(library.state.store, "get", without)
     return library
 
 

@@ -61,19 +61,19 @@ def test_a_collection_learns_its_own_words(collection, capsys):
     assert "60 pages in two languages" in said
     assert "taken" in said
     with Collection.open(collection) as engine:
-        assert engine.held.models["learned"].alternatives(word(3), "en", "de")[0].text == word(3)[::-1]
+        assert engine.state.models["learned"].alternatives(word(3), "en", "de")[0].text == word(3)[::-1]
         assert engine.search(f"using the {word(7)}", lang="en", to=["de"]).results[0].id == "de/tool-7.html"
-        terms = learned.terms(engine.held, 500)
+        terms = learned.terms(engine.state, 500)
         assert (word(3), word(3)[::-1]) in {(t.word, t.meaning) for t in terms if t.lang == "en"}
-        assert learned.strike(engine.held, word(3), word(3)[::-1]) >= 2
-        assert word(3)[::-1] not in [a.text for a in engine.held.models["learned"].alternatives(word(3), "en", "de")]
-        assert learned.as_glossary(engine.held, terms[:5]) == 5
+        assert learned.strike(engine.state, word(3), word(3)[::-1]) >= 2
+        assert word(3)[::-1] not in [a.text for a in engine.state.models["learned"].alternatives(word(3), "en", "de")]
+        assert learned.as_glossary(engine.state, terms[:5]) == 5
 
 
 def test_where_nothing_is_in_two_languages_nothing_is_learned(tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(document for document in manual() if document.lang == "en")
         with pytest.raises(InputError, match="learning needs 10"):
-            learned.learn(engine.held)
+            learned.learn(engine.state)
         with pytest.raises(InputError, match="nothing has been learned"):
-            learned.terms(engine.held)
+            learned.terms(engine.state)

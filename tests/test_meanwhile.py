@@ -12,17 +12,17 @@ WORDS = [Document(f"d{n}", f"rain and word{n}x", "en") for n in range(5)]
 
 
 def test_a_hit_that_is_deleted_before_it_is_shown_is_left_out(tmp_path, monkeypatch):
-    ranked = retrieval._ranked
+    search = retrieval._found
     with Collection.create(str(tmp_path / "c"), default=False) as engine:
         engine.index(WORDS)
 
-        def meanwhile(held, *args, **options):
-            found = ranked(held, *args, **options)
+        def meanwhile(*how):
+            found = search(*how)
             engine.delete([found[0][1].id])
             return found
 
         scores = {r.id: r.score for r in engine.search("rain", lang="en", pipeline="bm25").results}
-        monkeypatch.setattr(retrieval, "_ranked", meanwhile)
+        monkeypatch.setattr(retrieval, "_found", meanwhile)
         shown = engine.search("rain", lang="en", pipeline="bm25").results
         assert len(shown) == 4
         assert all(r.score == scores[r.id] for r in shown)
@@ -37,7 +37,7 @@ def test_memos_that_are_emptied_between_look_and_answer_still_answer(monkeypatch
             self.clear()
             return found
 
-    held = inner._Held("ru")
+    held = inner._InnerTerms("ru")
     held._spoken = Forgetful()
     first = held.spoken("меркел", "Меркель")
     assert held.spoken("меркел", "Меркель") == first
@@ -66,7 +66,7 @@ def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, 
 
 def test_threads_that_fill_a_small_memo_get_their_answers(monkeypatch):
     monkeypatch.setattr(inner, "_MEMO", 3)
-    held, wrong = inner._Held("ru"), []
+    held, wrong = inner._InnerTerms("ru"), []
 
     def work(start):
         try:

@@ -43,7 +43,7 @@ def told(place):
             for p in (None, "cr5", "bm25")
             for ranking in engine.rank(ASKED, k=30, pipeline=p)
         ]
-        return records, rankings, engine.glossary, engine.held.index.statistics.to_bytes()
+        return records, rankings, engine.glossary, engine.state.index.statistics.to_bytes()
 
 
 def test_a_copy_is_the_same_and_whole(source, tmp_path):

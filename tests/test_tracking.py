@@ -90,7 +90,7 @@ def test_a_whole_collection_is_found_whole_and_a_repaired_one_finds_what_is_left
         engine.index_files([str(notes)])
     assert check(place) == []
     with Collection.open(place) as engine:  # a document goes missing without the statistics knowing
-        engine.held.store.delete(["a.txt"])
+        engine.state.store.delete(["a.txt"])
     assert any("2 of 3" in finding.what for finding in check(place))
     kept, lost, damaged = repair(place)
     assert (kept, lost) == (2, 0)
@@ -112,13 +112,13 @@ def test_models_are_replaced_removed_and_said_when_unknown(place, tmp_path):
         engine.index(demo.documents()[:70])
         assert engine.add_model(str(tmp_path / "1" / "cr5")) is True
         assert engine.search("volcano", lang="en", to=["zh"], pipeline="cr5", k=1).results[0].id == "volcano.zh"
-        assert engine.held.store.dense["cr5"] >= 9
+        assert engine.state.store.dense["cr5"] >= 9
         engine.remove_model("cr5")
         assert "cr5" not in engine.info()["models"]
         with pytest.raises(InputError, match="no model 'cr5'; it has none"):
             engine.remove_model("cr5")
     with Collection.open(place) as engine:
-        assert "cr5" not in engine.held.store.dense
+        assert "cr5" not in engine.state.store.dense
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

@@ -78,7 +78,7 @@ def test_few_words_of_twelve_languages(here, tmp_path):
     cr5.fit(demo.concepts(), dim=10).save(tmp_path / "cr5")
     rng = random.Random(0)
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "cr5")]) as engine:
-        engine.held.models["everything"] = Everything()
+        engine.state.models["everything"] = Everything()
         engine.index(
             Document(f"{n}.{lang}", row[lang], lang)
             for n, row in enumerate(rows[40:])

@@ -91,7 +91,7 @@ def test_an_answer_explains_its_results_and_nothing_is_searched_for_it(engine, p
     answer = engine.search("how do bees make honey", lang="en", k=3, pipeline=pipeline)
     expected = [engine.why(answer.query, found.id, k=3, pipeline=pipeline) for found in answer.results]
     for searches in ("search_sparse", "search_dense", "look"):
-        monkeypatch.delattr(type(engine.held.store), searches)
+        monkeypatch.delattr(type(engine.state.store), searches)
     assert len(answer.results) == 3
     assert [answer.why(found.id) for found in answer.results] == expected
     with pytest.raises(InputError, match="'nowhere' among the results"):
@@ -99,8 +99,8 @@ def test_an_answer_explains_its_results_and_nothing_is_searched_for_it(engine, p
 
 
 def test_to_say_why_one_search_is_enough(engine, monkeypatch):
-    asked, look = [], engine.held.store.look
-    monkeypatch.setattr(engine.held.store, "look", lambda *how: asked.append(how) or look(*how))
+    asked, look = [], engine.state.store.look
+    monkeypatch.setattr(engine.state.store, "look", lambda *how: asked.append(how) or look(*how))
     for id in ("honey-bee.fr", "volcano.zh"):  # one that is found, and one that is far from it
         asked.clear()
         engine.why(Query("", "how do bees make honey", "en"), id, k=3, pipeline="default")

@@ -47,7 +47,7 @@ def test_the_collection_is_the_one_that_one_process_makes(tmp_path, small, model
             engine.index(documents(), workers=workers)
             records = {r.document.id: r for r in engine.sample(10_000)}
             asked = [Query("", text, "en") for text in ("lava and ash", "bees make honey", "snow")]
-            made[workers] = records, engine.rank(asked, k=50), engine.held.index.statistics.to_bytes()
+            made[workers] = records, engine.rank(asked, k=50), engine.state.index.statistics.to_bytes()
     (one, ranked, counted), (two, ranked_too, counted_too) = made[1], made[2]
     for here, there in zip(ranked, ranked_too, strict=True):  # equal but for the last bit: sums in another order
         assert [hit.id for hit in here] == [hit.id for hit in there]

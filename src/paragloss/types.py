@@ -138,22 +138,37 @@ class Found(list[Hit]):
         *,
         name: str = "search",
         standing: Mapping[str, tuple[float, float]] = _NOTHING,
-        others: Callable[[], Ranking] = list,
+        whole: Callable[[], Ranking] = list,
+        scores: Callable[[Sequence[str], Sequence[str]], dict[str, float]] = lambda _, __: {},
     ) -> None:
         """`account` is given a document, its score, and what is known; a searcher that can't be looked into has none,
-        only a `name`. `others` are hits below the last one that it can account for as well."""
+        only a `name`. `whole` is the ranking with hits below the last one, where there are some
+        that can be accounted for as well. `scores` says what
+        documents of some languages have that were not found; of one it knows nothing of, nothing."""
         super().__init__(hits)
-        self._account, self._name, self.standing, self._others = account, name, standing, others
+        self._account, self._name, self.standing, self._whole = account, name, standing, whole
+        self.scores = scores
+
+    def score(self, id: str) -> float:
+        """What a document has among the hits; nothing where it is none of them."""
+        return _score(self, id)
+
+    def whole(self) -> Ranking:
+        return self._whole() or self
 
     def explain(self, document: Document, known: Known = _UNKNOWN, *, score: float | None = None) -> Account:
         """Where the score came from that the document has here, or that it was given otherwise."""
         if score is None:
-            score = next((hit.score for hits in (self, self._others()) for hit in hits if hit.id == document.id), 0.0)
+            score = self.score(document.id) or _score(self.whole(), document.id)
         if not score:
             return Account(0.0)
         if self._account is None:
             return Account(score, (Share("", "", self._name, score),), exact=False)
         return self._account(document, score, known)
+
+
+def _score(ranking: Ranking, id: str) -> float:
+    return next((hit.score for hit in ranking if hit.id == id), 0.0)
 
 
 T = TypeVar("T")
@@ -353,7 +368,7 @@ class Trusted(Protocol):
 
 @runtime_checkable
 class Chooser(Protocol):
-    """Says which of the translations of a query's words are meant, and how surely, or names the `one` alone."""
+    """Says which of the translations of a query's words are meant, with weights, or names the `one` alone."""
 
     def choose(
         self, query: Query, clauses: Sequence[Translation], to: str, *, one: bool = False
@@ -370,6 +385,14 @@ class TermList(Protocol):
     def has_term(self, term: str, lang: str) -> bool:
         """Whether an analysed term of a language is known."""
         ...
+
+
+@runtime_checkable
+class Described(Protocol):
+    """Says how it was made."""
+
+    @property
+    def meta(self) -> Mapping[str, Any]: ...
 
 
 @runtime_checkable
@@ -396,6 +419,7 @@ class Rescorer(Protocol):
         ...
 
 
+@runtime_checkable
 class Searcher(Protocol):
     """Finds documents. One ranking per query, at most `k` long, best first, ties by id, each with its evidence."""
 
@@ -404,15 +428,6 @@ class Searcher(Protocol):
     def best(self, lang: str) -> float:
         """The best score a document of a language can have: nothing where none can be found, infinity where nobody
         knows."""
-        ...
-
-
-@runtime_checkable
-class Scorer(Protocol):
-    """A searcher that can also say what it thinks of documents it did not find."""
-
-    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
-        """What `search` would have scored these documents of `langs` with; one it knows nothing of is left out."""
         ...
 
 
@@ -432,6 +447,9 @@ class Store(Protocol):
 
     What `add`, `delete` and `write_blob` have returned from survives a kill.
     """
+
+    #: Whether what is written is journaled beside the statistics, for others who read them.
+    journaled: bool
 
     def add(self, records: Sequence[Record]) -> None:
         """Insert or replace by document id."""
@@ -474,7 +492,9 @@ class Store(Protocol):
         text: bool = True,
     ) -> Iterator[list[Record]]: ...
 
-    def search_dense(self, name: str, vectors: Floats, k: int, where: Where | None = None) -> list[Ranking]: ...
+    def search_dense(
+        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+    ) -> list[Ranking]: ...
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None

@@ -15,8 +15,9 @@ from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
 from paragloss.search.merged import Merged
+from paragloss.search.nested import Nested
 from paragloss.search.reranked import Reranked
-from paragloss.search.structured import Nested, Probabilistic, Synonymous, Tempered
+from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
@@ -96,11 +97,13 @@ class Knowing(Listed):
 
     def __init__(self, more, **scores):
         super().__init__(**scores)
-        self.found, self.scores = scores, lambda query, ids, langs: {id: more[id] for id in ids if id in more}
+        self.found, self.more = scores, lambda ids, langs: {id: more[id] for id in ids if id in more}
 
     def search(self, queries, k, where=None):
         self.asked.append((list(queries), k, where))
-        return [Found(Listed(**self.found).search([query], k)[0], name="knowing") for query in queries]
+        return [
+            Found(Listed(**self.found).search([query], k)[0], name="knowing", scores=self.more) for query in queries
+        ]
 
 
 def test_of_one_kind_parts_carry_by_their_squares():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss.search.calibrated import Calibrated, contributions, evidence, merged, ways
-from paragloss.types import Hit, Query
+from paragloss.types import Found, Hit, Query
 
 QUERY = [Query("q", "honey", "en")]
 
@@ -20,7 +20,10 @@ class Fixed:
 
     def search(self, queries, k, where=None):
         hits = [hit for lang in where["lang"] for hit in self._answers.get(lang, [])]
-        return [hits[:k] for _ in queries]
+        return [Found(hits[:k], scores=self.scores) for _ in queries]
+
+    def scores(self, ids, langs):
+        return {}
 
 
 def hits(**scores):
@@ -88,7 +91,7 @@ class Knowing(Fixed):
         super().__init__(**answers)
         self._more, self.asked = more, []
 
-    def scores(self, query, ids, langs):
+    def scores(self, ids, langs):
         self.asked.append((sorted(ids), list(langs)))
         return {id: self._more[id] for id in ids if id in self._more}
 
@@ -201,7 +204,7 @@ def test_parts_are_asked_side_by_side_where_the_store_can():
     class Waiting:
         def search(self, queries, k, where=None):
             meeting.wait()
-            return [[Hit("d", 0.5)] for _ in queries]
+            return [Found([Hit("d", 0.5)]) for _ in queries]
 
     def at_once(asks):
         with ThreadPoolExecutor(len(asks)) as threads:

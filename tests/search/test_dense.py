@@ -48,9 +48,9 @@ def test_documents_of_every_language_are_found(store):
 
 def test_documents_are_scored_whether_or_not_they_are_found(store):
     dense = Dense(store, Lengths(), name="letters")
-    assert dense.scores(Query("1", "aab", "en"), ["y", "x", "none", "gone"], ["en", "de"]) == {"y": 1.0, "x": 2.0}
-    assert dense.scores(Query("1", "", "en"), ["x"], ["en"]) == {}
-    assert dense.scores(Query("1", "a", "en"), [], []) == {}
+    some, nothing = dense.search([Query("1", "aab", "en"), Query("1", "", "en")], 1)
+    assert some.scores(["y", "x", "none", "gone"], ["en", "de"]) == {"y": 1.0, "x": 2.0}
+    assert some.scores([], []) == nothing.scores(["x"], ["en"]) == {}
 
 
 def test_of_several_vectors_of_a_document_the_best_counts(tmp_path):
@@ -58,7 +58,7 @@ def test_of_several_vectors_of_a_document_the_best_counts(tmp_path):
         several.add_dense("letters", 3, several=True)
         several.add([Record(Document("p", "", "en"), {"letters": np.array([(1, 0, 0), (0, 0, 3)], np.float32)})])
         dense = Dense(several, Lengths(), name="letters")
-        assert dense.scores(Query("1", "acc", "en"), ["p"], ["en"]) == {"p": 6.0}
+        assert dense.search([Query("1", "acc", "en")], 1)[0].scores(["p"], ["en"]) == {"p": 6.0}
 
 
 def test_queries_of_one_language_are_encoded_together(store):

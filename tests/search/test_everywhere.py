@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from functools import partial
 
 import pytest
 from reference import Words
@@ -117,19 +118,21 @@ def test_documents_are_scored_whether_or_not_they_are_found(indexed, kind):
     ask, every = Query("q", "w3 w7 w12", "en"), [document.id for document in invented(1500)]
     few = Everywhere(kind(store, statistics, candidates=2000, proportional=True, analyze=Words), Shifted(), to=LANGS)
     found = dict(few.search([ask], 2000)[0])
-    scores = few.scores(ask, [*every, "gone"], LANGS)
+    (some,) = few.search([ask], 5)
+    scores = some.scores([*every, "gone"], LANGS)
     assert {id: score for id, score in scores.items() if score} == pytest.approx(found, rel=1e-12)
     assert set(scores) == set(every)
     german = {document.id for document in invented(1500) if document.lang == "de"}
-    assert set(few.scores(ask, every, ["de"])) == german
-    assert few.scores(ask, [], LANGS) == {}
+    assert set(some.scores(every, ["de"])) == german
+    assert some.scores([], LANGS) == {}
 
 
 def test_words_as_they_stand_score_what_they_did_not_find(indexed):
     store, statistics = indexed
     words = Lexical(store, statistics, langs=LANGS, proportional=True, analyze=Words)
     ask, every = Query("q", "w3 w7 w12", "en"), [document.id for document in invented(1500)]
-    found, scores = dict(words.search([ask], 2000)[0]), words.scores(ask, [*every, "gone"], LANGS)
+    (ranking,) = words.search([ask], 2000)
+    found, scores = dict(ranking), ranking.scores([*every, "gone"], LANGS)
     assert {id: score for id, score in scores.items() if score} == pytest.approx(found, rel=1e-5)
     assert set(scores) == set(every)
 
@@ -216,15 +219,16 @@ def test_what_words_hold_inside_counts_by_hand(tmp_path):
             {i: s / railway for i, s in expected.items()}, rel=1e-5
         )
         # Of all documents of the language, found or not; of none where it is not asked for.
-        assert plain.scores(query, ["bread", "bridge", "en"], ["de", "en"]) == pytest.approx(
+        assert plain.scores_together([query], ["bread", "bridge", "en"]) == pytest.approx(
             {"bread": 0.0, "bridge": expected["bridge"]}, rel=1e-5
         )
-        assert plain.scores(query, ["bread", "bridge"], ["en"]) == {}
-        assert plain.met(query, "bridge") == [("railway", "…eisenbahn", pytest.approx(expected["bridge"], rel=1e-5))]
-        assert plain.met(query, "train") == [("railway", "eisenbahn", pytest.approx(expected["train"], rel=1e-5))]
-        assert plain.met(sound, "name") == [("Gorbachev", "≈GRBCW", pytest.approx(1 / (1 + short) * name, rel=1e-5))]
-        assert shares.met(query, "train")[0].score == pytest.approx(expected["train"] / railway, rel=1e-5)
-        assert plain.met(query, "en") == plain.met(Query("q", "", "de"), "train") == []
+        assert plain.scores_together([], ["bread", "bridge"]) == {}
+        approx = partial(pytest.approx, rel=1e-5)
+        assert plain.matches(query, "bridge") == [("railway", "…eisenbahn", approx(expected["bridge"]))]
+        assert plain.matches(query, "train") == [("railway", "eisenbahn", pytest.approx(expected["train"], rel=1e-5))]
+        assert plain.matches(sound, "name") == [("Gorbachev", "≈GRBCW", approx(1 / (1 + short) * name))]
+        assert shares.matches(query, "train")[0].score == pytest.approx(expected["train"] / railway, rel=1e-5)
+        assert plain.matches(query, "en") == plain.matches(Query("q", "", "de"), "train") == []
 
 
 def test_so_many_candidates_are_looked_at(indexed, monkeypatch):

@@ -166,7 +166,7 @@ def test_words_that_were_met_sum_to_the_score(build, proportional):
     index, store = build([Document("a", "cat sat cat", "en"), Document("b", "dog", "en"), Document("c", "cat", "de")])
     lexical = Lexical(store, index.statistics, proportional=proportional, analyze=Words)
     query = Query("q", "cat sat dog", "en")
-    met, score = lexical.met(query, "a"), dict(lexical.search([query], 5)[0])["a"]
+    met, score = lexical.matches(query, "a"), dict(lexical.search([query], 5)[0])["a"]
     # K = 1.2 (1/4 + 3/4 * 3/2) = 1.65; all idfs are ln 2: of 2 / 3.65 and 1 / 2.65, and of three words together.
     whole = 3 * np.log(2) if proportional else 1.0
     assert met == [
@@ -174,7 +174,7 @@ def test_words_that_were_met_sum_to_the_score(build, proportional):
         ("sat", "sat", pytest.approx(np.log(2) / 2.65 / whole, rel=1e-5)),
     ]
     assert sum(one.score for one in met) == pytest.approx(score, rel=1e-5)
-    assert lexical.met(query, "c") == lexical.met(query, "unknown") == []
+    assert lexical.matches(query, "c") == lexical.matches(query, "unknown") == []
 
 
 def test_replacing_a_document_forgets_the_old_one(build):

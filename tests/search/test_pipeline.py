@@ -51,7 +51,7 @@ def engine(tmp_path_factory):
     models = [str(place / name) for name in ("dict", "table", "cr5")]
     with Collection.create(str(place / "c"), models=models) as made:
         made.index(DOCUMENTS)
-        made.held.models |= {"longest": Longest(), "shortest": Shortest()}
+        made.state.models |= {"longest": Longest(), "shortest": Shortest()}
         yield made
 
 

@@ -9,7 +9,8 @@ import pytest
 from reference import Plain, Words
 
 from paragloss.search.lexical import Lexical
-from paragloss.search.structured import Nested, Probabilistic, Synonymous, Tempered
+from paragloss.search.nested import Nested
+from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Alternative, Document, Query, Translation

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from json import dumps, loads
-from threading import Thread
+from json import loads
 from xml.etree import ElementTree
 
 import pytest
+from shouting_engine import shouting
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
@@ -39,24 +38,12 @@ def folder(tmp_path_factory):
         path.write_text(text)
         os.utime(path, (year[when], year[when]))
 
-    class Shouting(BaseHTTPRequestHandler):
-        def do_POST(self):
-            asked = loads(self.rfile.read(int(self.headers["content-length"])))
-            body = dumps({"translatedText": [text.upper() for text in asked["q"]]}).encode()
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    engine = HTTPServer(("127.0.0.1", 0), Shouting)
-    Thread(target=engine.serve_forever, daemon=True).start()
-    with Collection.create(str(place / "c"), machine=f"http://127.0.0.1:{engine.server_port}", meaning=False) as made:
-        made.index_files([str(place / "shelf")])
-        made.index([Document("mine", f"{BEES} Mine.", "en", meta={"shelf": "A", "path": "/etc/passwd", "year": 1999})])
-    yield place
-    engine.shutdown()
+    with shouting() as engine:
+        with Collection.create(str(place / "c"), machine=engine, meaning=False) as made:
+            made.index_files([str(place / "shelf")])
+            mine = {"shelf": "A", "path": "/etc/passwd", "year": 1999}
+            made.index([Document("mine", f"{BEES} Mine.", "en", meta=mine)])
+        yield place
 
 
 @pytest.fixture

@@ -204,7 +204,7 @@ def test_the_glossary_is_edited_in_place_and_counts_at_once(watched):
 
 
 def test_arabic_runs_from_right_to_left(watched):
-    seen = watched()
+    seen = watched(locale="ar")
     page = seen.open("/?q=النحلة+والعسل")
     seen.settled()
     assert page.evaluate("getComputedStyle(document.querySelector('#q')).direction") == "rtl"

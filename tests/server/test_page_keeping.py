@@ -6,31 +6,17 @@ import json
 import os
 from datetime import datetime
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from serving_process import Process
+from shouting_engine import shouting
 
 from paragloss.collection import Collection
 from paragloss.types import Document
 
 BEES = "Les abeilles font du miel dans la ruche. Elles volent vers les fleurs."
 QUESTION = "/?q=bees+make+honey&lang=en"
-
-
-class Shouting(BaseHTTPRequestHandler):
-    """A translation engine."""
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"translatedText": [text.upper() for text in asked["q"]]}).encode())
-
-    def log_message(self, *_):
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +31,18 @@ def address(tmp_path_factory):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         os.utime(path, (datetime(year, 5, 4).timestamp(),) * 2)
-    engine = HTTPServer(("127.0.0.1", 0), Shouting)
-    Thread(target=engine.serve_forever, daemon=True).start()
-    with Collection.create(str(place / "c"), machine=f"http://127.0.0.1:{engine.server_port}", meaning=False) as made:
-        made.index_files([str(place / "shelf")], lang="fr")
-        paper = {"author": ["Ada Roe", "Bo Li"], "journal": "Apis & Co", "year": 1999, "doi": "10.1/bee"}
-        made.index([Document("paper", f"{BEES} Étude.", "fr", "Étude des abeilles", meta=paper)])
-    running = Process(str(place / "c")).wait()
-    yield running.address
-    running.stop()
-    engine.shutdown()
+    with shouting() as engine:
+        with Collection.create(str(place / "c"), machine=engine, meaning=False) as made:
+            made.index_files([str(place / "shelf")], lang="fr")
+            paper = {"author": ["Ada Roe", "Bo Li"], "journal": "Apis & Co", "year": 1999, "doi": "10.1/bee"}
+            made.index([Document("paper", f"{BEES} Étude.", "fr", "Étude des abeilles", meta=paper)])
+            leaves = "Un chien court.\n\n\fLe loup habite une grande montagne."
+            (place / "shelf" / "animals.pdf").write_bytes(b"%PDF-1.4 as it was")
+            wolf = {"path": str(place / "shelf" / "animals.pdf"), "pages": 2}
+            made.index([Document("animals", leaves, "fr", "Animaux", meta=wolf)])
+        running = Process(str(place / "c")).wait()
+        yield running.address
+        running.stop()
 
 
 def ids(page) -> list[str]:
@@ -102,13 +90,25 @@ def test_the_file_itself_and_more_of_its_kind(look, address):
     seen.fine()
 
 
+def test_a_file_with_pages_opens_at_the_one_that_met(look, address):
+    seen = look(address)
+    page = seen.open("/?q=wolf+mountain&lang=en")
+    seen.settled()
+    first = page.locator(".result[data-id=animals]")
+    assert "animals.pdf · page 2" in first.locator(".place").inner_text()
+    assert first.get_by_text("Open the file").get_attribute("href").endswith("#page=2")
+    first.get_by_text("Read", exact=True).click()
+    seen.until("!document.querySelector('#read-original').hidden")
+    assert page.locator("#read-original").get_attribute("href").endswith("#page=2")
+    assert page.locator(".leaf").all_inner_texts() == ["page 1", "page 2"]
+    seen.fine()
+
+
 def test_words_and_phrases_are_kept_with_their_sentence(look, address):
     seen = look(address)
     page = seen.open(QUESTION)
     seen.settled()
     snippet = page.locator(".result[data-id='notes/miel.txt'] .snippet")
-    snippet.locator(".w", has_text="fleurs").hover()
-    page.keyboard.press("Escape")
     page.locator(".result[data-id='notes/miel.txt']").focus()
     page.keyboard.press("ArrowRight")
     seen.until("document.querySelector('.w.on')")

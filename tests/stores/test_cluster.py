@@ -164,8 +164,8 @@ def begun(place):
 
 
 def true_counts(engine):
-    counted = Statistics(engine.held.index.statistics.layout)
-    recount(engine.held.store, counted)
+    counted = Statistics(engine.state.index.statistics.layout)
+    recount(engine.state.store, counted)
     return counted
 
 
@@ -183,7 +183,7 @@ def test_one_writes_at_a_time_and_who_is_killed_is_taken_over(server, monkeypatc
         process.wait()
         engine.index([Document("e", "hail", "en")])
         assert engine.count() == 6
-        assert engine.held.index.statistics.to_bytes() == true_counts(engine).to_bytes()
+        assert engine.state.index.statistics.to_bytes() == true_counts(engine).to_bytes()
     assert check(place) == []
 
 
@@ -199,7 +199,7 @@ def test_who_stalls_is_refused_however_long(server):
         engine.catch_up()
         assert engine.count() == 6
         assert engine.get(["d3"])[0].text == "hail"
-        assert engine.held.index.statistics.to_bytes() == true_counts(engine).to_bytes()
+        assert engine.state.index.statistics.to_bytes() == true_counts(engine).to_bytes()
     assert check(place) == []
 
 
@@ -208,7 +208,7 @@ def test_a_collection_of_before_gets_its_number(server):
     place = f"{server}/before-{uuid.uuid4().hex}"
     with Collection.create(place, default=False) as engine:
         engine.index([Document("a", "snow", "en")])
-        store = engine.held.store
+        store = engine.state.store
         aliases = store._client.get_collection_aliases(store._name).aliases
         store._client.update_collection_aliases(
             change_aliases_operations=[
@@ -220,4 +220,4 @@ def test_a_collection_of_before_gets_its_number(server):
         point = store._point(record._replace(document=record.document._replace(id="b")))
         store._client.upsert(store._name, [point], wait=True)
         engine.index([Document("c", "snow", "en")])
-        assert engine.held.index.statistics.df("text", "en", ["snow"]).tolist() == [3]
+        assert engine.state.index.statistics.df("text", "en", ["snow"]).tolist() == [3]

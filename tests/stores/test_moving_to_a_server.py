@@ -53,7 +53,7 @@ def test_another_model_behind_an_alias_without_a_gap(server, tmp_path, monkeypat
         mean(server, name, second)
         assert before.rank(asked, k=5, pipeline="cr5") == old
         with Collection.open(name) as after:
-            assert (before.held.models["cr5"].dim, after.held.models["cr5"].dim) == (8, 12)
+            assert (before.state.models["cr5"].dim, after.state.models["cr5"].dim) == (8, 12)
             assert len(after.rank(asked, k=5, pipeline="cr5")[0]) == 5
             assert after.count() == before.count() == 120
 

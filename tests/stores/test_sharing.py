@@ -57,7 +57,7 @@ def test_a_reader_finds_what_is_added_after_it_opened(tmp_path, monkeypatch):
     with Collection.create(str(tmp_path / "c")) as writer, Collection.open(str(tmp_path / "c")) as reader:
         assert reader.search("word7", lang="en").results == []
         writer.index(documents(5, 10))
-        reader.held.index._looked = 0.0  # a moment later
+        reader.state.index._looked = 0.0  # a moment later
         assert [r.id for r in reader.search("word7", lang="en").results] == ["d7"]
 
 
@@ -93,7 +93,7 @@ def test_a_writer_that_waited_knows_what_was_written_before_it(tmp_path):
     first.index(documents(0, 3))
     first.close()
     second.index(documents(3, 5))
-    assert second.held.index.statistics.documents("text", "en") == 5
+    assert second.state.index.statistics.documents("text", "en") == 5
     second.close()
 
 
@@ -106,7 +106,7 @@ def test_a_killed_host_is_no_obstacle(tmp_path):
     host = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
     assert host.stdout.readline() == "ready\n"
     with Collection.open(str(tmp_path / "c")) as reader:
-        assert isinstance(reader.held.store, SharedStore)
+        assert isinstance(reader.state.store, SharedStore)
         assert reader.count() == 1
         host.kill()
         host.wait()

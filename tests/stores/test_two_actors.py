@@ -102,7 +102,7 @@ def writer(documents, engine, told, *, steal=False):
     """Adds documents one after another, each acknowledged by itself."""
     with engine:
         if steal:
-            engine.held.store.take_over()
+            engine.state.store.take_over()
         for document in documents:
             engine.add([document])
             told.append(document)
@@ -111,7 +111,7 @@ def writer(documents, engine, told, *, steal=False):
 def indexer(documents, engine, told, *, steal=False):
     with engine:
         if steal:
-            engine.held.store.take_over()
+            engine.state.store.take_over()
         engine.index(documents)
         told.extend(documents)
 
@@ -212,12 +212,12 @@ def test_a_blob_is_read_whole_while_it_is_rewritten(world):
     world._before = copy.deepcopy(world.client)
 
     def save(engine, told):
-        with engine.held.store.writing():
+        with engine.state.store.writing():
             for version in versions[1:]:
-                engine.held.store.write_blob("large", version)
+                engine.state.store.write_blob("large", version)
 
     def load(engine, told):
-        assert engine.held.store.read_blob("large") in versions
+        assert engine.state.store.read_blob("large") in versions
 
     for turns in every(partial(world.run, [save, load]), interruptions=1):
         assert not turns.errors
@@ -235,7 +235,7 @@ def test_parts_that_are_gone_are_said(world):
 def test_a_write_that_fails_is_counted_by_what_is_there(world, monkeypatch):
     """The server says no, and does it all the same."""
     with Collection.open(PLACE, default=False) as engine:
-        client = engine.held.store._client._client
+        client = engine.state.store._client._client
         real = client.upsert
 
         def half(name, points, **options):
@@ -247,20 +247,20 @@ def test_a_write_that_fails_is_counted_by_what_is_there(world, monkeypatch):
         with pytest.raises(StoreError, match="no answer"):
             engine.add([Document("c", "rain", "en")])
         monkeypatch.setattr(client, "upsert", real)
-        assert not engine.held.store.settled()
+        assert not engine.state.store.settled()
         engine.add([Document("d", "rain", "en")])
-        assert engine.held.index.statistics.df("text", "en", ["rain", "snow"]).tolist() == [2, 2]
+        assert engine.state.index.statistics.df("text", "en", ["rain", "snow"]).tolist() == [2, 2]
     world._right([Document("d", "rain", "en")])
 
 
 def test_a_document_that_nobody_counted_is_counted(world):
     with Collection.open(PLACE, default=False) as engine:
         engine.add([Document("c", "rain", "en")])
-        store = engine.held.store
+        store = engine.state.store
         [record] = store.get(["c"], vectors=True)
         store.add([record._replace(document=record.document._replace(id="stray"))])
         engine.index([Document("d", "hail", "en")])
-        assert engine.held.index.statistics.df("text", "en", ["rain"]).tolist() == [2]
+        assert engine.state.index.statistics.df("text", "en", ["rain"]).tolist() == [2]
 
 
 @pytest.mark.parametrize("savers", [1, 2])

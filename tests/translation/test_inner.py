@@ -4,7 +4,7 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.translation import default, sounds
-from paragloss.translation.inner import MARK, as_written, heard, holding, inside, pieced
+from paragloss.translation.inner import MARK, as_written, holding, inside, pieced, with_sounds
 from paragloss.types import Alternative, Query, Translation
 
 
@@ -34,7 +34,7 @@ def test_a_language_that_the_model_does_not_speak_holds_nothing():
 
 
 def test_a_name_in_pieces_is_heard_as_one():
-    assert {term for term, _ in sounds.heard("Provenzano", "en", "zh")} & {
+    assert {term for term, _ in sounds.pronounced("Provenzano", "en", "zh")} & {
         one[1:] for one in sounding(["普罗文", "扎", "诺"], "zh")
     }
 
@@ -44,7 +44,7 @@ def test_a_name_in_pieces_is_heard_as_one():
     [("ru", "овечкин"), ("ar", "اوفتشكين"), ("hi", "ओवेच्किन"), ("el", "οβετσκιν"), ("ja", "オベチキン")],
 )
 def test_a_name_nobody_knows_is_heard_in_other_scripts(lang, written):
-    (clause,) = heard([Translation("Ovechkin", (Alternative("Ovechkin", 1.0),))], "en", lang)
+    (clause,) = with_sounds([Translation("Ovechkin", (Alternative("Ovechkin", 1.0),))], "en", lang)
     asked = {term for alternative in clause.alternatives for term in alternative.terms}
     assert asked & set(sounding([written], lang))
     assert sum(alternative.weight for alternative in clause.alternatives) == pytest.approx(1.0)
@@ -53,15 +53,15 @@ def test_a_name_nobody_knows_is_heard_in_other_scripts(lang, written):
 def test_only_names_are_heard():
     model = default.open()
     common, name = model.translate(Query("", "water Paris", "en"), "ru")
-    assert heard([common], "en", "ru") == [common]
-    (with_sound,) = heard([name], "en", "ru")
+    assert with_sounds([common], "en", "ru") == [common]
+    (with_sound,) = with_sounds([name], "en", "ru")
     assert any(a.text[0] == MARK for a in with_sound.alternatives)
     assert with_sound.alternatives[0].text == name.alternatives[0].text
 
 
 def test_too_few_consonants_are_no_name():
-    assert sounds.heard("Ma", "en", "ru") == ()
-    ways = sounds.heard("Merkel", "en", "ru")
+    assert sounds.pronounced("Ma", "en", "ru") == ()
+    ways = sounds.pronounced("Merkel", "en", "ru")
     assert ways[0][0] == "MRKL"
     assert sum(share for _, share in ways) == pytest.approx(1.0)
 
@@ -69,7 +69,7 @@ def test_too_few_consonants_are_no_name():
 def share(source, target, word, *alternatives):
     """What its sound has of a word's clause."""
     clause = Translation(word, tuple(Alternative(text, weight) for text, weight in alternatives))
-    (found,) = heard([clause], source, target)
+    (found,) = with_sounds([clause], source, target)
     assert sum(a.weight for a in found.alternatives) == pytest.approx(
         sum(w for _, w in alternatives) if found == clause else 1
     )
@@ -86,7 +86,7 @@ def test_a_sound_has_half_of_an_unknown_word_a_fifth_of_a_name_and_half_of_that_
 
 
 def test_the_rest_keeps_its_proportions_and_all_sum_to_one():
-    (found,) = heard([Translation("Merkel", (Alternative("a", 0.3), Alternative("b", 0.1)))], "en", "ru")
+    (found,) = with_sounds([Translation("Merkel", (Alternative("a", 0.3), Alternative("b", 0.1)))], "en", "ru")
     assert [a.weight for a in found.alternatives[:2]] == pytest.approx([0.8 * 0.75, 0.8 * 0.25])
     assert sum(a.weight for a in found.alternatives) == pytest.approx(1)
 

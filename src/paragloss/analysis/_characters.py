@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from itertools import pairwise
 
 #: Straight, typographic and modifier apostrophes: parts of a word when inside it.
 APOSTROPHES = "'’ʼ＇"
@@ -20,16 +21,24 @@ JOINERS = "\u200c\u200d\u00ad"
 _ASTRAL = "\U00010000-\U0001cfff\U0001d400-\U0001d7ff\U0001e000-\U0001efff\U00020000-\U0003ffff"
 
 
+#: Blocks of which all characters are words, or none: most of those there are.
+_UNIFORM = ((0x3400, 0x4DB5, True), (0x4E00, 0x9FA5, True), (0xAC00, 0xD7A3, True), (0xD800, 0xF8FF, False))
+
+
 @cache
 def word_class() -> str:
     """The inside of a regular expression's [...]: letters, marks and digits of every script."""
     ranges: list[list[int]] = []
-    for code in range(0x10000):
-        if is_word(chr(code)):
-            if ranges and ranges[-1][1] == code - 1:
-                ranges[-1][1] = code
-            else:
-                ranges.append([code, code])
+    edges = [0, *(edge for low, high, _ in _UNIFORM for edge in (low, high + 1)), 0x10000]
+    whole = {low: (high, word) for low, high, word in _UNIFORM}
+    for start, end in pairwise(edges):
+        codes = [start] if start in whole else range(start, end)
+        for code in codes:
+            last, word = whole.get(code) or (code, is_word(chr(code)))
+            if word and ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = last
+            elif word:
+                ranges.append([code, last])
     return "".join(f"{chr(low)}-{chr(high)}" for low, high in ranges) + _ASTRAL
 
 

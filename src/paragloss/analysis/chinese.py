@@ -16,13 +16,17 @@ def segmenter() -> Callable[[str], list[str]]:
     from rjieba import Jieba
 
     jieba = Jieba()
-    table, foldable = _to_simplified()
 
     def cut(text: str) -> list[str]:
-        pieces: list[str] = jieba.cut(text.translate(table) if foldable.search(text) else text, False)
+        pieces: list[str] = jieba.cut(text if text.isascii() else _simplified(text), False)
         return pieces
 
     return cut
+
+
+def _simplified(text: str) -> str:
+    table, foldable = _to_simplified()
+    return text.translate(table) if foldable.search(text) else text
 
 
 @cache

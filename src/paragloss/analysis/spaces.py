@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,6 @@ class SpacedAnalyzer:
         self.lang = lang
         self._words = Words(lang, stem=stem, stop=stop)
         self._pattern = word_pattern(_INSIDE.get(lang, APOSTROPHES + JOINERS))
-        self._parts = re.compile(f"({self._pattern.pattern})")
 
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pattern.findall(text))
@@ -34,6 +34,10 @@ class SpacedAnalyzer:
 
     def spans(self, text: str) -> list[Span]:
         return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
+
+    @cached_property
+    def _parts(self) -> re.Pattern[str]:
+        return re.compile(f"({self._pattern.pattern})")
 
     def cut(self, text: str) -> Cut:
         parts = self._parts.split(text)  # what stands between words, and words

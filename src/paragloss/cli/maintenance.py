@@ -53,19 +53,19 @@ def learn(
 ) -> None:
     """Learn translations from pages that the collection has in two languages.
 
-    The result is kept only if it finds held-out pages better.
+    The result is kept only if it finds state-out pages better.
     """
     from paragloss.collection import Collection, learned
 
     with Collection.open(collection) as engine:
-        held = engine.held
+        state = engine.state
         for pair in strike or []:
             word, _, meaning = pair.partition("=")
-            print(f"struck out {learned.strike(held, word.strip(), meaning.strip())} entries of {pair}")
+            print(f"struck out {learned.strike(state, word.strip(), meaning.strip())} entries of {pair}")
         if show or glossary:
-            terms = learned.terms(held)
+            terms = learned.terms(state)
             if glossary:
-                print(f"your glossary has {learned.as_glossary(held, terms)} pairs now")
+                print(f"your glossary has {learned.as_glossary(state, terms)} pairs now")
             if as_json:
                 print_json([term._asdict() for term in terms])
             elif show:
@@ -73,7 +73,7 @@ def learn(
                 print_table(["", "word", "learned", "share", "before"], rows)
         if show or glossary or strike:
             return
-        found = learned.learn(held, [lang for lang in langs.split(",") if lang])
+        found = learned.learn(state, [lang for lang in langs.split(",") if lang])
     if as_json:
         print_json({**found._asdict(), "gains": [gain._asdict() for gain in found.gains]})
         return

@@ -61,38 +61,38 @@ def restore(file: str, target: str, *, placement: Placement | None = None, progr
                 (Path(folder) / rest).write_bytes(data)
         models = {each.name: each for each in sorted(Path(folder).iterdir())}
         layout = Layout(manifest["fields"], k1=manifest["k1"], b=manifest["b"])
-        held = Contents(manifest["shape"], layout, models, blobs, _pages(file))
-        return fill(target, held, placement=placement, progress=progress)
+        whole = Contents(manifest["shape"], layout, models, blobs, _pages(file))
+        return fill(target, whole, placement=placement, progress=progress)
 
 
 def _opened(fresh: Path, place: Path) -> tarfile.TarFile:
     return tarfile.open(fresh, "w:gz", compresslevel=1) if place.suffix == ".gz" else tarfile.open(fresh, "w")
 
 
-def _write(archive: tarfile.TarFile, held: Contents, progress: Told) -> int:
+def _write(archive: tarfile.TarFile, whole: Contents, progress: Told) -> int:
     digests: dict[str, str] = {}
 
     def put(name: str, data: bytes) -> None:
         digests[name] = hashlib.blake2b(data, digest_size=16).hexdigest()
         _put(archive, name, data)
 
-    for name, folder in held.models.items():
+    for name, folder in whole.models.items():
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             put(f"models/{name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
-    for name, blob in held.blobs.items():
+    for name, blob in whole.blobs.items():
         put(f"blobs/{name}", blob)
     count = 0
-    for number, records in enumerate(held.pages):
+    for number, records in enumerate(whole.pages):
         put(f"records/{number:08}", wire.to_bytes(records))
         count += len(records)
         if progress:
             progress(count)
-    layout = {"fields": list(held.layout.fields), "k1": held.layout.k1, "b": held.layout.b}
+    layout = {"fields": list(whole.layout.fields), "k1": whole.layout.k1, "b": whole.layout.b}
     manifest = {
         "format": FORMAT,
         "paragloss": __version__,
         "documents": count,
-        "shape": held.shape,
+        "shape": whole.shape,
         **layout,
         "parts": digests,
     }

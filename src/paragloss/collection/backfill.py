@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ _TOGETHER = 16
 _FEW = 64
 
 
-def slow(models: Mapping[str, Any]) -> dict[str, Pretrained]:
+def slow(models: Mapping[str, object]) -> dict[str, Pretrained]:
     return {name: model for name, model in models.items() if isinstance(model, Pretrained)}
 
 
@@ -80,7 +79,7 @@ def steps(store: Store, name: str, model: Pretrained, *, processes: int | None =
         yield done, total
 
 
-def best_passages(models: Mapping[str, Any], query: Query, records: Sequence[Record]) -> dict[str, tuple[int, int]]:
+def best_passages(models: Mapping[str, object], query: Query, records: Sequence[Record]) -> dict[str, tuple[int, int]]:
     """Where the passage stands that speaks for each document, of those that have several; with their vectors."""
     best: dict[str, tuple[int, int]] = {}
     for name, model in slow(models).items():

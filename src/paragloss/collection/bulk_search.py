@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from paragloss.collection import opening, retrieval
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.processes import pool
-from paragloss.collection.state import Held
+from paragloss.collection.state import State
 from paragloss.errors import StoreError
 from paragloss.types import Query, Ranking
 
@@ -24,7 +24,9 @@ _WORTH = 5.0
 _AHEAD = 2
 
 
-def rankings(held: Held, queries: Sequence[Query], options: SearchOptions, *, workers: int) -> Iterator[list[Ranking]]:
+def rankings(
+    state: State, queries: Sequence[Query], options: SearchOptions, *, workers: int
+) -> Iterator[list[Ranking]]:
     """Rankings of one batch of queries after another."""
     batches, done = deque(queries[start : start + BATCH] for start in range(0, len(queries), BATCH)), 0
     started = time.perf_counter()
@@ -32,19 +34,19 @@ def rankings(held: Held, queries: Sequence[Query], options: SearchOptions, *, wo
         left = len(batches) * (time.perf_counter() - started) / done if done else 0.0
         if workers > 1 and left > _WORTH:
             break
-        yield retrieval.rank(held, batches.popleft(), options)
+        yield retrieval.rank(state, batches.popleft(), options)
         done += 1
     if batches:
-        yield from _side_by_side(held, batches, workers, options)
+        yield from _side_by_side(state, batches, workers, options)
 
 
 def _side_by_side(
-    held: Held, batches: deque[Sequence[Query]], workers: int, options: SearchOptions
+    state: State, batches: deque[Sequence[Query]], workers: int, options: SearchOptions
 ) -> Iterator[list[Ranking]]:
     """This process only answers what the others ask of the collection, which is a fifth of the work."""
-    held.index.commit()
+    state.index.commit()
     waiting: deque[Future[list[Ranking]]] = deque()
-    with pool(workers, _open, held.location, held.default is not None) as others:
+    with pool(workers, _open, state.location, state.default is not None) as others:
         try:
             while batches or waiting:
                 while batches and len(waiting) < _AHEAD * workers:
@@ -56,14 +58,14 @@ def _side_by_side(
 
 # In the processes
 
-_held: Held | None = None
+_state: State | None = None
 
 
 def _open(location: str, default: bool) -> None:
-    global _held
-    _held = opening.open(location, default=default)
+    global _state
+    _state = opening.open(location, default=default)
 
 
 def _rank(queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
-    assert _held is not None
-    return retrieval.rank(_held, queries, options)
+    assert _state is not None
+    return retrieval.rank(_state, queries, options)

@@ -10,7 +10,7 @@ from paragloss.collection import coverage, model_records, retrieval
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import slow
 from paragloss.collection.models import about
-from paragloss.collection.state import Held
+from paragloss.collection.state import State
 from paragloss.gloss import gloss as glossed
 from paragloss.gloss import lexicon
 from paragloss.search import pipeline as pipelines
@@ -22,87 +22,87 @@ from paragloss.types import Query, Translator
 _TELLING = 1500
 
 
-def summary(held: Held) -> dict[str, Any]:
+def summary(state: State) -> dict[str, Any]:
     """How much the collection holds and how it can be searched: of `info` what no document need be read for."""
-    parts = held.parts()
+    parts = state.parts()
     return {
-        "documents": held.store.count(),
-        "languages": {lang: held.store.count({"lang": [lang]}) for lang in held.langs},
-        "languages beside": dict(held.index.statistics.beside),
-        "models": {name: _about(held, name) for name in model_records.kept(held.store)},
+        "documents": state.store.count(),
+        "languages": {lang: state.store.count({"lang": [lang]}) for lang in state.langs},
+        "languages beside": dict(state.index.statistics.beside),
+        "models": {name: _about(state, name) for name in model_records.kept(state.store)},
         "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
     }
 
 
-def info(held: Held) -> dict[str, Any]:
+def info(state: State) -> dict[str, Any]:
     """What the collection holds."""
-    found = summary(held)
+    found = summary(state)
     return {
-        "collection": held.location,
+        "collection": state.location,
         **{key: found.pop(key) for key in ("documents", "languages")},
-        "fields": _fields(held),
-        "default model": _about_default(held),
-        "unknown words": _unknown_words(held),
+        "fields": _fields(state),
+        "default model": _about_default(state),
+        "unknown words": _unknown_words(state),
         **found,
-        "options": pipelines.sayable(held.parts()),
+        "options": pipelines.sayable(state.parts()),
     }
 
 
-def explain(held: Held, text: str, options: SearchOptions) -> str:
+def explain(state: State, text: str, options: SearchOptions) -> str:
     """The searchers that a pipeline nests for this collection and, with a query, how it is understood."""
     lang = options.lang or ""
-    query = retrieval.understood(held, Query("", text, lang))[0] if text.strip() else None
-    source = query.lang if query else languages.normalise(lang) if lang else next(iter(held.langs), "en")
-    searcher = retrieval.searcher(held, options.pipeline, source, retrieval.targets_of(held, options.to))
+    query = retrieval.understood(state, Query("", text, lang))[0] if text.strip() else None
+    source = query.lang if query else languages.normalise(lang) if lang else next(iter(state.langs), "en")
+    searcher = retrieval.searcher(state, options.pipeline, source, retrieval.targets_of(state, options.to))
     lines = [plan.tree(searcher)]
     return "\n\n".join([*lines, plan.understood(searcher, query)] if query else lines)
 
 
-def gloss(held: Held, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
+def gloss(state: State, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
     """What the words of a text mean, by everything here that translates or has words of both languages near."""
     target = languages.normalise(to)
-    source = languages.normalise(lang) if lang else retrieval.guesses(held, text[:_TELLING])[0].lang
+    source = languages.normalise(lang) if lang else retrieval.guesses(state, text[:_TELLING])[0].lang
     sources: dict[str, Translator | lexicon.Lexicon] = {}
     if source != target:
-        sources = {**held.explaining(), "glossary": held.glossary, "lexicon": lexicon.open()}
+        sources = {**state.explaining(), "glossary": state.glossary, "lexicon": lexicon.open()}
     return glossed(text, source, target, sources, asked=asked).as_json()
 
 
-def _fields(held: Held) -> dict[str, int]:
+def _fields(state: State) -> dict[str, int]:
     """The fields that documents have, and how many have each."""
-    statistics = held.index.statistics
-    counts = {f: sum(statistics.documents(f, lang) for lang in held.langs) for f in statistics.layout.fields}
+    statistics = state.index.statistics
+    counts = {f: sum(statistics.documents(f, lang) for lang in state.langs) for f in statistics.layout.fields}
     return {field: count for field, count in counts.items() if count and field != INNER}
 
 
-def _unknown_words(held: Held) -> dict[str, float]:
+def _unknown_words(state: State) -> dict[str, float]:
     """The share of words the default model does not know, in some documents of each of its languages."""
     found: dict[str, float] = {}
-    if held.default is None:
+    if state.default is None:
         return found
-    for lang in held.langs:
-        some = next(held.store.scroll({"lang": [lang]}, batch=coverage.SAMPLE), [])
-        share = coverage.unknown_share([record.document.text for record in some], lang, held.default)
+    for lang in state.langs:
+        some = next(state.store.scroll({"lang": [lang]}, batch=coverage.SAMPLE), [])
+        share = coverage.unknown_share([record.document.text for record in some], lang, state.default)
         if share is not None:
             found[lang] = round(share, 2)
     return found
 
 
-def _about(held: Held, name: str) -> dict[str, Any] | str:
+def _about(state: State, name: str) -> dict[str, Any] | str:
     """A model; of a slow one also how many of the documents it can read it has read."""
-    if name not in held.models:
+    if name not in state.models:
         return "unfinished: add it again"
-    told = about(held.models[name])
-    for model in slow({name: held.models[name]}).values():
+    told = about(state.models[name])
+    for model in slow({name: state.models[name]}).values():
         where = {"lang": list(model.langs)}
-        total = held.store.count(where)
-        told |= {"encoded": total - held.store.count(where, lacking=name), "of": total}
+        total = state.store.count(where)
+        told |= {"encoded": total - state.store.count(where, lacking=name), "of": total}
     return told
 
 
-def _about_default(held: Held) -> str:
-    if held.default is None:
+def _about_default(state: State) -> str:
+    if state.default is None:
         return "left out"
-    unknown = sorted(set(held.langs) - set(held.default.langs))
+    unknown = sorted(set(state.langs) - set(state.default.langs))
     but = f", but not {', '.join(unknown)} of this collection" if unknown else ""
-    return f"used: {len(held.default.langs)} languages{but}"
+    return f"used: {len(state.default.langs)} languages{but}"

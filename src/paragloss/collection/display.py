@@ -11,7 +11,7 @@ from paragloss.analysis.cuts import REACH, kept
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import LanguageError
 from paragloss.gloss import contributions, snippet
-from paragloss.translation.inner import heard, holding
+from paragloss.translation.inner import holding, with_sounds
 from paragloss.types import Cut, Document, Floats, Query, Record, Translator
 
 
@@ -32,7 +32,7 @@ class Result(NamedTuple):
 class Said:
     """What a query says in each language of the documents that were found for it: worked out once for all of them."""
 
-    def __init__(self, query: Query, models: Mapping[str, Any]) -> None:
+    def __init__(self, query: Query, models: Mapping[str, object]) -> None:
         self.query = query
         self._models = models
         self._words: dict[str, dict[str, float]] = {}
@@ -46,7 +46,7 @@ class Said:
             translators = [m for m in self._models.values() if isinstance(m, Translator)]
             for model in translators if lang != self.query.lang else []:
                 with suppress(LanguageError):
-                    for clause in heard(model.translate(self.query, lang), self.query.lang, lang):
+                    for clause in with_sounds(model.translate(self.query, lang), self.query.lang, lang):
                         for alternative in clause.alternatives:
                             for term in alternative.terms or cut(alternative.text):
                                 weights[term] = max(weights.get(term, 0.0), alternative.weight)
@@ -93,9 +93,9 @@ def matching(said: Said, document: Document, words_of: Cut) -> dict[str, float]:
     cut, words = analyzer(document.lang), said.words(document.lang)
     weights = dict(words)
     if document.lang != said.query.lang:
-        for held, term, _ in holding(words_of, document.lang, words):
+        for inner, term, _ in holding(words_of, document.lang, words):
             if term not in words:
-                weights[term] = max(weights.get(term, 0.0), words[held])
+                weights[term] = max(weights.get(term, 0.0), words[inner])
     for model, vector in said.vectors(document.lang).values():
         shares = contributions(model, vector, document.text, document.lang)
         best = max(shares.values(), default=0.0)

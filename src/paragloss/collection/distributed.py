@@ -81,8 +81,8 @@ def spread(
         raise InputError(f"{into} is a folder, whose models workers on other machines can't read: they need a server's")
     distributed = _extra("distributed")
     read_, failed = 0, []
-    with Collection.open(into) as engine, engine.held.store.writing(), distributed.Client(scheduler) as client:
-        store, layout = engine.held.store, engine.held.index.statistics.layout
+    with Collection.open(into) as engine, engine.state.store.writing(), distributed.Client(scheduler) as client:
+        store, layout = engine.state.store, engine.state.index.statistics.layout
         if take_over:
             store.take_over()
         store.claim()
@@ -94,9 +94,9 @@ def spread(
             layout.fields,
             layout.k1,
             layout.b,
-            tuple((m, into) for m in quick(engine.held.models)),
+            tuple((m, into) for m in quick(engine.state.models)),
             lang,
-            languages_there(engine.held),
+            languages_there(engine.state),
         )
         ahead = _AHEAD * max(1, len(client.scheduler_info()["workers"]))
         waiting = iter(wanted)
@@ -111,8 +111,8 @@ def spread(
             coming.update(send(1))
             failed += [wrong] if wrong else []
             for documents, counted, dense in _unpacked(data):
-                engine.held.index.add(
-                    documents, {**dense, **kept(store, list(slow(engine.held.models)), documents)}, ready=counted
+                engine.state.index.add(
+                    documents, {**dense, **kept(store, list(slow(engine.state.models)), documents)}, ready=counted
                 )
                 read_ += len(documents)
                 if progress:
@@ -124,7 +124,7 @@ def spread(
 
 
 def _write(engine: Collection, ready: Prepared) -> None:
-    held, documents = engine.held, ready.documents
+    held, documents = engine.state, ready.documents
     if held.machine.to:  # translating is for whoever has the engine for it
         engine.index(documents)
         return

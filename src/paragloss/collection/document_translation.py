@@ -9,11 +9,12 @@ import json
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from paragloss import languages
 from paragloss.errors import InputError
 from paragloss.search.indexed_fields import translation
+from paragloss.stores import AnyStore
 from paragloss.translation import engines
 from paragloss.translation.machine import Memory, translate_documents
 from paragloss.types import Document
@@ -39,12 +40,12 @@ def checked(engine: str, to: str) -> Machine:
     return Machine(engine, languages.normalise(to) if to else "")
 
 
-def read(store: Any) -> Machine:
+def read(store: AnyStore) -> Machine:
     data = store.read_blob(_BLOB)
     return Machine(**json.loads(data)) if data else Machine()
 
 
-def write(store: Any, machine: Machine) -> None:
+def write(store: AnyStore, machine: Machine) -> None:
     store.write_blob(_BLOB, json.dumps(machine._asdict()).encode())
 
 
@@ -57,7 +58,7 @@ def of_text(machine: Machine, text: str, source: str, target: str) -> str:
     return made.text
 
 
-def translated(documents: Sequence[Document], machine: Machine, store: Any) -> list[Document]:
+def translated(documents: Sequence[Document], machine: Machine, store: AnyStore) -> list[Document]:
     """Documents with their translations, where the engine knows their language. What was translated once is kept with a
     collection in a folder, and not translated again."""
     if not machine.to:

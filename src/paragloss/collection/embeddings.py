@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from paragloss.encoders import hubness
 from paragloss.encoders.bag import BagEncoder
@@ -12,14 +11,14 @@ from paragloss.types import Document, Encoder, Floats
 
 
 def encoded(
-    models: Mapping[str, Any], documents: Sequence[Document], terms: Sequence[Sequence[str]] | None = None
+    models: Mapping[str, object], documents: Sequence[Document], terms: Sequence[Sequence[str]] | None = None
 ) -> dict[str, list[Floats | None]]:
     """For each encoder that is quick one vector per document; `catching_up` is for the others. `terms` are those of
     each document's title and text where they are known already."""
     return {name: rows_of(model, documents, terms) for name, model in quick(models).items()}
 
 
-def quick(models: Mapping[str, Any]) -> dict[str, Encoder]:
+def quick(models: Mapping[str, object]) -> dict[str, Encoder]:
     """The encoders that keep up with writing."""
     return {n: m for n, m in models.items() if isinstance(m, Encoder) and not isinstance(m, Pretrained)}
 

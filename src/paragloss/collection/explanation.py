@@ -23,7 +23,7 @@ def why(query: Query, record: Record, account: Account, *, name: str) -> dict[st
     document = record.document
     parts = [(part, told, list(told.flat())) for part, told in account.parts or ((name, account),)]
     ours = _written(query.text, query.lang, document.lang)
-    theirs = _meeting(record, {share.document for _, _, shares in parts for share in shares})
+    theirs = _spelled(record, {share.document for _, _, shares in parts for share in shares})
     return {
         "query": {"text": query.text, "lang": query.lang},
         "id": document.id,
@@ -65,15 +65,15 @@ def _written(text: str, *langs: str) -> dict[str, str]:
     return found
 
 
-def _meeting(record: Record, met: set[str]) -> dict[str, str]:
-    """How the terms that met are written in a document: a word, one that holds it, or one that sounds like it."""
-    lang, wanted = record.document.lang, {term.removeprefix(WITHIN) for term in met}
+def _spelled(record: Record, terms: set[str]) -> dict[str, str]:
+    """How matched terms are written in a document: a word, one that holds it, or one that sounds like it."""
+    lang, wanted = record.document.lang, {term.removeprefix(WITHIN) for term in terms}
     each = analyzer(lang).cut(record.document.title), kept(record)[0]
     found: dict[str, str] = {}
     for cut in each:
-        for span in cut.places(met - found.keys()):
+        for span in cut.places(terms - found.keys()):
             found.setdefault(span.term, cut.text[span.start : span.end])
     for cut in each:
-        for held, _, word in holding(cut, lang, wanted):
-            found.setdefault(held if held[0] == MARK else WITHIN + held, word)
+        for inner, _, word in holding(cut, lang, wanted):
+            found.setdefault(inner if inner[0] == MARK else WITHIN + inner, word)
     return found

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paragloss.stores import AnyStore
 from paragloss.types import Document
 
 _FILES, _BEGUN = "files", "begun"
@@ -49,7 +50,7 @@ class _Reading:
 class Tracker:
     """One reading of files into a collection: what to pass over, and what came of the rest."""
 
-    def __init__(self, store: Any, *, lang: str = "", again: bool = False) -> None:
+    def __init__(self, store: AnyStore, *, lang: str = "", again: bool = False) -> None:
         self._store, self._lang, self._again = store, lang, again
         self.files = {path: Seen(s, m, lang, *map(tuple, ids)) for path, (s, m, lang, *ids) in _read(store, _FILES)}
         self.unchanged = 0
@@ -162,7 +163,7 @@ class Tracker:
         self._store.write_blob(blob, json.dumps(what).encode("utf-8", "surrogateescape"))
 
 
-def read_again(store: Any) -> None:
+def read_again(store: AnyStore) -> None:
     """Forget that files were read, though not what they gave."""
     tracker = Tracker(store)
     for path in list(tracker.files):
@@ -170,7 +171,7 @@ def read_again(store: Any) -> None:
     tracker.note()
 
 
-def _read(store: Any, blob: str) -> Iterator[tuple[str, Any]]:
+def _read(store: AnyStore, blob: str) -> Iterator[tuple[str, Any]]:
     found: dict[str, Any] = json.loads((store.read_blob(blob) or b"{}").decode("utf-8", "surrogateescape"))
     yield from found.items()
 

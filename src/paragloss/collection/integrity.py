@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from paragloss.search import journal
 from paragloss.search.indexed_fields import FIELDS, INNER
 from paragloss.search.terms import NAME, recount, vectors_of
 from paragloss.statistics import Statistics
-from paragloss.stores import changed_since, create_store, exists, model_files, open_store, repaired
+from paragloss.stores import AnyStore, changed_since, create_store, exists, model_files, open_store, repaired
 from paragloss.types import Encoder, Record
 
 _RESTORE = "restore a copy, or `paragloss repair` keeps what can be read"
@@ -56,7 +56,7 @@ def check(location: str, *, progress: Callable[[int], None] | None = None) -> li
     return findings
 
 
-def _documents(store: Any, progress: Callable[[int], None] | None) -> list[Finding]:
+def _documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[Finding]:
     findings, seen = [], 0
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
@@ -83,7 +83,7 @@ def _record(record: Record) -> list[Finding]:
     return []
 
 
-def _models(store: Any) -> list[Finding]:
+def _models(store: AnyStore) -> list[Finding]:
     findings = []
     models = model_records.kept(store)
     for name in set(store.dense) - set(models):
@@ -106,7 +106,7 @@ def _models(store: Any) -> list[Finding]:
     return findings
 
 
-def _vectors(store: Any, name: str, model: Encoder) -> list[Finding]:
+def _vectors(store: AnyStore, name: str, model: Encoder) -> list[Finding]:
     """Encode every document again: its vector must be what is kept."""
     off = 0
     for records in store.scroll(vectors=[name]):
@@ -164,7 +164,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> R
     return Repaired(kept, lost, aside)
 
 
-def _layout(store: Any) -> Layout:
+def _layout(store: AnyStore) -> Layout:
     """How terms were laid out; as by default where the collection no longer tells."""
     try:
         return Statistics.from_bytes(store.read_blob("statistics") or b"")[0].layout

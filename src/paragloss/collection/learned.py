@@ -14,7 +14,7 @@ import numpy as np
 from paragloss.collection import opening, retrieval
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.pairing import Page, aligned, key, pages
-from paragloss.collection.state import Held
+from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.methods import method
 from paragloss.translation import default, word_table
@@ -64,54 +64,54 @@ class Term(NamedTuple):
     before: str
 
 
-def noticed(held: Held, langs: Sequence[str] = ()) -> list[Page]:
+def noticed(state: State, langs: Sequence[str] = ()) -> list[Page]:
     """Pages in two languages, or in two of some, that their paths tell, or that find each other."""
     where = {"lang": list(langs)} if langs else None
-    every = [record.document for records in held.store.scroll(where) for record in records]
+    every = [record.document for records in state.store.scroll(where) for record in records]
     known = pages(every)
-    return known or _mutual(held, every)
+    return known or _mutual(state, every)
 
 
-def noticed_paths(held: Held) -> list[str]:
+def noticed_paths(state: State) -> list[str]:
     """The paths, without their languages' names, that several languages have; no text is read."""
-    if len(held.langs) < 2:
+    if len(state.langs) < 2:
         return []
     found: dict[str, set[str]] = {}
-    for records in held.store.scroll(text=False):
+    for records in state.store.scroll(text=False):
         for record in records:
             found.setdefault(key(record.document.id, record.document.lang), set()).add(record.document.lang)
     some = [path for path, langs in found.items() if len(langs) > 1]
     return some if len(some) >= FEWEST else []
 
 
-def learn(held: Held, langs: Sequence[str] = ()) -> Learned:
+def learn(state: State, langs: Sequence[str] = ()) -> Learned:
     """Learn from the collection's pages in two languages, and search with it if that helps."""
-    found, model = noticed(held, langs), held.default or default.open()
+    found, model = noticed(state, langs), state.default or default.open()
     if len(found) < FEWEST:
         raise InputError(f"{len(found)} pages stand in two languages here: learning needs {FEWEST} or more")
     aside = found[::ASIDE][:MOST_ASIDE]
     rest = [page for page in found if page not in aside]
-    old = held.models.pop(NAME, None)
+    old = state.models.pop(NAME, None)
     try:
-        before = _measured(held, aside)
-        held.models[NAME] = _fit(aligned(rest, model))
-        after = _measured(held, aside)
+        before = _measured(state, aside)
+        state.models[NAME] = _fit(aligned(rest, model))
+        after = _measured(state, aside)
     finally:
-        held.models.pop(NAME, None)
+        state.models.pop(NAME, None)
         if old is not None:
-            held.models[NAME] = old
+            state.models[NAME] = old
     gains = [Gain(*pair, number, rr, after[pair][1]) for pair, (number, rr) in before.items()]
     taken = sum(gain.pages * (gain.after - gain.before) for gain in gains) > 0
     blocks = aligned(found, model)
     if taken:
-        keep(held, _fit(blocks))
+        keep(state, _fit(blocks))
     return Learned(len(found), len(blocks), gains, taken)
 
 
-def keep(held: Held, learned: word_table.Table) -> None:
+def keep(state: State, learned: word_table.Table) -> None:
     with tempfile.TemporaryDirectory() as place:
         learned.save(Path(place) / NAME)
-        opening.add_model(held, str(Path(place) / NAME))
+        opening.add_model(state, str(Path(place) / NAME))
 
 
 def _fit(blocks: Sequence[Concept]) -> word_table.Table:
@@ -119,21 +119,21 @@ def _fit(blocks: Sequence[Concept]) -> word_table.Table:
     return made
 
 
-def _measured(held: Held, some: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:
+def _measured(state: State, some: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:
     """For each two languages, how many pages were asked for by titles, and their mean reciprocal rank."""
     found = {}
     for source, target in permutations(sorted({lang for page in some for lang in page.documents}), 2):
         both = [page.documents for page in some if {source, target} <= page.documents.keys()]
         asked = [Query(d[target].id, d[source].title, source) for d in both if d[source].title.strip()]
         if asked:
-            rankings = retrieval.rank(held, asked, SearchOptions(to=[target]))
+            rankings = retrieval.rank(state, asked, SearchOptions(to=[target]))
             ranks = [[hit.id for hit in ranking] for ranking in rankings]
             rr = [1 / (1 + ids.index(q.id)) if q.id in ids else 0.0 for q, ids in zip(asked, ranks, strict=True)]
             found[source, target] = len(asked), sum(rr) / len(rr)
     return found
 
 
-def _mutual(held: Held, every: Sequence[Document]) -> list[Page]:
+def _mutual(state: State, every: Sequence[Document]) -> list[Page]:
     """Pages that are each other's best in two languages, where no path says it."""
     by: dict[str, list[Document]] = {}
     for document in every:
@@ -145,22 +145,22 @@ def _mutual(held: Held, every: Sequence[Document]) -> list[Page]:
     best: list[dict[str, str]] = []
     for source, target in (langs, langs[::-1]):
         asked = [Query(d.id, " ".join(d.whole.split()[:_WORDS]), source) for d in by[source][:_ASKED]]
-        rankings = retrieval.rank(held, asked, SearchOptions(to=[target], k=1))
+        rankings = retrieval.rank(state, asked, SearchOptions(to=[target], k=1))
         best.append({q.id: r[0].id for q, r in zip(asked, rankings, strict=True) if r})
     there = {document.id: document for document in every}
     pairs = [(one, other) for one, other in best[0].items() if best[1].get(other) == one]
     return [Page(one, {there[one].lang: there[one], there[other].lang: there[other]}) for one, other in pairs]
 
 
-def terms(held: Held, most: int = 50) -> list[Term]:
+def terms(state: State, most: int = 50) -> list[Term]:
     """Words of the documents that were learned otherwise than the default has them, those most documents have first."""
-    learned = held.models.get(NAME)
+    learned = state.models.get(NAME)
     if not isinstance(learned, word_table.Table):
         raise InputError("nothing has been learned here yet: `paragloss learn COLLECTION`")
-    model, found = held.default or default.open(), list[tuple[int, Term]]()
+    model, found = state.default or default.open(), list[tuple[int, Term]]()
     for source, target in learned.pairs:
         known, spelled = learned.words[source]
-        df = held.index.statistics.df("text", source, known)
+        df = state.index.statistics.df("text", source, known)
         for i in np.argsort(-df, kind="stable")[: int((df > 1).sum())].tolist():
             best = learned.alternatives(known[i], source, target)[:1]
             said = model.alternatives(known[i], source, target)
@@ -171,19 +171,19 @@ def terms(held: Held, most: int = 50) -> list[Term]:
     return [term for _, term in sorted(found, key=lambda one: (-one[0], one[1]))[:most]]
 
 
-def strike(held: Held, word: str, meaning: str) -> int:
+def strike(state: State, word: str, meaning: str) -> int:
     """Take a translation out of what was learned, in both directions; how many entries."""
-    learned = held.models.get(NAME)
+    learned = state.models.get(NAME)
     if not isinstance(learned, word_table.Table):
         raise InputError("nothing has been learned here yet: `paragloss learn COLLECTION`")
     rest, struck = learned.without(word, meaning)
     if struck:
-        keep(held, rest)
+        keep(state, rest)
     return struck
 
 
-def as_glossary(held: Held, some: Sequence[Term]) -> int:
+def as_glossary(state: State, some: Sequence[Term]) -> int:
     """Keep what was learned as the reader's own words, which overrule every model; how many there are now."""
-    own = held.glossary.pairs
+    own = state.glossary.pairs
     new = [Pair(t.lang, t.word, t.to, t.meaning) for t in some]
-    return held.write_glossary([*own, *(pair for pair in new if pair not in own)])
+    return state.write_glossary([*own, *(pair for pair in new if pair not in own)])

@@ -16,7 +16,7 @@ import numpy as np
 from paragloss.collection.embeddings import rows_of, storing
 from paragloss.collection.models import foreign, keep, name_of
 from paragloss.encoders.pretrained import Pretrained
-from paragloss.stores import model_files
+from paragloss.stores import AnyStore, model_files
 from paragloss.types import Encoder
 
 BLOB = "models"
@@ -29,13 +29,13 @@ class Kept(NamedTuple):
     ready: bool
 
 
-def kept(store: Any) -> dict[str, Kept]:
+def kept(store: AnyStore) -> dict[str, Kept]:
     """The models of a collection, in the order they were added."""
     noted = json.loads(store.read_blob(BLOB) or b"{}")
     return {name: Kept(*entry) for name, entry in noted.items()}
 
 
-def note(store: Any, models: dict[str, Kept]) -> None:
+def note(store: AnyStore, models: dict[str, Kept]) -> None:
     store.write_blob(BLOB, noted(models))
 
 
@@ -44,7 +44,7 @@ def noted(models: dict[str, Kept]) -> bytes:
     return json.dumps(models).encode()
 
 
-def add(store: Any, path: str, model: Any, *, precision: str = "float32") -> bool:
+def add(store: AnyStore, path: str, model: Any, *, precision: str = "float32") -> bool:
     """Put a model into the collection, in place of one of its name; False when it is there already."""
     name, models = name_of(path), kept(store)
     digest = "" if foreign(path) else digest_of(path)
@@ -67,7 +67,7 @@ def add(store: Any, path: str, model: Any, *, precision: str = "float32") -> boo
     return True
 
 
-def remove(store: Any, name: str) -> None:
+def remove(store: AnyStore, name: str) -> None:
     """Forget a model, its files and its vectors. It is noted to the last, so that what was killed can be done again."""
     with store.writing():
         store.claim()
@@ -90,7 +90,7 @@ def digest_of(path: str | Path) -> str:
     return seen.hexdigest()
 
 
-def _encode_all(store: Any, name: str, model: Encoder) -> None:
+def _encode_all(store: AnyStore, name: str, model: Encoder) -> None:
     for records in store.scroll():
         documents = [record.document for record in records]
         rows = {d.id: row for d, row in zip(documents, rows_of(model, documents), strict=True)}

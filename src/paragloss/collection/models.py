@@ -14,10 +14,10 @@ from paragloss.encoders import cross_encoder, hubness, pretrained, published
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError, ParaglossError
 from paragloss.formats.dictionaries import read_entries
-from paragloss.stores import model_files
+from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary, Glossary
-from paragloss.types import Aligned, Encoder, Translator
+from paragloss.types import Aligned, Described, Encoder, Translator
 
 #: Which module loads a kind of artefact; what is not here is loaded by the method of that name (`paragloss.methods`).
 _KINDS = {
@@ -117,11 +117,11 @@ def translator(what: str, source: str, target: str) -> Translator:
     return model
 
 
-def about(model: Any) -> dict[str, Any]:
+def about(model: object) -> dict[str, Any]:
     about: dict[str, Any] = {"kind": type(model).__name__}
     if isinstance(model, Encoder):
         about |= {"dimensions": model.dim, "languages": list(model.langs)}
-    return about | getattr(model, "meta", {})
+    return about | (dict(model.meta) if isinstance(model, Described) else {})
 
 
 def foreign(path: str | Path) -> bool:
@@ -137,7 +137,7 @@ def name_of(path: str | Path) -> str:
     return pretrained.short_name(str(path)) if foreign(path) else Path(path).resolve().name
 
 
-def keep(store: Any, path: str | Path, model: Any) -> None:
+def keep(store: AnyStore, path: str | Path, model: Any) -> None:
     """Put a model with the collection: a copy of its folder, where somebody else's is to be found, or the encoder that
     word vectors make."""
     if not foreign(path) and not published.files(path):

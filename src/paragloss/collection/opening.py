@@ -9,7 +9,7 @@ from paragloss.collection.arguments import CollectionOptions
 from paragloss.collection.backfill import slow
 from paragloss.collection.embeddings import storing
 from paragloss.collection.models import given, load, name_of
-from paragloss.collection.state import Held, leave_out_default
+from paragloss.collection.state import State, leave_out_default
 from paragloss.encoders.pretrained import MEANING
 from paragloss.errors import InputError, ParaglossError, StoreError
 from paragloss.search.indexed_fields import FIELDS, INNER, translation
@@ -19,7 +19,7 @@ from paragloss.stores import create_store, open_store
 from paragloss.types import Encoder
 
 
-def create(location: str, options: CollectionOptions) -> Held:
+def create(location: str, options: CollectionOptions) -> State:
     """Start a collection; models are copied into it."""
     translator = document_translation.checked(options.machine, options.translate_to)
     models = list(options.models)
@@ -43,7 +43,7 @@ def create(location: str, options: CollectionOptions) -> Held:
             model_records.add(store, path, loaded[name_of(path)], precision=options.precision)
         if not options.default:
             leave_out_default(store)
-        return Held(location, store, index)
+        return State(location, store, index)
     except BaseException:
         store.close()
         raise
@@ -54,11 +54,11 @@ def wanted(meaning: bool | None, default: bool) -> bool:
     return default and os.environ.get("PARAGLOSS_MEANING") != "0" if meaning is None else meaning
 
 
-def open(location: str, *, default: bool = True) -> Held:
+def open(location: str, *, default: bool = True) -> State:
     """Open a collection; without `default`, leave the default model out this time."""
     store = open_store(location)
     try:
-        return Held(location, store, index_of(store).open_or_build(store), default=default)
+        return State(location, store, index_of(store).open_or_build(store), default=default)
     except BaseException as error:
         store.close()
         if isinstance(error, ValueError | TypeError | KeyError) and not isinstance(error, ParaglossError):
@@ -67,35 +67,35 @@ def open(location: str, *, default: bool = True) -> Held:
         raise
 
 
-def add_model(held: Held, path: str, *, precision: str = "float32") -> bool:
+def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
     """Search with one more model, or with a new one in place of the one of its name; False when it is there already.
     A pretrained encoder takes the place of the one in the box."""
     name, model = name_of(path), given(path)
-    added = model_records.add(held.store, path, model, precision=precision)
-    held.models[name] = model
-    if name != MEANING and slow({name: model}) and MEANING in model_records.kept(held.store):
-        remove_model(held, MEANING)
+    added = model_records.add(state.store, path, model, precision=precision)
+    state.models[name] = model
+    if name != MEANING and slow({name: model}) and MEANING in model_records.kept(state.store):
+        remove_model(state, MEANING)
     return added
 
 
-def remove_model(held: Held, name: str) -> None:
+def remove_model(state: State, name: str) -> None:
     """Search without a model from now on."""
-    if name not in model_records.kept(held.store):
-        have = ", ".join(model_records.kept(held.store)) or "none"
+    if name not in model_records.kept(state.store):
+        have = ", ".join(model_records.kept(state.store)) or "none"
         raise InputError(f"this collection has no model {name!r}; it has {have}")
-    held.models.pop(name, None)
-    model_records.remove(held.store, name)
+    state.models.pop(name, None)
+    model_records.remove(state.store, name)
 
 
-def use_machine(held: Held, machine: str, translate_to: str) -> None:
+def use_machine(state: State, machine: str, translate_to: str) -> None:
     """Take another translation engine; what documents are translated into stays what it was at the beginning."""
     if not machine and not translate_to:
         return
-    now = held.machine
+    now = state.machine
     wanted = document_translation.checked(machine or now.engine, translate_to or now.to)
     if wanted.to != now.to:
         have = f"translates into {now.to!r}" if now.to else "does not translate its documents"
-        raise StoreError(f"{held.location} {have}: make a new collection to translate into {wanted.to!r}")
+        raise StoreError(f"{state.location} {have}: make a new collection to translate into {wanted.to!r}")
     if wanted != now:
-        document_translation.write(held.store, wanted)
-        held.machine = wanted
+        document_translation.write(state.store, wanted)
+        state.machine = wanted

@@ -22,7 +22,7 @@ from paragloss.collection.models import load
 from paragloss.collection.processes import pool
 from paragloss.errors import ParaglossError, StoreError
 from paragloss.search.terms import Counted, analysed, counting
-from paragloss.types import Document, Floats
+from paragloss.types import Document, Encoder, Floats
 
 #: Batches prepared in this process before others are started, which takes them a second or two.
 _ALONE = 4
@@ -53,7 +53,7 @@ class Settings(NamedTuple):
 def prepared(
     batches: Iterable[list[Document]],
     layout: Layout,
-    models: Mapping[str, Any],
+    models: Mapping[str, Encoder],
     lang: str | None,
     there: There = NOWHERE,
 ) -> Iterator[Prepared]:
@@ -76,7 +76,7 @@ def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[s
 def side_by_side(
     batches: Iterator[list[Document]],
     layout: Layout,
-    models: Mapping[str, Any],
+    models: Mapping[str, Encoder],
     folders: Mapping[str, Path],
     *,
     lang: str | None,
@@ -130,7 +130,7 @@ def _unpacked(batch: Sequence[Document], found: Future[_Packed]) -> Prepared:
 
 
 def _rows(
-    models: Mapping[str, Any], documents: Sequence[Document], terms: Sequence[Sequence[str]]
+    models: Mapping[str, Encoder], documents: Sequence[Document], terms: Sequence[Sequence[str]]
 ) -> dict[str, Floats]:
     """A matrix for each quick encoder; zeros where it has nothing to say."""
     made = {}

@@ -29,7 +29,7 @@ ABROAD = -0.5
 DOUBT = 0.15
 #: Names tell no language. Where the likeliest is less likely than this, or all words are written large, the one that
 #: models know most names in is searched as well, and counts so much of it.
-UNSURE, HUB, HALF = 0.5, "en", 0.5
+UNSURE, FALLBACK, HALF = 0.5, "en", 0.5
 #: Only so many of the likeliest are looked up in the models.
 _LOOKED_UP = 4
 
@@ -79,16 +79,16 @@ def guesses(text: str, statistics: Statistics, models: Mapping[str, object]) -> 
     return sorted((Guess(lang, share / total) for lang, share in shares.items()), key=lambda g: (-g.share, g.lang))
 
 
-def likely(found: Sequence[Guess], text: str, models: Mapping[str, object], reader: str = HUB) -> list[Guess]:
-    """Of guesses those that are searched: two at most, and the hub where the words seem to be names. Where all do, and
-    the reader's language has as many of them, they are the reader's."""
+def likely(found: Sequence[Guess], text: str, models: Mapping[str, object], reader: str = FALLBACK) -> list[Guess]:
+    """Of guesses those that are searched: two at most, and the fallback where the words seem to be names. Where all do,
+    and the reader's language has as many of them, they are the reader's."""
     some = [guess for guess in found if guess.share >= DOUBT][:2] or list(found[:1])
     large, langs = all(word[0].isupper() for word in text.split()), {guess.lang for guess in found}
     known = _known(text, reader, models) if large and reader in langs else 0
     if known and (some[0].share < UNSURE or known >= _known(text, some[0].lang, models)):
         return [Guess(reader, 1.0)]
-    if (large or some[0].share < UNSURE) and HUB in langs - {guess.lang for guess in some}:
-        some.append(Guess(HUB, HALF * some[0].share))
+    if (large or some[0].share < UNSURE) and FALLBACK in langs - {guess.lang for guess in some}:
+        some.append(Guess(FALLBACK, HALF * some[0].share))
     return some
 
 

@@ -12,7 +12,7 @@ from paragloss.analysis.cuts import kept
 from paragloss.collection.backfill import best_passages
 from paragloss.collection.display import Said, matching
 from paragloss.collection.retrieval import understood
-from paragloss.collection.state import Held
+from paragloss.collection.state import State
 from paragloss.formats.markdown import BULLET
 from paragloss.gloss.snippets import MARKED, best_window
 from paragloss.types import Cut, Document, Query, Record
@@ -24,16 +24,16 @@ _BLANK, _LINE = re.compile(rf"\n[^\S\n]*\n\s*|\f\s*|\n(?={BULLET})"), re.compile
 
 
 def piece(
-    held: Held, document: Document, text: str, *, lang: str | None, start: int | None, before: int | None
+    state: State, document: Document, text: str, *, lang: str | None, start: int | None, before: int | None
 ) -> dict[str, Any]:
     """Paragraphs from `start` on, or up to `before`, else about the best passage for a query; `text` may be empty."""
-    query = understood(held, Query("", text, lang or ""))[0] if text.strip() else None
-    said = Said(query, {**held.models, **held.parts().translators}) if query else None
+    query = understood(state, Query("", text, lang or ""))[0] if text.strip() else None
+    said = Said(query, {**state.models, **state.parts().translators}) if query else None
     headings, paged = _headings(document), "\f" in document.text
-    record = next(iter(held.records([document.id])), Record(document))
+    record = next(iter(state.records([document.id])), Record(document))
     cut, *_ = kept(record)
     weights = matching(said, document, cut) if said else {}
-    best = _best(held, said, record, cut, weights) if said and start is None and before is None else None
+    best = _best(state, said, record, cut, weights) if said and start is None and before is None else None
     low, high = _stretch(document.text, (best or [0])[0] - BEFORE if start is None else start, before)
     marks = _marks(weights, document, low, high) if said else []
     rows = [
@@ -57,9 +57,9 @@ def piece(
     }
 
 
-def _best(held: Held, said: Said, record: Record, cut: Cut, weights: Mapping[str, float]) -> list[int] | None:
+def _best(state: State, said: Said, record: Record, cut: Cut, weights: Mapping[str, float]) -> list[int] | None:
     """The passage that speaks for the query; None where nothing does."""
-    found = best_passages(held.models, said.query, [record]).get(record.document.id)
+    found = best_passages(state.models, said.query, [record]).get(record.document.id)
     if found:
         return list(found)
     start, end = best_window(cut.places({term for term, weight in weights.items() if weight > 0}), weights, 240)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -14,10 +13,10 @@ from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import best_passages
 from paragloss.collection.coverage import Understood
 from paragloss.collection.display import Result, Said, result
-from paragloss.collection.query_language import HUB, Guess, bounded, checked, expected, likely
+from paragloss.collection.query_language import FALLBACK, Guess, bounded, checked, expected, likely
 from paragloss.collection.query_language import guesses as guessed
 from paragloss.collection.spelling import suggestion
-from paragloss.collection.state import Held
+from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.search import pipeline as pipelines
 from paragloss.search.all_languages import Everywhere
@@ -76,22 +75,22 @@ class Answer(NamedTuple):
         }
 
 
-def search(held: Held, text: str, options: SearchOptions) -> Answer:
+def search(state: State, text: str, options: SearchOptions) -> Answer:
     """Find documents for a query and show what matched; names alone are taken for words of the reader's language."""
-    held.index.catch_up()
-    query, shares = understood(held, Query("", text, options.lang or ""), options.reader or HUB)
-    parts, targets = held.parts(options.deadline), targets_of(held, options.to)
-    (found,) = _found(held, parts, [(query, shares)], options, _to_show)
-    words = coverage.understood(query, parts.translators.values(), held.index.statistics, targets)
-    meant = suggested(held, query, said=bool(options.lang))
-    fits = found and len(words.unknown) < words.words and (options.lang or query.lang in held.langs)
+    state.index.catch_up()
+    query, shares = understood(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
+    parts, targets = state.parts(options.deadline), targets_of(state, options.to)
+    (found,) = _found(state, parts, [(query, shares)], options, _to_show)
+    words = coverage.understood(query, parts.translators.values(), state.index.statistics, targets)
+    meant = suggested(state, query, said=bool(options.lang))
+    fits = found and len(words.unknown) < words.words and (options.lang or query.lang in state.langs)
     shown = query
     if meant and not fits:
         shown = meant
-        (other,) = _found(held, parts, [(meant, [Guess(meant.lang, 1.0)])], options, _to_show)
+        (other,) = _found(state, parts, [(meant, [Guess(meant.lang, 1.0)])], options, _to_show)
         found = _expected([(1.0, found), (1.0, other)], options.k)
-    records = {record.document.id: record for record in held.records([hit.id for hit in found])}
-    results = _results(held, parts, shown, found, records, options)
+    records = {record.document.id: record for record in state.records([hit.id for hit in found])}
+    results = _results(state, parts, shown, found, records, options)
     searched = coverage.searched(query, parts.translators.values(), targets) if not results else {}
     others = tuple(guess.lang for guess in shares[1:])
     known = Known(called(parts.translators))
@@ -100,7 +99,7 @@ def search(held: Held, text: str, options: SearchOptions) -> Answer:
 
 
 def _results(
-    held: Held,
+    state: State,
     parts: pipelines.Parts,
     query: Query,
     found: Found,
@@ -108,9 +107,9 @@ def _results(
     options: SearchOptions,
 ) -> list[Result]:
     """What was found as a person sees it; nothing where no document answers."""
-    made = pipelines.build(parts, options.pipeline, source=query.lang, targets=targets_of(held, options.to))
-    said = Said(query, {**held.models, **parts.translators})
-    passages = best_passages(held.models, query, list(records.values()))
+    made = pipelines.build(parts, options.pipeline, source=query.lang, targets=targets_of(state, options.to))
+    said = Said(query, {**state.models, **parts.translators})
+    passages = best_passages(state.models, query, list(records.values()))
     results, answered = [], False
     for id, score in [hit for hit in found if hit.id in records]:  # others were deleted meanwhile
         if options.deadline:
@@ -118,7 +117,7 @@ def _results(
         document = records[id].document
         best = made.best(document.lang)
         most = best if 0 < best < math.inf else max(found[0].score, 1e-9)
-        number = held.index.statistics.documents("text", document.lang)
+        number = state.index.statistics.documents("text", document.lang)
         stood = found.standing.get(id)  # None: it was not fused
         fit = calibration.fit(stood, most, number) if stood else score / most
         answered |= not stood or calibration.answers(stood, most, number)
@@ -126,71 +125,71 @@ def _results(
     return results if answered else []
 
 
-def why(held: Held, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
+def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
     """Why a search finds a document, among its best hundred at least; one search."""
-    held.index.catch_up()
-    query, shares = understood(held, query, options.reader or HUB)
-    record = next(iter(held.records([id])), None)
+    state.index.catch_up()
+    query, shares = understood(state, query, options.reader or FALLBACK)
+    record = next(iter(state.records([id])), None)
     if record is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    parts = held.parts(options.deadline)
-    (found,) = _found(held, parts, [(query, shares)], options, _to_explain)
+    parts = state.parts(options.deadline)
+    (found,) = _found(state, parts, [(query, shares)], options, _to_explain)
     return Evidence(query, found, {}, Known(called(parts.translators)), options.pipeline or "bm25").why(record)
 
 
-def suggested(held: Held, query: Query, *, said: bool) -> Query | None:
+def suggested(state: State, query: Query, *, said: bool) -> Query | None:
     """The query as it may have been meant, where nobody knows words of it: in its language where that was said or
-    is one of the collection's, else in those and the hub's."""
-    statistics, model = held.index.statistics, held.default
-    here = dict.fromkeys([*([query.lang] if query.lang in held.langs else []), HUB, *held.langs])
+    is one of the collection's, else in those and in the fallback."""
+    statistics, model = state.index.statistics, state.default
+    here = dict.fromkeys([*([query.lang] if query.lang in state.langs else []), FALLBACK, *state.langs])
     return suggestion(query, [query.lang] if said else list(here)[:MOST_LANGS], statistics, model)
 
 
-def rank(held: Held, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
+def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
     """One ranking per query: what `search` shows, without the showing."""
-    held.index.catch_up()
+    state.index.catch_up()
     asked = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
-    found = _found(held, held.parts(options.deadline), [understood(held, query) for query in asked], options)
+    found = _found(state, state.parts(options.deadline), [understood(state, query) for query in asked], options)
     return [list(each) for each in found]
 
 
-def candidates(held: Held, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
+def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
     """The best documents, as they are kept."""
-    held.index.catch_up()
-    query, shares = understood(held, Query("", text, options.lang or ""))
-    (ranking,) = _found(held, held.parts(options.deadline), [(query, shares)], options)
-    return query, held.documents([hit.id for hit in ranking])
+    state.index.catch_up()
+    query, shares = understood(state, Query("", text, options.lang or ""))
+    (ranking,) = _found(state, state.parts(options.deadline), [(query, shares)], options)
+    return query, state.documents([hit.id for hit in ranking])
 
 
-def guesses(held: Held, text: str) -> list[Guess]:
+def guesses(state: State, text: str) -> list[Guess]:
     """The languages a query may be in, likeliest first, with how likely each is."""
-    return guessed(text, held.index.statistics, {**held.translators(), **held.models})
+    return guessed(text, state.index.statistics, {**state.translators(), **state.models})
 
 
-def understood(held: Held, query: Query, reader: str = HUB) -> tuple[Query, list[Guess]]:
+def understood(state: State, query: Query, reader: str = FALLBACK) -> tuple[Query, list[Guess]]:
     """The query with its language, and which it may be in: as said, or found out, with doubt more than one."""
     query = checked(query)
-    models = {**held.translators(), **held.models}
-    found = [Guess(query.lang, 1.0)] if query.lang else likely(guesses(held, query.text), query.text, models, reader)
+    models = {**state.translators(), **state.models}
+    found = [Guess(query.lang, 1.0)] if query.lang else likely(guesses(state, query.text), query.text, models, reader)
     return bounded(query._replace(lang=found[0].lang)), found
 
 
 def searcher(
-    held: Held, pipeline: str | None, source: str, targets: Sequence[str], deadline: Deadline | None = None
+    state: State, pipeline: str | None, source: str, targets: Sequence[str], deadline: Deadline | None = None
 ) -> Searcher:
     """What a pipeline nests to search this collection."""
-    return pipelines.build(held.parts(deadline), pipeline, source=source, targets=targets)
+    return pipelines.build(state.parts(deadline), pipeline, source=source, targets=targets)
 
 
-def targets_of(held: Held, to: Sequence[str] | None) -> list[str]:
+def targets_of(state: State, to: Sequence[str] | None) -> list[str]:
     """The languages that are searched: all of the collection's where none is said."""
     if isinstance(to, str):
         raise InputError(f"`to` takes a list of languages, got {to!r}: write to=[{to!r}]")
-    return [languages.normalise(lang) for lang in to] if to is not None else list(held.langs)
+    return [languages.normalise(lang) for lang in to] if to is not None else list(state.langs)
 
 
 def _found(
-    held: Held,
+    state: State,
     parts: pipelines.Parts,
     asked: Sequence[tuple[Query, Sequence[Guess]]],
     options: SearchOptions,
@@ -199,8 +198,8 @@ def _found(
     """A query that may be in one of several languages is searched in each, and a document has the score it is to be
     expected to have. Where no document meets the conditions nobody need search. `reach` is how many hits are asked
     for where so many are wanted."""
-    targets, where, k = targets_of(held, options.to), options.where, options.k
-    nothing = bool(where) and next(held.store.scroll(where, batch=1, text=False), None) is None
+    targets, where, k = targets_of(state, options.to), options.where, options.k
+    nothing = bool(where) and next(state.store.scroll(where, batch=1, text=False), None) is None
     if options.to is not None:
         where = {**(where or {}), "lang": targets}
     found: list[list[tuple[float, Found]]] = [[] for _ in asked]
@@ -235,12 +234,17 @@ def _expected(found: Sequence[tuple[float, Found]], k: int) -> Found:
         return found[0][1]
 
     def account(document: Document, _: float, known: Known) -> Account:
-        each = [(share, ranking.explain(document, known)) for share, ranking in found]
-        return added(one.scaled(share * one.score) for share, one in each)
+        hit = any(ranking.score(document.id) for _, ranking in found)
+        scores = [ranking.score(document.id) if hit else None for _, ranking in found]
+        each = [ranking.explain(document, known, score=s) for (_, ranking), s in zip(found, scores, strict=True)]
+        return added(one.scaled(share * one.score) for (share, _), one in zip(found, each, strict=True))
+
+    def whole() -> Ranking:
+        every = [(share, ranking.whole()) for share, ranking in found]
+        return expected(every, sum(len(ranking) for _, ranking in every))
 
     stood: dict[str, tuple[float, float]] = {}
     for _, ranking in found:
         for id, one in ranking.standing.items():
             stood[id] = max(stood.get(id, one), one)
-    every = partial(expected, found, sum(len(ranking) for _, ranking in found))
-    return Found(expected(found, k), account, standing=stood, others=every)
+    return Found(expected(found, k), account, standing=stood, whole=whole)

@@ -15,6 +15,7 @@ from paragloss.formats.documents import read
 from paragloss.formats.file_ids import Roots, inside
 from paragloss.formats.irds import PREFIX
 from paragloss.formats.text import OnError
+from paragloss.stores import AnyStore
 from paragloss.types import Document, Where
 
 _BLOB = "roots"
@@ -23,7 +24,7 @@ _REMEMBERED = 1_000_000
 
 
 def documents_of(
-    store: Any, paths: Sequence[str], on_error: OnError, *, readers: int = 1, **asked: Callable[..., Any]
+    store: AnyStore, paths: Sequence[str], on_error: OnError, *, readers: int = 1, **asked: Callable[..., Any]
 ) -> Iterator[Document]:
     """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.file_ids`); `asked` is who is
     asked before a file is read and told when it was, `readers` how many read ahead (`formats.documents.read`)."""
@@ -33,7 +34,7 @@ def documents_of(
 
 
 @contextmanager
-def roots_of(store: Any) -> Iterator[Roots]:
+def roots_of(store: AnyStore) -> Iterator[Roots]:
     """The folders a collection remembers; those that are taken in within are remembered too."""
     known = known_roots(store)
     roots = Roots(known)
@@ -42,7 +43,7 @@ def roots_of(store: Any) -> Iterator[Roots]:
         store.write_blob(_BLOB, json.dumps(roots.known).encode())
 
 
-def known_roots(store: Any) -> dict[str, str]:
+def known_roots(store: AnyStore) -> dict[str, str]:
     """The folders that were indexed, each with what the ids of its files begin with."""
     found: dict[str, str] = json.loads(store.read_blob(_BLOB) or b"{}")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.models import load
@@ -13,23 +13,20 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.errors import StoreError
 from paragloss.search import pipeline as pipelines
-from paragloss.search.deadline import Deadline, Timed
+from paragloss.search.deadline import Deadline, timed
 from paragloss.search.terms import TermIndex
-from paragloss.stores import model_files
+from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pair, Pairs, corrected
 from paragloss.types import Chooser, Document, Encoder, Record, Reranker, Translator
-
-if TYPE_CHECKING:
-    from paragloss.stores import AnyStore
 
 _GLOSSARY = "glossary"
 #: Says that a collection is searched without the default model.
 _DEFAULT, _LEFT_OUT = "default", b"left out"
 
 
-class Held:
+class State:
     """A collection and the models it is searched with."""
 
     def __init__(self, location: str, store: AnyStore, index: TermIndex, *, default: bool = True) -> None:
@@ -68,7 +65,7 @@ class Held:
     def parts(self, deadline: Deadline | None = None) -> pipelines.Parts:
         """What a pipeline can be made of; its store is asked until a deadline."""
         return pipelines.Parts(
-            Timed(self.store, deadline) if deadline else self.store,
+            timed(self.store, deadline) if deadline else self.store,
             self.index.statistics,
             {name: m for name, m in self.models.items() if isinstance(m, Encoder)},
             corrected(self.translators(), self.glossary, _GLOSSARY),

@@ -24,7 +24,7 @@ from paragloss.encoders import published
 from paragloss.errors import InputError, StoreError
 from paragloss.search.terms import STATISTICS, vectors_of
 from paragloss.statistics import Statistics
-from paragloss.stores import Placement, create_store, exists, model_files, open_store
+from paragloss.stores import AnyStore, Placement, create_store, exists, model_files, open_store
 from paragloss.types import Encoder, Record
 
 _COPYING = "copying"
@@ -46,7 +46,7 @@ class Contents(NamedTuple):
     pages: Iterable[list[Record]]
 
 
-def contents(store: Any, location: str) -> Contents:
+def contents(store: AnyStore, location: str) -> Contents:
     """What an open collection holds."""
     data = store.read_blob(STATISTICS)
     if data is None:
@@ -68,31 +68,31 @@ def copy(
     """Copy a collection, encoded anew with some models; how many documents it has. Stopped half-way, the same command
     goes on."""
     with closing(open_store(source)) as old:
-        held = encoded_anew(contents(old, source), models, model_records.kept(old))
-        return fill(target, held, placement=placement, progress=progress)
+        whole = encoded_anew(contents(old, source), models, model_records.kept(old))
+        return fill(target, whole, placement=placement, progress=progress)
 
 
-def encoded_anew(held: Contents, paths: Sequence[str], known: Mapping[str, model_records.Kept]) -> Contents:
+def encoded_anew(whole: Contents, paths: Sequence[str], known: Mapping[str, model_records.Kept]) -> Contents:
     """The same with some models more, or in place of those of their names, and every document encoded with them."""
     if not paths:
-        return held
+        return whole
     for path in paths:
         if foreign(path) or published.files(path):
             raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
     loaded = {name_of(path): load(path) for path in paths}
     encoders = {name: model for name, model in loaded.items() if isinstance(model, Encoder)}
     shape = {
-        **held.shape,
-        "dense": {**held.shape["dense"], **{name: storing(model).dim for name, model in encoders.items()}},
-        "several": [name for name in held.shape["several"] if name not in loaded],
-        "precision": {name: kept for name, kept in held.shape["precision"].items() if name not in loaded},
+        **whole.shape,
+        "dense": {**whole.shape["dense"], **{name: storing(model).dim for name, model in encoders.items()}},
+        "several": [name for name in whole.shape["several"] if name not in loaded],
+        "precision": {name: kept for name, kept in whole.shape["precision"].items() if name not in loaded},
     }
     noted = {**known, **{name_of(path): model_records.Kept(model_records.digest_of(path), True) for path in paths}}
-    return held._replace(
+    return whole._replace(
         shape=shape,
-        models={**held.models, **{name_of(path): Path(path) for path in paths}},
-        blobs={**held.blobs, model_records.BLOB: model_records.noted(noted)},
-        pages=(_encoded(records, encoders) for records in held.pages),
+        models={**whole.models, **{name_of(path): Path(path) for path in paths}},
+        blobs={**whole.blobs, model_records.BLOB: model_records.noted(noted)},
+        pages=(_encoded(records, encoders) for records in whole.pages),
     )
 
 
@@ -108,44 +108,44 @@ def _encoded(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list
     ]
 
 
-def fill(target: str, held: Contents, *, placement: Placement | None = None, progress: Told = None) -> int:
+def fill(target: str, whole: Contents, *, placement: Placement | None = None, progress: Told = None) -> int:
     """Put contents into a new collection, or one that was begun and never finished; how many documents."""
-    with closing(_begun(target, held.shape, placement)) as new, new.writing():
+    with closing(_begun(target, whole.shape, placement)) as new, new.writing():
         if new.read_blob(STATISTICS) is not None:
-            return _already(new, held, target, progress)
+            return _already(new, whole, target, progress)
         new.claim()
         new.write_blob(_COPYING, b"unfinished")
-        for name, folder in held.models.items():
+        for name, folder in whole.models.items():
             model_files.keep(new, name, folder)
-        for name, blob in held.blobs.items():
+        for name, blob in whole.blobs.items():
             new.write_blob(name, blob)
         read, count, begun = 0, 0, new.count() > 0
-        for records in held.pages:
+        for records in whole.pages:
             digests = [digest(record) for record in records]
             new.add(_missing(new, records, digests) if begun else records)
             read, count = (read + sum(digests)) % 2**128, count + len(records)
             if progress:
                 progress(count)
-        statistics = _verified(new, held.layout, read, count, target)
+        statistics = _verified(new, whole.layout, read, count, target)
         new.write_blob(STATISTICS, statistics.to_bytes(records=count))
         new.sure()
     return count
 
 
-def _already(store: Any, held: Contents, target: str, progress: Told) -> int:
+def _already(store: AnyStore, whole: Contents, target: str, progress: Told) -> int:
     """How many documents a finished place has, if they are these, with these models; it is changed in nothing."""
     read, count = 0, 0
-    for records in held.pages:
+    for records in whole.pages:
         read, count = (read + sum(map(digest, records))) % 2**128, count + len(records)
         if progress:
             progress(count)
-    same = all(store.read_blob(name) == blob for name, blob in held.blobs.items())  # its models' digests among them
+    same = all(store.read_blob(name) == blob for name, blob in whole.blobs.items())  # its models' digests among them
     if not same or _found(store) != (read, count):
         raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
     return count
 
 
-def _found(store: Any) -> tuple[int, int]:
+def _found(store: AnyStore) -> tuple[int, int]:
     """A digest of all documents that are there, and their number."""
     found, seen = 0, 0
     for records in store.scroll(vectors=True):
@@ -166,7 +166,7 @@ def digest(record: Record) -> int:
     return int.from_bytes(seen.digest(), "little")
 
 
-def _missing(store: Any, records: Sequence[Record], digests: Sequence[int]) -> list[Record]:
+def _missing(store: AnyStore, records: Sequence[Record], digests: Sequence[int]) -> list[Record]:
     """Those that are not there yet, or not as they are here."""
     there = store.get([record.document.id for record in records], vectors=True)
     found = zip(records, digests, there, strict=True)
@@ -191,7 +191,7 @@ def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -
     return store
 
 
-def _verified(store: Any, layout: Layout, read: int, count: int, target: str) -> Statistics:
+def _verified(store: AnyStore, layout: Layout, read: int, count: int, target: str) -> Statistics:
     """The statistics of what is there, if that is what was read."""
     statistics, found, seen = Statistics(layout), 0, 0
     for records in store.scroll(vectors=True):

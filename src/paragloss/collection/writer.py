@@ -15,7 +15,7 @@ from paragloss.collection.embeddings import encoded, quick
 from paragloss.collection.file_records import Tracker
 from paragloss.collection.preparation import Prepared, prepared, side_by_side
 from paragloss.collection.sources import documents_of
-from paragloss.collection.state import Held
+from paragloss.collection.state import State
 from paragloss.errors import InputError, ParaglossError
 from paragloss.statistics import DRIFT
 from paragloss.stores import model_files
@@ -45,7 +45,7 @@ class Done(NamedTuple):
 
 
 def index(
-    held: Held,
+    state: State,
     documents: Iterable[Document],
     options: IndexOptions,
     *,
@@ -57,51 +57,51 @@ def index(
         raise InputError(f"index takes several documents, got one {type(documents).__name__}: put it in a list")
     done = 0
     warned: set[str] = set()
-    held.memory.clear()
+    state.memory.clear()
     try:
-        for ready, counted, dense in _prepared(held, _batches(documents, BATCH), options.lang, options.workers):
-            old = kept(held.store, list(slow(held.models)), ready)
+        for ready, counted, dense in _prepared(state, _batches(documents, BATCH), options.lang, options.workers):
+            old = kept(state.store, list(slow(state.models)), ready)
             begin()
-            held.index.add(ready, {**dense, **old}, ready=counted)
+            state.index.add(ready, {**dense, **old}, ready=counted)
             done += len(ready)
-            _warn(held, ready, warned)
+            _warn(state, ready, warned)
             if options.progress:
                 options.progress(done)
     finally:
-        total = held.store.count()
-        held.index.refresh(tolerance=_tolerance(total, done))
-        held.index.commit()
-    for name, model in slow(held.models).items() if options.encode else ():
-        catch_up(held.store, name, model, progress=options.encoding)
-    _build_graph(held, total)
+        total = state.store.count()
+        state.index.refresh(tolerance=_tolerance(total, done))
+        state.index.commit()
+    for name, model in slow(state.models).items() if options.encode else ():
+        catch_up(state.store, name, model, progress=options.encoding)
+    _build_graph(state, total)
     return done
 
 
-def _prepared(held: Held, batches: Iterator[list[Document]], lang: str | None, workers: int) -> Iterator[Prepared]:
+def _prepared(state: State, batches: Iterator[list[Document]], lang: str | None, workers: int) -> Iterator[Prepared]:
     """Batches ready to be written, by so many processes beside this one; by none where one is enough."""
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
-    known = languages_there(held)
-    if held.machine.to:
+    known = languages_there(state)
+    if state.machine.to:
         batches = (
-            document_translation.translated(with_languages(b, lang, known), held.machine, held.store) for b in batches
+            document_translation.translated(with_languages(b, lang, known), state.machine, state.store) for b in batches
         )
-    layout, models = held.index.statistics.layout, quick(held.models)
+    layout, models = state.index.statistics.layout, quick(state.models)
     if workers == 1:
         return prepared(batches, layout, models, lang, known)
-    folders = {name: model_files.kept(held.store, name) for name in models}
+    folders = {name: model_files.kept(state.store, name) for name in models}
     return side_by_side(batches, layout, models, folders, lang=lang, there=known, workers=workers)
 
 
-def languages_there(held: Held) -> There:
+def languages_there(state: State) -> There:
     """In which languages the documents of a collection are."""
-    statistics = held.index.statistics
+    statistics = state.index.statistics
     return There({lang: statistics.documents("text", lang) for lang in statistics.langs}, statistics.beside)
 
 
-def index_files(held: Held, paths: Sequence[str], options: FileOptions) -> Done:
+def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Done:
     """Read files and folders into the collection: those that are new or have changed since, or all of them `again`."""
-    tracker = Tracker(held.store, lang=options.lang or "", again=options.again)
+    tracker = Tracker(state.store, lang=options.lang or "", again=options.again)
 
     def safe(done: int) -> None:
         tracker.safe(done)
@@ -109,57 +109,57 @@ def index_files(held: Held, paths: Sequence[str], options: FileOptions) -> Done:
             options.progress(done)
 
     documents = documents_of(
-        held.store, paths, options.on_error, readers=options.workers, wanted=tracker.wanted, ended=tracker.ended
+        state.store, paths, options.on_error, readers=options.workers, wanted=tracker.wanted, ended=tracker.ended
     )
-    read = index(held, tracker.follow(documents), replace(options, progress=safe), begin=tracker.begin)
+    read = index(state, tracker.follow(documents), replace(options, progress=safe), begin=tracker.begin)
     tracker.safe(read)
     tracker.note()
-    removed = tracker.prune(paths, lambda ids: delete(held, ids)) if options.prune else 0
+    removed = tracker.prune(paths, lambda ids: delete(state, ids)) if options.prune else 0
     if removed:
-        held.index.commit()
+        state.index.commit()
     return Done(read, tracker.unchanged, removed)
 
 
-def add(held: Held, documents: Sequence[Document], *, lang: str | None = None) -> int:
+def add(state: State, documents: Sequence[Document], *, lang: str | None = None) -> int:
     """Add or replace a few documents of a collection that is being searched, leaving for later what makes others
     wait; how many."""
-    held.store.check(documents)
+    state.store.check(documents)
     ready = []
     for batch in _batches(documents, SMALL):  # what fails, fails before the first is written
         some = document_translation.translated(
-            with_languages(batch, lang, languages_there(held)), held.machine, held.store
+            with_languages(batch, lang, languages_there(state)), state.machine, state.store
         )
-        ready.append((some, encoded(held.models, some)))
-    held.memory.clear()
+        ready.append((some, encoded(state.models, some)))
+    state.memory.clear()
     for some, dense in ready:
-        held.index.add(some, dense)
+        state.index.add(some, dense)
     return len(documents)
 
 
-def delete(held: Held, ids: Sequence[str]) -> int:
-    held.memory.clear()
-    return held.index.delete(ids)
+def delete(state: State, ids: Sequence[str]) -> int:
+    state.memory.clear()
+    return state.index.delete(ids)
 
 
-def _warn(held: Held, documents: Sequence[Document], warned: set[str]) -> None:
+def _warn(state: State, documents: Sequence[Document], warned: set[str]) -> None:
     """Say once of a language that its documents are hardly in it."""
-    if held.default is not None:
-        for lang, message in coverage.strangers([d for d in documents if d.lang not in warned], held.default).items():
+    if state.default is not None:
+        for lang, message in coverage.strangers([d for d in documents if d.lang not in warned], state.default).items():
             warned.add(lang)
             warnings.warn(f"{message}: is that their language?", stacklevel=4)
 
 
-def encode(held: Held) -> Iterator[tuple[int, int]]:
+def encode(state: State) -> Iterator[tuple[int, int]]:
     """Give documents the vectors they lack, a few at a time, beside whoever searches."""
-    for name, model in slow(held.models).items():
-        if held.store.count({"lang": list(model.langs)}, lacking=name):
-            held.store.claim()
-            yield from steps(held.store, name, model, processes=1)
+    for name, model in slow(state.models).items():
+        if state.store.count({"lang": list(model.langs)}, lacking=name):
+            state.store.claim()
+            yield from steps(state.store, name, model, processes=1)
 
 
-def tend(held: Held) -> None:
+def tend(state: State) -> None:
     """Do what `add` left for later, beside whoever searches and writes."""
-    _build_graph(held, held.store.count())
+    _build_graph(state, state.store.count())
 
 
 def _tolerance(total: int, new: int) -> float:
@@ -169,12 +169,12 @@ def _tolerance(total: int, new: int) -> float:
     return _CLOSE if total <= 20 * new else DRIFT
 
 
-def _build_graph(held: Held, total: int) -> None:
+def _build_graph(state: State, total: int) -> None:
     """Where comparing with every document has become slow; again when a tenth has been added since."""
-    built = int(held.store.read_blob(_GRAPH) or b"0")
+    built = int(state.store.read_blob(_GRAPH) or b"0")
     if total > _MANY and total > 1.1 * built:
-        held.store.optimize()
-        held.store.write_blob(_GRAPH, str(total).encode())
+        state.store.optimize()
+        state.store.write_blob(_GRAPH, str(total).encode())
 
 
 def _batches(items: Iterable[Document], size: int) -> Iterator[list[Document]]:

@@ -27,7 +27,7 @@ from paragloss.translation import default as default_model
 from paragloss.translation.default import Default
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Corrected, Pairs
-from paragloss.translation.sounds import heard
+from paragloss.translation.sounds import pronounced
 from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 #: How far sources are trusted beside each other; any other is trusted 1. What the lexicon is not sure of counts less.
@@ -331,7 +331,7 @@ def _word(
     kind = "name" if named and not begins else "word"
     sound = lookup.latin(written) if "Latn" in scripts(to) else written
     if lexicon and sound != written:
-        found = lookup.name(written, heard(written, lang, "en"), sound, lexicon)
+        found = lookup.name(written, pronounced(written, lang, "en"), sound, lexicon)
         kind, sound = ("name", found) if found else (kind, sound.capitalize() if kind == "name" else sound)
     return Word(span.start, span.end, written, kind, romanised="" if sound == written else sound)
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from paragloss.analysis import analyzer
 from paragloss.lab.methods import table
 from paragloss.statistics import rarity, tempered
-from paragloss.translation.inner import MARK, PART, heard, inside
+from paragloss.translation.inner import MARK, PART, inside, with_sounds
 from paragloss.types import Aligned, Query, Translation, Translator
 
 K1, B = 1.2, 0.75
@@ -66,7 +66,7 @@ def own_words(query: Query) -> list[Clause]:
 def translated(query: Query, to: str, translator: Translator, *, inner: bool = False) -> list[Clause]:
     """A query in another language; with `inner` also by how its names sound there."""
     said = translator.translate(query, to)
-    return shares(heard(said, query.lang, to) if inner else said, to)
+    return shares(with_sounds(said, query.lang, to) if inner else said, to)
 
 
 def shares(translations: Sequence[Translation], to: str) -> list[Clause]:

@@ -67,13 +67,13 @@ def _fusion(
 ) -> tuple[tuple[str, ...], Calibrated, list[Query]]:
     """What a search without a pipeline fuses: its parts' names in the order of their weights, the searcher, and the
     queries with their language."""
-    held = engine.held
-    asked = [retrieval.understood(held, query)[0] for query in queries]
+    state = engine.state
+    asked = [retrieval.understood(state, query)[0] for query in queries]
     source, *others = dict.fromkeys(query.lang for query in asked)
     if others:
         raise InputError(f"the queries are in {source}, {', '.join(others)}: give those of one language at a time")
-    targets = retrieval.targets_of(held, to)
-    searcher = retrieval.searcher(held, None, source, targets)
+    targets = retrieval.targets_of(state, to)
+    searcher = retrieval.searcher(state, None, source, targets)
     if not isinstance(searcher, Calibrated):
         raise InputError(f"this collection has one part for queries in {source!r}: there is nothing to weigh")
     return searcher.names, searcher, asked

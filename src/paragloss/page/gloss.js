@@ -99,6 +99,9 @@ function sentence(text, at) {
   return text.slice(start, end ? at + end.index + 1 : at + 300).trim();
 }
 
+// While something is marked, its box stays.
+const marked = () => !getSelection().isCollapsed;
+
 // What was marked with the mouse: several words as one.
 function phrase() {
   const chosen = getSelection(), text = chosen.toString().replace(/\s+/g, " ").trim();
@@ -137,16 +140,16 @@ export function listen() {
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch") return;
     const span = event.target.closest?.(".w");
-    if (event.buttons) return; // something is being marked
+    if (event.buttons || marked()) return;
     if (span) { clearTimeout(leaving); show(span); }
     else if (event.target.closest?.("#gloss")) clearTimeout(leaving);
   });
   document.addEventListener("pointerout", (event) => {
-    if (event.pointerType !== "touch" && event.target.closest?.(".w, #gloss")) { clearTimeout(leaving); later(); }
+    if (event.pointerType !== "touch" && !marked() && event.target.closest?.(".w, #gloss")) { clearTimeout(leaving); later(); }
   });
   document.addEventListener("click", (event) => {
     const span = event.target.closest?.(".w");
-    if (!getSelection().isCollapsed) phrase();
+    if (marked()) phrase();
     else if (span && !event.target.closest("h2 button")) show(span);
     else if (!event.target.closest?.("#gloss") && !span) hide();
   });

@@ -111,7 +111,7 @@ function paragraph(row) {
   paint(text, row.text, row.marks);
   const turned = row.page && (row.start === 0 || row.page !== doc.leaf);
   doc.leaf = row.page;
-  const leaf = turned ? h("p", { class: "leaf soft" }, t("read.page", { n: row.page })) : null;
+  const leaf = turned ? h("p", { class: "leaf soft" }, t("page", { n: row.page })) : null;
   const element = h("div", { class: item ? "paragraph item" : "paragraph", "data-start": row.start }, leaf, item ? h("ul", {}, text) : text);
   made.set(element, { row, text });
   if (doc.foreign ?? true) near.observe(element);

@@ -8,9 +8,9 @@ from functools import partial
 from paragloss.search.evidence import words
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.translation.combined import translate_many
-from paragloss.translation.inner import heard
+from paragloss.translation.inner import with_sounds
 from paragloss.translation.origins import origins
-from paragloss.types import Account, Document, Found, Known, Query, Translator, Where
+from paragloss.types import Account, Document, Found, Known, Query, Ranking, Translator, Where
 
 
 class Everywhere:
@@ -29,13 +29,12 @@ class Everywhere:
         self.searcher = searcher
         self.translator = translator
         self._to, self._beside = tuple(dict.fromkeys([*to, *beside])), frozenset(beside)
-        self._said: tuple[Query, list[Query]] | None = None
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         wanted = (where or {}).get("lang")
         translated = [self.translations(query, wanted) for query in queries]
         each = zip(queries, translated, self.searcher.together(translated, k, where), strict=True)
-        return [Found(ranking, partial(self._account, query, some)) for query, some, ranking in each]
+        return [self._with_evidence(query, some, ranking) for query, some, ranking in each]
 
     def best(self, lang: str) -> float:
         return self.searcher.best(lang) if lang in self._to else 0.0
@@ -45,30 +44,33 @@ class Everywhere:
     ) -> list[list[Found]]:
         translated = [self.translations(query, langs) for query in queries]
         each = zip(queries, translated, self.searcher.apart(translated, k, langs, where), strict=True)
-        return [[Found(r, partial(self._account, query, some)) for r in rankings] for query, some, rankings in each]
+        return [[self._with_evidence(query, some, r) for r in rankings] for query, some, rankings in each]
+
+    def _with_evidence(self, query: Query, translated: Sequence[Query], ranking: Ranking) -> Found:
+        return Found(ranking, partial(self._account, query, translated), scores=partial(self._scores, translated))
 
     def _account(
         self, query: Query, translated: Sequence[Query], document: Document, score: float, known: Known
     ) -> Account:
-        """By the words of the document's language; of one that was found by another that it holds, by those."""
-        for said in sorted(translated, key=lambda each: each.lang != document.lang):
-            if matches := self.searcher.met(said, document.id):
-                by = origins(self.translator, query, said.lang, known.names) if said.clauses else {}
-                return words(matches, said, score, by)
-        return Account(score)
+        """By the words of its language, or of another that it holds: a document has the best of what they say of it."""
+        some = [each for each in translated if each.lang in (document.lang, *self._beside)]
+        if not some:
+            return Account(score)
+        found = [(each, self.searcher.matches(each, document.id)) for each in some]
+        best, matches = max(found, key=lambda pair: sum(match.score for match in pair[1]))
+        by = origins(self.translator, query, best.lang, known.names) if best.clauses else {}
+        return words(matches, best, score, by)
 
-    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
-        """Of documents whether or not they would be found."""
-        return self.searcher.scores_together(self.translations(query, langs), ids)
+    def _scores(self, translated: Sequence[Query], ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+        wanted = [each for each in translated if each.lang in langs or each.lang in self._beside]
+        return self.searcher.scores_together(wanted, ids)
 
     def translations(self, query: Query, wanted: Container[object] | None = None) -> list[Query]:
         """The query as the inner searcher sees it, once for each language that is wanted."""
-        if self._said is None or self._said[0] != query:  # asked for again, language by language
-            others = [lang for lang in self._to if lang != query.lang]
-            said = translate_many(self.translator, query, others) if others else {}
-            if self.searcher.hears:
-                said = {lang: heard(clauses, query.lang, lang) for lang, clauses in said.items()}
-            own = [query] if query.lang in self._to else []
-            each = own + [Query(query.id, query.text, lang, tuple(clauses)) for lang, clauses in said.items()]
-            self._said = query, each
-        return [each for each in self._said[1] if wanted is None or each.lang in wanted or each.lang in self._beside]
+        to = [lang for lang in self._to if wanted is None or lang in wanted or lang in self._beside]
+        others = [lang for lang in to if lang != query.lang]
+        clauses = translate_many(self.translator, query, others) if others else {}
+        if self.searcher.looks_inside:
+            clauses = {lang: with_sounds(some, query.lang, lang) for lang, some in clauses.items()}
+        own = [query] if query.lang in to else []
+        return own + [Query(query.id, query.text, lang, tuple(some)) for lang, some in clauses.items()]

@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Found, Hit, Known, Polyglot, Query, Ranking, Scorer, Searcher, Where
+from paragloss.types import Account, Document, Found, Hit, Known, Polyglot, Query, Ranking, Searcher, Where
 
 N = TypeVar("N")
 
@@ -57,8 +57,8 @@ class Calibrated:
     """`words` give shares of the query's weight (`proportional`), `meanings` cosines; every part may have a weight.
 
     A part that finds nothing in a language says nothing about it. Where both kinds are, a document that one part found
-    is scored by every part that can (`Scorer`); of the others it has nothing. `langs` are searched one by one, unless
-    the filter names others. `at_once` puts the parts' questions: one after the other, or side by side.
+    is scored by every part that can (`Found.scores`); of the others it has nothing. `langs` are searched one by one,
+    unless the filter names others. `at_once` puts the parts' questions: one after the other, or side by side.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Calibrated:
         langs = list(dict.fromkeys(str(lang) for lang in (where or {}).get("lang", self._langs)))
         parts = [*self._words, *self._meanings]
         found = self._at_once([partial(by_language, part, queries, self.depth(k), langs, where) for part in parts])
-        return [self._calibrated(query, k, langs, [part[i] for part in found]) for i, query in enumerate(queries)]
+        return [self._calibrated(k, langs, [part[i] for part in found]) for i in range(len(queries))]
 
     def depth(self, k: int) -> int:
         """How many hits of each part are looked at; of words in many languages fewer of each."""
@@ -108,8 +108,8 @@ class Calibrated:
     def _merged(self, gathered: Gathered, k: int) -> Found:
         langs = self.weighed(gathered.shares, self.weights)
         stood = {id: s for lang in langs for id, s in standing(lang).items()}
-        every = partial(merged, langs, len(stood))
-        return Found(merged(langs, k), partial(self._account, gathered), standing=stood, others=every)
+        whole = partial(merged, langs, len(stood))
+        return Found(merged(langs, k), partial(self._account, gathered), standing=stood, whole=whole)
 
     def _account(self, gathered: Gathered, document: Document, score: float, known: Known) -> Account:
         """The parts by what they carried of their kind, as `contributions` has it."""
@@ -133,7 +133,7 @@ class Calibrated:
             for i in range(len(said[0]))
         ]
 
-    def _calibrated(self, query: Query, k: int, langs: Sequence[str], found: Sequence[Sequence[Found]]) -> Gathered:
+    def _calibrated(self, k: int, langs: Sequence[str], found: Sequence[Sequence[Found]]) -> Gathered:
         """Where both kinds are, of documents that some part has among its best: every part that can scores them."""
         if not (self._words and self._meanings):
             each = [[shares(ranking) for ranking in part] if self._words else ways(part) for part in found]
@@ -143,8 +143,8 @@ class Calibrated:
             dict.fromkeys(hit.id for ranking in here for hit in ranking[:best]) for here in zip(*found, strict=True)
         ]
         said, scored = [], []
-        for number, (searcher, rankings) in enumerate(zip([*self._words, *self._meanings], found, strict=True)):
-            more = self._filled(searcher, query, langs, rankings, union, self.depth(k))
+        for number, rankings in enumerate(found):
+            more = self._filled(langs, rankings, union, self.depth(k))
             part = _shares(rankings, more) if number < words else ways(rankings, more)
             said.append([{id: lang[id] for id in ids if id in lang} for ids, lang in zip(union, part, strict=True)])
             scored.append(more)
@@ -152,10 +152,8 @@ class Calibrated:
 
     def _filled(
         self,
-        searcher: Searcher,
-        query: Query,
         langs: Sequence[str],
-        rankings: Sequence[Ranking],
+        rankings: Sequence[Found],
         union: Sequence[Mapping[str, None]],
         depth: int,
     ) -> list[dict[str, float]]:
@@ -167,9 +165,9 @@ class Calibrated:
         ]
         lacking = [[id for id in ids if id not in mine] for ids, mine in zip(union, has, strict=True)]
         asked = [id for ids in lacking for id in ids]
-        if not asked or not isinstance(searcher, Scorer):
+        if not asked:
             return [{} for _ in langs]
-        scores = searcher.scores(query, asked, [lang for lang, ids in zip(langs, lacking, strict=True) if ids])
+        scores = rankings[0].scores(asked, [lang for lang, ids in zip(langs, lacking, strict=True) if ids])
         return [{id: scores[id] for id in ids if id in scores} for ids in lacking]
 
 

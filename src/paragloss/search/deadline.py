@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, cast
 
 from paragloss.errors import DeadlineError
+from paragloss.types import Store
 
 
 class Deadline:
@@ -23,10 +24,15 @@ class Deadline:
         self.until = 0.0
 
 
-class Timed:
-    """A store that is asked as long as there is time: every question looks at the deadline first."""
+def timed(store: Store, deadline: Deadline) -> Store:
+    """A store that is asked as long as there is time."""
+    return cast(Store, _Timed(store, deadline))
 
-    def __init__(self, store: Any, deadline: Deadline) -> None:
+
+class _Timed:
+    """Every question looks at the deadline first."""
+
+    def __init__(self, store: Store, deadline: Deadline) -> None:
         self._store, self._deadline = store, deadline
 
     def __getattr__(self, name: str) -> Any:

@@ -43,8 +43,12 @@ class Dense:
         self._exact = exact
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
-        rankings = zip(queries, self._found(self.vectors(queries), k, where), strict=True)
-        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
+        vectors = self.vectors(queries)
+        rankings = self._found(vectors, k, where)
+        return [self._with_evidence(*each) for each in zip(queries, vectors, rankings, strict=True)]
+
+    def _with_evidence(self, query: Query, vector: Floats, ranking: Ranking) -> Found:
+        return Found(ranking, partial(self._account, query), scores=partial(self._scores, vector))
 
     def best(self, lang: str) -> float:
         return 1.0 if lang in self.encoder.langs else 0.0
@@ -64,7 +68,8 @@ class Dense:
         asks = [partial(self._found, vectors, k, {**(where or {}), "lang": [lang]}) for lang in langs]
         each = self.store.at_once(asks)
         return [
-            [Found(rankings[i], partial(self._account, query)) for rankings in each] for i, query in enumerate(queries)
+            [self._with_evidence(query, vectors[i], rankings[i]) for rankings in each]
+            for i, query in enumerate(queries)
         ]
 
     def _found(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:
@@ -76,9 +81,8 @@ class Dense:
                 rankings[i] = ranking
         return rankings
 
-    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+    def _scores(self, vector: Floats, ids: Sequence[str], _: Sequence[str]) -> dict[str, float]:
         """The dot product with each of these documents that has a vector, of several the best."""
-        vector = self.vectors([query])[0]
         if not len(ids) or not vector.any():
             return {}
         records = self.store.get(ids, vectors=[self.name], text=False)

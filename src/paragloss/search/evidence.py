@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from paragloss.analysis import analyzer
-from paragloss.search.matches import Met
+from paragloss.search.matches import Match
 from paragloss.translation.inner import MARK, WITHIN
 from paragloss.translation.origins import Origins
 from paragloss.types import Account, Query, Share, Translator
@@ -44,7 +44,7 @@ def added(accounts: Iterable[Account]) -> Account:
     )
 
 
-def words(matches: list[Met], query: Query, score: float, origins: Origins) -> Account:
+def words(matches: list[Match], query: Query, score: float, origins: Origins) -> Account:
     """Pairs of words; one that several translators know is shared among them by the weights they gave it."""
     known = _translators(query, origins)
     shares = []

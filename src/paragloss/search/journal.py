@@ -17,7 +17,7 @@ from typing import Any
 from paragloss.errors import StoreError
 from paragloss.search.terms import STATISTICS, TermIndex, recount
 from paragloss.statistics import Statistics
-from paragloss.types import SparseVector
+from paragloss.types import SparseVector, Store
 
 #: So many entries are read beside the base before they are put into it.
 MOST = 64
@@ -146,10 +146,10 @@ class JournaledIndex(TermIndex):
             self._store.delete_blob(_entry(before, number))
 
 
-def read(store: Any) -> tuple[Statistics, bool, str | None, int]:
+def read(store: Store) -> tuple[Statistics, bool, str | None, int]:
     """The statistics as a store has them: base and journal. Whether the base is whole, its version, and how many
     entries there are."""
-    journaled = getattr(store, "journaled", False)
+    journaled = store.journaled
     while True:
         version = store.version(STATISTICS)
         data = store.read_blob(STATISTICS)
@@ -164,9 +164,9 @@ def read(store: Any) -> tuple[Statistics, bool, str | None, int]:
             return statistics, whole, version, len(entries)
 
 
-def index_of(store: Any) -> type[TermIndex]:
+def index_of(store: Store) -> type[TermIndex]:
     """How a store's terms are indexed: others read those of a server's collection meanwhile."""
-    return JournaledIndex if getattr(store, "journaled", False) else TermIndex
+    return JournaledIndex if store.journaled else TermIndex
 
 
 def _entry(version: str | None, number: int) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, sparse
 from paragloss.search.evidence import words
-from paragloss.search.matches import Met
+from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.types import Account, Analyzer, Document, Found, Known, Query, Ranking, SparseVector, Store, Where
 
@@ -54,7 +54,10 @@ class Lexical:
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         vectors = [_one(list(each.values())) for each in self._vectors(queries, where)]
         rankings = zip(queries, self._found(vectors, k, where), strict=True)
-        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
+        return [self._with_evidence(query, ranking) for query, ranking in rankings]
+
+    def _with_evidence(self, query: Query, ranking: Ranking) -> Found:
+        return Found(ranking, partial(self._account, query), scores=partial(self._scores, query))
 
     def best(self, lang: str) -> float:
         return 1.0 if self._proportional else math.inf
@@ -65,7 +68,7 @@ class Lexical:
         each = self._vectors(queries, {**(where or {}), "lang": langs})
         nothing = sparse({})
         found = iter(self._found([vectors.get(lang, nothing) for vectors in each for lang in langs], k, where))
-        return [[Found(next(found), partial(self._account, query)) for _ in langs] for query in queries]
+        return [[self._with_evidence(query, next(found)) for _ in langs] for query in queries]
 
     def _found(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]
@@ -78,7 +81,7 @@ class Lexical:
                 rankings[i] = ranking
         return rankings
 
-    def scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
+    def _scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         """Of documents whether or not they would be found: nothing in common is 0."""
         vector = self.vector(query, {"lang": langs})
         codes, rows = self._store.read_sparse(self._name, ids)
@@ -107,13 +110,13 @@ class Lexical:
         return vector
 
     def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
-        return words(self.met(query, document.id), query, score, known.origins)
+        return words(self.matches(query, document.id), query, score, known.origins)
 
-    def met(self, query: Query, id: str) -> list[Met]:
+    def matches(self, query: Query, id: str) -> list[Match]:
         """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,
         which is a dot product."""
         (record,) = self._store.get([id], vectors=[self._name], text=False)
-        found: list[Met] = []
+        found: list[Match] = []
         for lang in self._searched(query, None) if record is not None else ():
             if record is None or lang not in (record.document.lang, *self._statistics.beside):
                 continue
@@ -121,8 +124,8 @@ class Lexical:
             for source, word, weight in self._said(query, lang):
                 linear = self._statistics.query(lang, {word: weight}, self._weights)
                 score = dot(linear, record.sparse[self._name]) / (most if self._proportional else 1.0)
-                found.append(Met(source, word, score))
-        return [met for met in found if met.score]
+                found.append(Match(source, word, score))
+        return [match for match in found if match.score]
 
     def _searched(self, query: Query, where: Where | None) -> list[str]:
         langs = (query.lang,) if query.clauses or self._langs is None else self._langs

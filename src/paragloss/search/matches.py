@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Met(NamedTuple):
+class Match(NamedTuple):
     """A term of the query, a word of the document it met, and what that gave to the score."""
 
     source: str

@@ -15,14 +15,16 @@ from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.errors import InputError
+from paragloss.search.clauses import CANDIDATES
 from paragloss.search.dense import Dense
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, plain_sum, reciprocal_rank, score_sum
 from paragloss.search.indexed_fields import translation, weights
 from paragloss.search.lexical import Lexical
+from paragloss.search.nested import Nested
 from paragloss.search.options import Fields
 from paragloss.search.reranked import Reranked
-from paragloss.search.structured import CANDIDATES, Nested, Probabilistic, Synonymous, Tempered
+from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.statistics import Statistics
 from paragloss.translation import engines, transliteration
 from paragloss.translation.chosen import Chosen
@@ -33,7 +35,7 @@ from paragloss.translation.embedding import Embedding
 from paragloss.translation.expansion import Feedback
 from paragloss.translation.machine import Machine
 from paragloss.translation.parallel_texts import Witnessed
-from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Translator
+from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Store, Translator
 
 T = TypeVar("T")
 #: How many hits of each ranking are fused.
@@ -44,7 +46,7 @@ class Parts(NamedTuple):
     """What a collection has to search with. `machine` names its translation engine; `memory` is where what takes long
     to make is kept from query to query."""
 
-    store: Any
+    store: Store
     statistics: Statistics
     encoders: Mapping[str, Encoder]
     translators: Mapping[str, Translator]

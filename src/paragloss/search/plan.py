@@ -6,20 +6,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paragloss.analysis import analyzer
-from paragloss.types import Query, Translation
+from paragloss.search.all_languages import Everywhere
+from paragloss.search.translated import Reworded, Translated
+from paragloss.translation.engines import Engine
+from paragloss.types import Encoder, Query, Reranker, Searcher, Translation, Translator
 
-#: What marks an object as a link of a pipeline.
-_VERBS = ("search", "translate", "encode", "score", "translate_texts")
+#: What a pipeline is linked of.
+_LINKS = (Searcher, Translator, Encoder, Reranker, Engine)
 #: Alternatives shown for a word.
 _MOST = 5
 
 
 def tree(link: Any, *, name: str = "", depth: int = 0) -> str:
     """A line for each searcher, translator, encoder or reranker with its settings; what it wraps stands below it."""
-    held = _held(link)
-    settings = [f"{key}={said}" for key, value in held.items() if (said := _setting(value))]
+    members = _members(link)
+    settings = [f"{key}={shown}" for key, value in members.items() if (shown := _setting(value))]
     lines = ["  " * depth + (f"{name}: " if name else "") + f"{type(link).__name__}({', '.join(settings)})"]
-    for key, value in held.items():
+    for key, value in members.items():
         lines += [tree(each, name=key, depth=depth + 1) for each in _links(value)]
     return "\n".join(lines)
 
@@ -37,30 +40,28 @@ def understood(searcher: Any, query: Query) -> str:
 
 def _translations(link: Any, query: Query) -> list[Query]:
     """What a searcher makes of a query before it asks another, in one language or in many."""
-    if not hasattr(link, "search"):
-        return []
-    if hasattr(link, "translations"):
-        said: list[Query] = link.translations(query)
+    if isinstance(link, Everywhere):
+        translations = link.translations(query)
     else:
-        said = [link.translate(query)] if hasattr(link, "translate") else []
-    return [translated for translated in said if translated.clauses and translated is not query]
+        translations = [link.translate(query)] if isinstance(link, Translated | Reworded) else []
+    return [translated for translated in translations if translated.clauses and translated is not query]
 
 
-def _held(link: Any) -> dict[str, Any]:
+def _members(link: Any) -> dict[str, Any]:
     """What a link was made with. A model's insides are no part of a pipeline, unless it wraps another."""
-    held = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items()}
-    wraps = type(link).__module__.startswith("paragloss.search") or any(map(_links, held.values()))
-    return held if wraps else {}
+    members = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items()}
+    wraps = type(link).__module__.startswith("paragloss.search") or any(map(_links, members.values()))
+    return members if wraps else {}
 
 
 def _links(value: Any) -> list[Any]:
     some = value if isinstance(value, list | tuple) else [value]
-    return [each for each in some if not isinstance(each, str | type) and any(hasattr(each, verb) for verb in _VERBS)]
+    return [each for each in some if isinstance(each, _LINKS) and not isinstance(each, type)]
 
 
 def _within(link: Any) -> Iterator[Any]:
     yield link
-    for value in _held(link).values():
+    for value in _members(link).values():
         for each in _links(value):
             yield from _within(each)
 

@@ -37,16 +37,16 @@ async def ready(request: Request) -> JSONResponse:
 @routes.get("/metrics", response_class=PlainTextResponse, dependencies=with_key, responses=problems(503))
 async def metrics(request: Request) -> PlainTextResponse:
     """Counts and durations in Prometheus' text format."""
-    held = serving(request)
-    sizes = await held.library.read(lambda: _sizes(held.library.engines))
-    return PlainTextResponse(held.metrics.text(sizes, held.library.waiting), media_type="text/plain; version=0.0.4")
+    served = serving(request)
+    sizes = await served.library.read(lambda: _sizes(served.library.engines))
+    return PlainTextResponse(served.metrics.text(sizes, served.library.waiting), media_type="text/plain; version=0.0.4")
 
 
 @routes.get("/api/collections", response_model=schemas.Collections, responses=problems(503), dependencies=with_key)
 async def collections(request: Request, writable: Annotated[bool, Depends(may_write)]) -> JSONResponse:
     """What there is to search."""
-    held = serving(request)
-    library, here = held.library, {"writable": writable, "originals": held.originals}
+    served = serving(request)
+    library, here = served.library, {"writable": writable, "originals": served.originals}
 
     def work() -> list[dict[str, Any]]:
         return [{**_told(name, engine), **here} for name, engine in library.engines.items()]
@@ -109,7 +109,7 @@ def _map(engine: Collection, points: int) -> dict[str, Any]:
 
 def _told(name: str, engine: Collection) -> dict[str, Any]:
     titled = [(d.title, d.lang) for d in engine.documents(k=4 * EXAMPLES) if 0 < len(d.title) < 60]
-    return {"name": name, **engine.summary(), "examples": titled[:EXAMPLES], "engine": engine.held.machine.engine}
+    return {"name": name, **engine.summary(), "examples": titled[:EXAMPLES], "engine": engine.state.machine.engine}
 
 
 def _sizes(engines: dict[str, Collection]) -> dict[str, int]:

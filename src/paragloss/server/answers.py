@@ -21,7 +21,7 @@ VALUES = 12
 
 
 #: What a document says of itself that nobody chooses by.
-_UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "unread"}
+_UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "page", "unread"}
 
 
 def found(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:

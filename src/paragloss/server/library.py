@@ -125,7 +125,7 @@ class Library:
         """`work(engine, *told, deadline)` of a collection: in a process beside this one where there are some."""
         engine, readers = self[name], self._readers
         if readers is not None and readers.ready:
-            state = engine.state()
+            state = engine.versions()
             try:
                 found = await self._awaited(lambda deadline: readers.ask(name, state, work, *told, deadline))
             except BrokenProcessPool:  # one has died: this process answers until others have begun

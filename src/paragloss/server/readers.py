@@ -33,7 +33,7 @@ class Readers:
         self._open, self.number = ExitStack(), number
         locations = {name: engine.location for name, engine in engines.items()}
         self._pool = self._open.enter_context(pool(number, _begin, locations))
-        states = {name: engine.state() for name, engine in engines.items()}
+        states = {name: engine.versions() for name, engine in engines.items()}
         self._warm = [self._pool.submit(_first, states) for _ in range(number)]
 
     @property

@@ -74,8 +74,8 @@ def place(
     request: Request,
     collection: Annotated[str | None, Query(description="Which collection; the first when not given.")] = None,
 ) -> Place:
-    held = serving(request)
-    return Place(held.library.named(collection), held.library[collection], held.library, held.metrics)
+    served = serving(request)
+    return Place(served.library.named(collection), served.library[collection], served.library, served.metrics)
 
 
 Here = Annotated[Place, Depends(place)]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from paragloss.stores.embedded import EmbeddedStore
 
     AnyStore: TypeAlias = EmbeddedStore | SharedStore | ClusterStore
+else:
+    AnyStore = object  # neither engine is loaded before it is used
 
 __all__ = [
     "Placement",

@@ -22,6 +22,7 @@ PAGE = 1000
 class KeptVectors:
     """The half of `types.Store` that both engines share."""
 
+    journaled = False
     _shape: Shape
     _indexed: set[str]
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from paragloss import languages
@@ -26,6 +26,7 @@ from paragloss.errors import InputError, LanguageError, MissingExtraError, Model
 _STOP = " ."
 
 
+@runtime_checkable
 class Engine(Protocol):
     """Turns whole texts into another language."""
 

@@ -40,7 +40,7 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
     `written`, a name is kept as its stem sounds and as it stands: stemmers take letters off names."""
     if lang not in default.open().langs:
         return []
-    known = _held(lang)
+    known = _inner_terms(lang)
     found = list(chain.from_iterable(map(known.__getitem__, terms)))
     found += [said for pair in zip(terms, written, strict=False) for said in known.spoken(*pair)]
     return found + pieced(terms, lang) if sounds.letters(lang) else found
@@ -51,7 +51,7 @@ def holding(cut: Cut, lang: str, wanted: Collection[str]) -> Iterator[tuple[str,
     that may hold some of it are taken apart: what one holds is written in it, or how it sounds."""
     if lang not in default.open().langs:
         return
-    known, as_they_stand = _held(lang), as_written(lang)
+    known, as_they_stand = _inner_terms(lang), as_written(lang)
     asked = {one.removeprefix(MARK) for one in wanted if one.startswith(MARK)}
     lines = "\n".join(cut.terms) + "\n"
     likely = {term for part in wanted if len(part) > 1 or part.isdigit() for term in _lines_with(part, lines)}
@@ -76,9 +76,9 @@ def as_written(lang: str) -> bool:
     return "Latn" not in scripts(lang)
 
 
-def heard(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
+def with_sounds(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
     """Clauses with how their names may sound in a language among the alternatives."""
-    return [_heard(clause, source, target) for clause in clauses]
+    return [_with_sound(clause, source, target) for clause in clauses]
 
 
 def _share(clause: Translation, source: str, target: str) -> float:
@@ -95,9 +95,9 @@ def _alike(one: str, other: str) -> bool:
     return bool(set(scripts(one)) & set(scripts(other)))
 
 
-def _heard(clause: Translation, source: str, target: str) -> Translation:
+def _with_sound(clause: Translation, source: str, target: str) -> Translation:
     part = _share(clause, source, target)
-    ways = sounds.heard(clause.source, source, target) if part else ()
+    ways = sounds.pronounced(clause.source, source, target) if part else ()
     if not ways:
         return clause
     scale = (1 - part) / sum(alternative.weight for alternative in clause.alternatives)
@@ -119,7 +119,7 @@ def pieced(terms: Sequence[str], lang: str) -> list[str]:
     return found
 
 
-class _Held(dict[str, tuple[str, ...]]):
+class _InnerTerms(dict[str, tuple[str, ...]]):
     """What each term of a language holds, worked out once. Many documents are being read once many terms were asked
     for: then the language's words are taken into memory."""
 
@@ -162,4 +162,4 @@ class _Held(dict[str, tuple[str, ...]]):
         return any(sounds.alike(sound(one.text), said) for one in likely)
 
 
-_held = cache(_Held)
+_inner_terms = cache(_InnerTerms)

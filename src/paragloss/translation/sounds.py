@@ -25,7 +25,7 @@ Channel: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 @lru_cache(maxsize=20_000)
-def heard(word: str, source: str, target: str) -> tuple[tuple[str, float], ...]:
+def pronounced(word: str, source: str, target: str) -> tuple[tuple[str, float], ...]:
     """The sounds that a word may have in a language, likeliest first, with shares that sum to one; none for a word of
     too few consonants."""
     said = sound(word)

@@ -92,6 +92,58 @@ def test_association_is_dunning_s_ratio_signed_by_which_side_of_chance():
         assert found == pytest.approx(ratio if both * 33 >= (both + one) * (both + other) else -ratio)
 
 
+def by_loops(source, target, *, iterations, diagonal, null, prior):
+    """Model 1 with places as a textbook has it: dictionaries, and a loop over every text and word."""
+    both = [
+        [(bags.term[i], bags.weight[i], bags.place[i]) for i in range(bags.start[text], bags.start[text + 1])]
+        for text in range(len(source.start) - 1)
+        for bags in (source, target)
+    ]
+    pairs = list(zip(both[::2], both[1::2], strict=True))
+    known = {(s, t) for left, right in pairs for s, *_ in left for t, *_ in right} | set(prior)
+
+    def shares(counts):
+        mass = {s: sum(counts[pair] for pair in known if pair[0] == s) for s, _ in known}
+        return {pair: counts[pair] / mass[pair[0]] if mass[pair[0]] else 0.0 for pair in known}
+
+    had = {pair: prior.get(pair, 0.0) for pair in known}
+    of = {s: sum(pair[0] == s for pair in known) for s, _ in known}
+    probability = shares({pair: had[pair] + 1 / of[pair[0]] for pair in known})
+    nothing = dict.fromkeys(range(target.width), 1 / target.width)
+    for _ in range(iterations):
+        expected, missing = dict(had), dict.fromkeys(nothing, 0.0)
+        for left, right in pairs:
+            for t, times, at in right:
+                near = [(s, weight * math.exp(-diagonal * abs(place - at))) for s, weight, place in left]
+                whole = sum(share for _, share in near)
+                joint = [(s, (1 - null) * share / whole * probability[s, t]) for s, share in near]
+                row = sum(value for _, value in joint) + null * nothing[t]
+                for s, value in joint:
+                    expected[s, t] += times * value / row
+                missing[t] += times * null * nothing[t] / row
+        probability = shares(expected)
+        nothing = {t: value / sum(missing.values()) for t, value in missing.items()}
+    return probability
+
+
+def test_learning_is_that_of_plain_loops_with_places_weights_and_what_was_met_before():
+    rng = np.random.default_rng(3)
+
+    def some(width):
+        sizes = rng.integers(1, 5, 12)
+        start = np.cumsum([0, *sizes])
+        flat = rng.integers(0, width, start[-1]).astype(np.int32)
+        return Bags(start, flat, rng.random(start[-1]).astype(np.float32) + 0.5,
+                    rng.random(start[-1]).astype(np.float32), width)  # fmt: skip
+
+    source, target = some(5), some(6)
+    prior = sp.csr_matrix(([2.0, 0.5], ([0, 4], [5, 1])), shape=(5, 6))
+    learned = learn(source, target, iterations=3, diagonal=2.0, null=0.1, prior=prior).probability.toarray()
+    said = by_loops(source, target, iterations=3, diagonal=2.0, null=0.1, prior={(0, 5): 2.0, (4, 1): 0.5})
+    for (s, t), value in said.items():
+        assert learned[s, t] == pytest.approx(value, rel=1e-4, abs=1e-7)
+
+
 @pytest.mark.parametrize("block", [1, 3, 5])
 def test_learning_piece_by_piece_is_learning(monkeypatch, block):
     source, target = texts(*SOURCE * 3, width=4), texts(*TARGET * 3, width=4)

@@ -70,6 +70,35 @@ def test_the_divergence_has_the_textbook_gradient():
     assert torch.allclose(machine.hidden.grad, (again - chances).mean(0), atol=1e-6)
 
 
+def test_each_machine_learns_from_what_the_one_below_makes_of_texts(monkeypatch):
+    corpus, machines, runs = small_corpus(), network.stack([5, 4, 3], seed=0), []
+    monkeypatch.setattr(network, "_run", lambda *told, **said: runs.append((*told, said)))
+    network.pretrain(machines, corpus, "schedule", epochs=3)
+    assert [(run[2].tolist(), run[3], run[4]) for run in runs] == [([0, 1, 2], "schedule", {"epochs": 3})] * 2
+    assert [list(map(id, run[0].values())) for run in runs] == [list(map(id, machine)) for machine in machines]
+    weights = [[part.detach().double().numpy() for part in machine] for machine in machines]
+    joint, rows = corpus.joint.toarray().astype(float), np.array([2, 0])
+    np.testing.assert_allclose(weights[0][1], np.log(joint.mean(0) + 1e-6), rtol=1e-5)
+
+    def energy(v, weight, visible, hidden):
+        return -v @ visible - np.log1p(np.exp(hidden + v @ weight)).sum(1)
+
+    def differs(run, data, rebuilt, machine):
+        torch.manual_seed(7)
+        found = float(run[1](rows).detach())
+        assert found == pytest.approx((energy(data, *machine) - energy(rebuilt, *machine)).mean(), rel=1e-4, abs=1e-5)
+
+    torch.manual_seed(7)
+    driven = torch.from_numpy(joint[rows] @ weights[0][0]).float()
+    differs(runs[0], joint[rows], network._rewritten(machines[0], driven, corpus, rows).toarray(), weights[0])
+    seen = 1 / (1 + np.exp(-(joint @ weights[0][0] + weights[0][2])))[rows]
+    torch.manual_seed(7)
+    weight, visible, _ = weights[1]
+    with torch.no_grad():
+        drawn = torch.bernoulli(torch.sigmoid(torch.from_numpy(seen).float() @ machines[1].weight + machines[1].hidden))
+    differs(runs[1], seen, 1 / (1 + np.exp(-(drawn.numpy() @ weight.T + visible))), weights[1])
+
+
 def test_a_machine_writes_in_the_languages_it_read():
     machine = network.stack([5, 3], seed=0)[0]
     corpus = small_corpus()

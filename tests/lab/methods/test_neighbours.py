@@ -29,6 +29,8 @@ def test_the_nearest_by_csls_share_a_word_s_weight():
     share = np.exp(1 / 0.5)
     assert found[0] == pytest.approx([share / (1 + share), 1 / (1 + share), 0], rel=1e-5)
     assert found[1].argmax() == 2
+    sharp = neighbours.near(rows, others, nearest=2, temperature=0.001).toarray()
+    assert sharp[0] == pytest.approx([1, 0, 0]), "nothing overflows, however fast weights fall"
 
 
 def test_all_the_nearest_are_found_among_many_in_pieces_of_any_size():

@@ -9,8 +9,10 @@ from paragloss.lab import analyses, judgments
 from paragloss.lab.learning import sampling
 from paragloss.lab.learning.counting import count
 from paragloss.lab.methods import alignment, bae, cr5, knrm, s2net, xcnn
+from paragloss.lab.settings import options
 from paragloss.lab.solving import maps
 from paragloss.lab.solving.spectrum import closed_form
+from paragloss.methods import method
 from paragloss.types import Concept
 
 torch = pytest.importorskip("torch")
@@ -232,3 +234,23 @@ def test_the_exact_match_analysis_trains_without_the_exact_kernel(monkeypatch, t
     monkeypatch.setattr(analyses, "reciprocal_rank", lambda *_: 0.5)
     analyses.exact_match(["x"], tmp_path, source="en", target="fr")
     assert off == [(), (0,)]
+
+
+class ToldError(Exception):
+    """What a function was called with, instead of what it would have done."""
+
+
+@pytest.mark.parametrize("name", ["alignment", "bae", "cca", "cr5", "lsi", "opca", "s2net"])
+def test_texts_are_counted_as_was_asked(name, monkeypatch):
+    module = method(name)
+
+    def note(*_, **said):
+        raise ToldError(said)
+
+    asked = {"stem": False, "max_terms": 77, "min_df": 3}
+    if "lengths" in options(module.fit):
+        asked["lengths"] = (2, 9)
+    monkeypatch.setattr(module, "count", note)
+    with pytest.raises(ToldError) as told:
+        module.fit(sentences(20, 0), **asked)
+    assert told.value.args[0].items() >= asked.items()

@@ -120,7 +120,7 @@ def test_back_asks_in_the_other_language(little, monkeypatch):
 
 def test_a_figure_s_point_is_the_mean_of_both_directions(little, monkeypatch):
     one, other = bag(3), bag(4)
-    monkeypatch.setattr(cr5_figure_2, "joint", lambda seed, smoke: one)
+    monkeypatch.setattr(cr5_figure_2, "joint", lambda seed, smoke: one if (seed, smoke) == (0, True) else None)
     monkeypatch.setattr(cr5_figure_2.alignment, "fit", lambda *_, **__: other)
     rows = cr5_figure_2.measure("da-it", 0, smoke=True)
     for name, model in (("Cr5, joint", one), ("AdvRefine", other)):

@@ -78,3 +78,32 @@ def test_the_beam_finds_the_best_of_all_there_is():
                 tried.append((score(model, said, steps), tuple(w for _, _, phrase, _ in steps for w in phrase)))
     assert len(tried) > 20
     assert model.decode(said) == max(tried)[1]
+
+
+def test_one_round_of_learning_by_hand():
+    # Words at .25 and .75 of their sentences: the other one is exp(-4 x .5) as near. Nobody says one in twenty.
+    table = phrasal.learned([(("a", "b"), ("x", "y"))], 1)
+    near = 1 / (1 + math.exp(-2))
+    assert table["a"] == pytest.approx({"x": near, "y": 1 - near})
+    assert table["b"] == pytest.approx({"x": 1 - near, "y": near})
+    assert table[""] == pytest.approx({"x": 0.5, "y": 0.5})
+    assert phrasal._shares({}, ("a", "b"), "x", 0.25) == pytest.approx([0.95 * near, 0.95 * (1 - near), 0.05])
+    assert phrasal._shares(table, ("a",), "y", 0.5) == pytest.approx([0.95 * (1 - near), 0.05 * 0.5])
+
+
+def test_phrases_count_as_often_as_they_meet_less_one_half():
+    pairs = [("red", "rouge")] * 3 + [("red", "vermeil"), ("rose", "rouge")]
+    found = dict(phrasal.fit(pairs).phrases["red",])
+    assert found["rouge",] == pytest.approx(0.5 * (math.log(2.5 / 4) + math.log(2.5 / 4)))
+    assert found["vermeil",] == pytest.approx(0.5 * (math.log(0.5 / 4) + math.log(0.5 / 1)))
+    assert list(found) == [("rouge",), ("vermeil",)], "the best first"
+    many = phrasal.fit([("red", f"rouge{i}") for i in range(9)])
+    assert len(many.phrases["red",]) == phrasal.ALTERNATIVES == 5
+
+
+def test_what_is_left_to_say_is_worth_its_best_phrases_run_by_run():
+    options = {(0, 1): [(("x",), -1.0)], (1, 2): [(("y",), -2.0), (("z",), -4.0)], (0, 2): [(("w",), -2.5)]}
+    options[2, 3] = [(("v",), -5.0)]
+    ahead = phrasal._ahead(options, 3)
+    assert [ahead[0][1], ahead[1][2], ahead[0][2], ahead[1][3], ahead[0][3]] == [-1, -2, -2.5, -7, -7.5]
+    assert [phrasal._rest(covered, ahead, 3) for covered in (0b000, 0b010, 0b001, 0b111)] == [-7.5, -6, -7, 0]

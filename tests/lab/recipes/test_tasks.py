@@ -3,6 +3,7 @@
 import gzip
 import json
 import lzma
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,12 @@ def test_test_sentences_are_never_learned_from(place, monkeypatch):
     assert {name for _, name, _ in news} == {"ntrex", "tico19"}
     monkeypatch.setattr(tasks, "FULL", tasks.Sizes(90, 60, 8, 20))
     assert tasks.learned_from("talk en-de", 0, smoke=False) == learned
+
+
+def test_sizes_are_those_the_page_says():
+    pairs, pages, queries, documents = tasks.FULL
+    page = " ".join((Path(__file__).parents[3] / "docs" / "do" / "recipes.md").read_text(encoding="utf-8").split())
+    assert f"{pages:,} pages or {pairs:,} sentence pairs to learn from, {queries} queries, about {documents}" in page
 
 
 def test_sentences_are_split_by_their_english(place):

@@ -17,6 +17,8 @@ from paragloss.lab.recipes.runner import Results
 from paragloss.lab.recipes.tables import (
     cr5_figure_2,
     cr5_table_1,
+    cr5_table_3,
+    cr5_table_4,
     knrm_stages,
     linear_maps,
     results,
@@ -25,6 +27,7 @@ from paragloss.lab.recipes.tables import (
     smooth_figure_3,
     smooth_figure_4,
     smooth_figure_5,
+    smooth_table_2,
     thesis_head_and_tail,
     thesis_table_5_2,
     thesis_table_5_3,
@@ -34,6 +37,7 @@ from paragloss.lab.recipes.tables import (
     thesis_table_6_9,
     thesis_table_6_10,
     thesis_table_6_12,
+    xcnn_table_1,
 )
 from paragloss.types import Alternative, Concept, Document, Hit, Judged, Query, Translation
 from paragloss.vocabulary import Vocabulary
@@ -577,6 +581,32 @@ def test_every_stage_is_asked_with_and_without_what_was_learned_from_the_same(mo
     }
 
 
+class Searched(Engine):
+    def __init__(self, path, *, models, default):
+        self.models, self.default = [Path(model).name for model in models], default
+
+    def rank(self, queries, *, k, to, pipeline):
+        assert ([query.id for query in queries], k, to, pipeline) == (["a", "b"], 100, ["it"], "table:best")
+        assert ([document.lang for document in self.documents], self.models, self.default) == (
+            ["it"] * 3,
+            ["table"],
+            False,
+        )
+        hits = [Hit(f"x{i}", 9.0 - i) for i in range(5)]
+        return [[Hit("a", 99.0), *hits], [*hits, Hit("b", 1.0)]]
+
+
+def test_words_are_asked_of_the_product_and_a_sentence_without_any_finds_nothing(monkeypatch):
+    taught = []
+    monkeypatch.setattr(xcnn_table_1, "Collection", SimpleNamespace(create=Searched))
+    monkeypatch.setattr(xcnn_table_1.table_method, "fit", lambda train: taught.append(train) or Saved())
+    test = [Concept(id, {"it": f"testo {id}"}) for id in "abc"]
+    queries = [Query("a", "x", "en"), Query("b", "y", "en"), Query("c", " ", "en")]
+    found = xcnn_table_1.by_words(queries, test, "it", "table:best", ["train"])
+    assert (taught, found["RR"]) == ([["train"]], [1.0, round(1 / 6, 4), 0.0])
+    assert [found[f"P@{k}"] for k in (1, 5, 10)] == pytest.approx([1 / 3, 1 / 3, 2 / 3])
+
+
 # The page of results: which systems, with which models.
 
 
@@ -705,6 +735,141 @@ def test_a_system_that_does_not_go_between_the_languages_has_no_row(monkeypatch,
     assert rows["words | BM25"] == {"measure": [1.0, 0.0]}
     assert "words | dictionary" not in rows
     assert rows["cost | BM25"] == {"documents/s": 4.0, "ms/query": 1000.0}, "two seconds each for index and queries"
+
+
+# Sizes, as the recipes' own texts and docs say them.
+
+
+@pytest.fixture
+def sizes(monkeypatch):
+    """Notes how many a recipe draws, and with which seed."""
+
+    def noted(module):
+        calls = []
+        monkeypatch.setattr(module, "drawn", lambda items, most, seed: calls.append((most, seed)) or list(items)[:most])
+        return calls
+
+    return noted
+
+
+def test_descriptions_are_found_among_five_times_as_many(sizes, monkeypatch):
+    drawn = sizes(cr5_table_1)
+    whole = sets.Split([], concepts(9, ("da", "en")))
+    seen = []
+    patch(
+        monkeypatch, cr5_table_1,
+        pages=lambda smoke: whole,
+        trained=lambda part, whole, seed, smoke: {"AdvRefine": (part, seed, smoke)},
+        across=lambda model, test, one, other, others, rule: seen.append((model, one, other, rule)) or {"P@1": one},
+    )  # fmt: skip
+    rows = cr5_table_1.measure("da-en", 8, smoke=False)
+    assert drawn == [(300, 0), (1500, 1)]
+    assert rows["AdvRefine, CSLS"] == {"P@1": "da", "back P@1": "en"}
+    assert seen[:2] == [(("da-en", 8, False), *way, "cosine") for way in (("da", "en"), ("en", "da"))]
+
+
+def test_the_figure_finds_a_thousand_by_maps_of_three_thousand(sizes, monkeypatch):
+    drawn, told = sizes(cr5_figure_2), {}
+    few = concepts(4, ("da", "en"))
+    patch(
+        monkeypatch, cr5_figure_2, pages=lambda smoke: sets.Split(few, few), joint=lambda seed, smoke: bag(("da", "en"))
+    )
+    fit = lambda own, **said: told.update(own=own, said=said) or bag(("da", "en"))  # noqa: E731
+    monkeypatch.setattr(cr5_figure_2.alignment, "fit", fit)
+    cr5_figure_2.measure("da-en", 6, smoke=False)
+    assert drawn == [(3000, 6), (1000, 0)]
+    assert told["said"] == {"method": "advrefine", "seed": 6, "dim": 200, "epochs": 3}
+    assert told["own"] == [c._replace(titles={}) for c in few]
+
+
+def test_sentences_words_and_what_teaches_them_are_as_many_as_the_tables_say(sizes, monkeypatch):
+    drawn = sizes(cr5_table_3)
+    patch(
+        monkeypatch, cr5_table_3,
+        sentences=lambda lang: sets.Split(concepts(3), concepts(3)),
+        models=lambda lang, seed, smoke: (lang, seed, smoke),
+        best=lambda learned, score: 0.3,
+        taken=lambda learned, method, target, lambda_: (learned, method, target),
+        across=lambda model, test, source, target, rule="cosine": {"P@1": (model, source)},
+    )  # fmt: skip
+    rows = cr5_table_3.measure("en-it", 5, smoke=False)
+    assert drawn == [(1000, 0), (500, 5)]
+    assert rows["Mikolov et al."]["back P@1"] == ((("it", 5, False), "least-squares", "en"), "it")
+    drawn = sizes(cr5_table_4)
+    entries = [SimpleNamespace(source=f"a{i}", target=f"b{i}") for i in range(12_000)]
+    patch(
+        monkeypatch, cr5_table_4,
+        models=lambda lang, seed, smoke: {"m": seed},
+        read_pairs=lambda path: entries,
+        meanings=lambda learned, lang, some: {entry.source: {entry.target} for entry in some},
+        best=lambda learned, score: 0.3,
+        taken=lambda learned, method, lang, lambda_: method,
+        found_at=lambda model, lang, asked, right, rule: {"words": len(asked), "first": asked[0].id},
+    )  # fmt: skip
+    rows = cr5_table_4.measure("en-it", 5, smoke=False)
+    assert drawn == [(500, 5), (500, 0)]
+    assert rows["Cr5 (CSLS)"] == {"words": 500, "first": "a10000", "λ": 0.3}, (
+        "none of the ten thousand that taught maps"
+    )
+
+
+def test_sizes_of_sentences_pages_and_stages(sizes, monkeypatch, tmp_path):
+    drawn, asked = sizes(xcnn_table_1), []
+    patch(
+        monkeypatch, xcnn_table_1,
+        sentences=lambda lang: sets.Split(concepts(3, ("en", "es")), concepts(3, ("en", "es"))),
+        METHODS={"XCNN": (lambda train, **said: asked.append(said) or bag(("en", "es")), {"hub": "en"})},
+        told=lambda train, langs: train if langs == ["en", "es"] else None,
+        by_words=lambda queries, test, lang, pipeline, train=(): {"RR": (queries[0].lang, pipeline, len(train))},
+        has_machine=lambda lang: lang == "es",
+    )  # fmt: skip
+    monkeypatch.setattr(xcnn_table_1.phrasal, "fit", lambda pairs: SimpleNamespace(translate=lambda text: text))
+    rows = xcnn_table_1.measure("en-es", 2, smoke=False)
+    assert drawn == [(4000, 2), (500, 0)]
+    assert asked == [{"seed": 2, "dim": 128, "max_terms": 10_000, "hub": "en"}]
+    assert [rows[row]["RR"] for row in ("MT", "MT, phrases", "MT, Apertium")] == [
+        ("en", "table:best", 3), ("es", "bm25", 0), ("en", "mt:apertium", 0),
+    ]  # fmt: skip
+    drawn = sizes(knrm_stages)
+    scores = {f"{stage}{more}": {"q": 0.5} for stage in knrm_stages.STAGES for more in ("", ">knrm")}
+    patch(
+        monkeypatch, knrm_stages,
+        divided=lambda name, lang: (concepts(3), concepts(3)) if (name, lang) == ("mdn", "it") else None,
+        reciprocal_ranks=lambda learned, queries, documents, qrels: scores,
+    )  # fmt: skip
+    knrm_stages.measure("mdn en-it", 3, smoke=False)
+    assert drawn == [(200, 0), (1997, 0), (500, 3)], "2,000 documents at most, three of them right"
+    monkeypatch.setenv("PARAGLOSS_DATA", str(tmp_path))
+    linked_pages(tmp_path, "es")
+    drawn = sizes(page_fields)
+    with page_fields.opened(smoke=False) as pages:
+        assert len(pages.queries["en"]) == 11, "one has no English title"
+    assert drawn == [(300, 0)]
+    drawn = sizes(adhoc)
+    adhoc.pages("en", "es", smoke=False)
+    assert drawn == [(1500, 0), (200, 0)]
+
+
+def test_smooth_learning_has_fifteen_hundred_pages_in_families(sizes, monkeypatch, tmp_path):
+    monkeypatch.setenv("PARAGLOSS_DATA", str(tmp_path))
+    linked_pages(tmp_path, "fr")
+    drawn, split, negatives = sizes(smooth_table_2), [], []
+    plain = smooth_table_2.judgments.split
+
+    def note(judged, parts, *, seed, family):
+        split.append((parts, seed))
+        return plain(judged, parts, seed=seed, family=family)
+
+    monkeypatch.setattr(smooth_table_2.judgments, "split", note)
+    some = lambda part, number, seed: negatives.append((number, seed)) or part  # noqa: E731
+    monkeypatch.setattr(smooth_table_2.judgments, "sample_irrelevant", some)
+    train, valid, test = smooth_table_2.divided("fr", 9, pages=1500)
+    assert (drawn, split, negatives) == ([(1500, 0)], [((3, 1, 1), 0)], [(40, 0)] * 2)
+    assert [len(part.queries) for part in (train, valid, test)] == [7, 3, 2]
+    own = [smooth_table_2.linked("ddtp", [Concept(f"{name}:1", {}) for name in some]) for some in (
+        ["a", "a-data", "b"], [f"python3-{i}" for i in range(7)], [f"c-{i}" for i in range(6)])]  # fmt: skip
+    assert own[0] == {"a:1": {"a-data:1"}, "a-data:1": {"a:1"}}
+    assert (own[1], len(own[2])) == ({}, 6), "seven of one source are too many"
 
 
 # Plots draw what was measured.

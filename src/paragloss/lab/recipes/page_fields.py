@@ -76,7 +76,7 @@ def opened(*, smoke: bool) -> Iterator[Pages]:
     links = judgments.read_links(folder() / "mdn" / "mutual_links.tsv.gz")
     here = {page.id for page in concepts}
     asking = drawn(
-        [page for page in concepts if links.get(page.id, set()) & here and page.titles.get("es")],
+        [p for p in concepts if links.get(p.id, set()) & here and p.titles.get("es") and p.titles.get("en")],
         20 if smoke else 300,
         0,
     )

@@ -184,7 +184,6 @@ export default {
   "kept.remove": "إزالة",
   "gloss.keep": "احفظ",
   "gloss.kept": "محفوظة",
-  "read.page": "صفحة {n}",
   "read.engine": "ترجمة بواسطة {engine}",
   "read.translated": "ترجمة {engine}",
   "read.noPair": "{engine} لا يعرف هاتين اللغتين أو لا يجيب.",

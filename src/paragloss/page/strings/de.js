@@ -184,7 +184,6 @@ export default {
   "kept.remove": "Entfernen",
   "gloss.keep": "merken",
   "gloss.kept": "gemerkt",
-  "read.page": "Seite {n}",
   "read.engine": "Mit {engine} übersetzen",
   "read.translated": "übersetzt von {engine}",
   "read.noPair": "{engine} kennt diese beiden Sprachen nicht oder antwortet nicht.",

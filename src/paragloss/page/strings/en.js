@@ -184,7 +184,6 @@ export default {
   "kept.remove": "Remove",
   "gloss.keep": "keep",
   "gloss.kept": "kept",
-  "read.page": "page {n}",
   "read.engine": "Translate with {engine}",
   "read.translated": "translated by {engine}",
   "read.noPair": "{engine} does not know these two languages, or does not answer.",

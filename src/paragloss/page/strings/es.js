@@ -184,7 +184,6 @@ export default {
   "kept.remove": "Quitar",
   "gloss.keep": "guardar",
   "gloss.kept": "guardada",
-  "read.page": "página {n}",
   "read.engine": "Traducir con {engine}",
   "read.translated": "traducido por {engine}",
   "read.noPair": "{engine} no conoce estos dos idiomas o no responde.",

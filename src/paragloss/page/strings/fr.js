@@ -184,7 +184,6 @@ export default {
   "kept.remove": "Retirer",
   "gloss.keep": "garder",
   "gloss.kept": "gardé",
-  "read.page": "page {n}",
   "read.engine": "Traduire avec {engine}",
   "read.translated": "traduit par {engine}",
   "read.noPair": "{engine} ne connaît pas ces deux langues ou ne répond pas.",

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from paragloss.errors import ModelError
-from paragloss.translation.default._model import HUB, KIND, Default
+from paragloss.translation.default._model import FALLBACK, KIND, Default
 from paragloss.translation.word_table import Table
 
 __all__ = ["KIND", "Default", "load", "open", "table"]
@@ -32,8 +32,8 @@ def open() -> Default:
 def load(path: str | Path) -> Default:
     """A model that somebody saved; unlike the one in the box it is looked through before it is used."""
     model = Default.load(path)
-    if HUB not in model.langs:
-        raise ModelError(f"{path} is damaged (it has no {HUB!r}): train or copy the model again")
+    if FALLBACK not in model.langs:
+        raise ModelError(f"{path} is damaged (it has no {FALLBACK!r}): train or copy the model again")
     for lang in model.langs:
         model.has_term("a", lang)
     return model

@@ -26,7 +26,7 @@ from paragloss.translation.default._word_list import Words
 from paragloss.types import Alternative, Query, Translation
 
 KIND = "default"
-HUB = "en"
+FALLBACK = "en"
 #: Alternatives of one word; English words that a word of another language goes through.
 _MOST, _VIA = 12, 6
 #: What is less likely than this among a word's translations is left out.
@@ -244,7 +244,7 @@ class Default:
             if len(targets):
                 return language.english[targets[:_VIA]], weights[:_VIA]
         if language.back is not None:  # nothing is kept of a word that is the same in English
-            number = self._open(HUB).words.find(term) if term.isascii() else -1
+            number = self._open(FALLBACK).words.find(term) if term.isascii() else -1
         found = [number] if number >= 0 else []
         return np.array(found, np.int64), np.ones(len(found))
 
@@ -266,7 +266,7 @@ class Default:
     def _opened(self, lang: str) -> _Language:
         where = self._meta["langs"][lang]
         words = Words(self._slice("words", where["text"]), self._slice("groups", where["groups"]), where["words"])
-        if lang == HUB:
+        if lang == FALLBACK:
             return _Language(words, np.zeros(0, np.int64), None, None)
         english = np.flatnonzero(np.unpackbits(self._slice("english", where["english"])))
         return _Language(words, english, *(self._rows(where[way]) for way in ("there", "back")))

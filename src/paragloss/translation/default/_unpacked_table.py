@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.sparse as sp
 
-from paragloss.translation.default._model import HUB, Default
+from paragloss.translation.default._model import FALLBACK, Default
 from paragloss.translation.default._rows import Rows, levels
 from paragloss.translation.word_table import Table, Words, prune
 
@@ -26,8 +26,8 @@ def _words(model: Default, lang: str) -> Words:
 
 def _probability(model: Default, source: str, target: str) -> sp.csr_matrix:
     """Straight from or to English, else through it."""
-    first = _into_english(model, source) if source != HUB else None
-    second = _from_english(model, target) if target != HUB else None
+    first = _into_english(model, source) if source != FALLBACK else None
+    second = _from_english(model, target) if target != FALLBACK else None
     both = first @ second if first is not None and second is not None else first if second is None else second
     return prune(both, min_probability=0.01, most=20)
 
@@ -39,7 +39,7 @@ def _from_english(model: Default, lang: str) -> sp.csr_matrix:
     here = _matrix(opened.there, len(opened.words))
     rows = sp.csr_matrix(
         (np.ones(len(opened.english)), (opened.english, np.arange(len(opened.english)))),
-        shape=(len(model._open(HUB).words), len(opened.english)),
+        shape=(len(model._open(FALLBACK).words), len(opened.english)),
     )
     return (rows @ here).tocsr()
 
@@ -49,7 +49,7 @@ def _into_english(model: Default, lang: str) -> sp.csr_matrix:
     opened = model._open(lang)
     assert opened.back is not None
     here = _matrix(opened.back, len(opened.english))
-    shape = (len(opened.words), len(model._open(HUB).words))
+    shape = (len(opened.words), len(model._open(FALLBACK).words))
     return sp.csr_matrix((here.data, opened.english[here.indices], here.indptr), shape=shape)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.translation.default import _rows, _word_list
-from paragloss.translation.default._model import HUB, Default
+from paragloss.translation.default._model import FALLBACK, Default
 
 
 class Tables(NamedTuple):
@@ -36,7 +36,7 @@ def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None
     english = sorted(spelled, key=str.encode)
     number = {term: i for i, term in enumerate(english)}
     arrays: dict[str, list[npt.NDArray[Any]]] = {}
-    langs = {HUB: _words_of(english, [spelled[term] for term in english], arrays)}
+    langs = {FALLBACK: _words_of(english, [spelled[term] for term in english], arrays)}
     for lang, one in tables.items():
         langs[lang] = _words_of(one.other, one.other_spelled, arrays)
         present = np.zeros(len(english), bool)

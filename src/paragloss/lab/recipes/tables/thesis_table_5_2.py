@@ -18,7 +18,7 @@ from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import folder
 from paragloss.lab.recipes.wordnet import WordNet
 from paragloss.search.expanded import Expanded
-from paragloss.search.structured import Nested
+from paragloss.search.nested import Nested
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.engines import Apertium
 from paragloss.translation.expansion import Chained, Feedback

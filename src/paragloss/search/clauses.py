@@ -1,0 +1,107 @@
+"""Translated queries cut into clauses, as every searcher of `structured` and `nested` sees them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from paragloss.analysis import analyzer
+from paragloss.search.evidence import words
+from paragloss.search.indexed_fields import INNER
+from paragloss.search.matches import Match
+from paragloss.statistics import Statistics
+from paragloss.types import Account, Analyzer, Document, Found, Known, Query, Ranking, Store, Where
+
+#: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
+#: gave the same reciprocal ranks as 1,000 at a fifth of the time.
+CANDIDATES = 200
+
+
+class Choice(NamedTuple):
+    """One alternative of a clause: its words, all of which are meant, its weight, and that of its clause."""
+
+    words: tuple[str, ...]
+    weight: float
+    clause: float = 1.0
+
+
+class ClauseSearcher:
+    """What searchers of clauses share: a store, statistics, how much each field counts, and a query cut into words."""
+
+    def __init__(
+        self,
+        store: Store,
+        statistics: Statistics,
+        *,
+        weights: Mapping[str, float] | None = None,
+        candidates: int = CANDIDATES,
+        proportional: bool = False,
+        name: str = "terms",
+        analyze: Callable[[str], Analyzer] = analyzer,
+    ) -> None:
+        layout = statistics.layout
+        every = [field for field in layout.fields if field != INNER]
+        weights = dict.fromkeys(every, 1.0) if weights is None else dict(weights)
+        self._weights = weights
+        self._store = store
+        self._statistics = statistics
+        self._factors = np.zeros(len(layout.fields))
+        for field, weight in weights.items():
+            self._factors[layout.field(field)] = weight
+        self._number = candidates
+        self._proportional = proportional
+        self._name = name
+        self._analyze = analyze
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether what words hold inside and how they sound is looked at: it counts as words of the text do."""
+        return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+        rankings = zip(queries, self._rankings(queries, k, where), strict=True)
+        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
+
+    def best(self, lang: str) -> float:
+        return 1.0 if self._proportional else math.inf
+
+    def _rankings(self, queries: Sequence[Query], k: int, where: Where | None) -> list[Ranking]:
+        raise NotImplementedError
+
+    def matches(self, query: Query, id: str) -> list[Match]:
+        """What every word gives a document of the query's language; all of them sum to its score."""
+        raise NotImplementedError
+
+    def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
+        return words(self.matches(query, document.id), query, score, known.origins)
+
+    def clauses(self, query: Query) -> list[tuple[str, list[Choice]]]:
+        """Each source term with its alternatives, cut into words; what is only stop words is left out."""
+        terms = self._analyze(query.lang).terms
+        if not query.clauses:
+            return [(word, [Choice((word,), 1.0)]) for word in terms(query.text)]
+        cut = [
+            (
+                clause.source,
+                [
+                    Choice(words, weight, clause.weight)
+                    for text, weight, known in clause.alternatives
+                    if (words := known or tuple(terms(text)))
+                ],
+            )
+            for clause in query.clauses
+        ]
+        return [(source, choices) for source, choices in cut if choices]
+
+
+def probabilities(choices: Sequence[Choice]) -> dict[str, float]:
+    """The words of a clause, whose shares sum to one; those of a phrase have equal parts of its."""
+    total, words = sum([choice.weight for choice in choices]), dict[str, float]()
+    for choice in choices:
+        for word in choice.words:
+            words[word] = words.get(word, 0.0) + choice.weight / (total * len(choice.words))
+    return words

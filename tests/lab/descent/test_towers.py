@@ -1,0 +1,62 @@
+"""Networks that read in order, as they are served: whatever stands beside a text, and before and after saving."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from paragloss import artefacts  # noqa: E402
+from paragloss.errors import LanguageError, ModelError  # noqa: E402
+from paragloss.lab.descent import towers  # noqa: E402
+from paragloss.lab.descent.bags import bags  # noqa: E402
+from paragloss.vocabulary import Vocabulary  # noqa: E402
+
+WORDS = [f"w{i}" for i in range(12)]
+
+
+@pytest.fixture(params=["cnn", "lstm"])
+def encoder(request):
+    torch.manual_seed(0)
+    made = {lang: towers.KINDS[request.param](torch.randn(12, 4)) for lang in ("en", "fr")}
+    words = {lang: Vocabulary(lang, WORDS, [1] * 12, 12, stem=False) for lang in made}
+    return towers.TowerEncoder(made, words, kind=request.param, epsilon=0.5, meta={"method": "ordinal"})
+
+
+def test_a_text_is_what_its_tower_makes_of_it_over_its_length_and_epsilon(encoder):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(WORDS, size)) for size in rng.integers(0, 9, 300)]  # more than one block
+    found = encoder.encode(texts, "fr")
+    assert (encoder.dim, encoder.langs) == (4, ("en", "fr"))
+    for i in (0, 17, 255, 256, 299):
+        with torch.inference_mode():
+            row = encoder.towers["fr"](bags(towers.sequences([texts[i]], encoder.vocabularies["fr"])))[0].numpy()
+        np.testing.assert_allclose(found[i], row / (np.linalg.norm(row) + 0.5), atol=1e-5)
+    assert not found[[not text for text in texts]].any(), "a text without a word is nowhere"
+    assert not np.allclose(encoder.encode(["w1 w2 w3"], "en"), encoder.encode(["w3 w2 w1"], "en")), "order counts"
+    with pytest.raises(LanguageError, match="does not know 'da'; it knows en, fr"):
+        encoder.encode(["x"], "da")
+
+
+def test_saved_towers_are_the_same_towers(encoder, tmp_path):
+    encoder.save(tmp_path / "m")
+    again = towers.load(tmp_path / "m")
+    for lang in ("en", "fr"):
+        assert np.array_equal(again.encode(["w1 w2", "w7"], lang), encoder.encode(["w1 w2", "w7"], lang))
+    assert (again.kind, again.epsilon, again.meta) == (encoder.kind, 0.5, {"method": "ordinal"})
+
+
+def test_towers_with_more_words_than_vectors_or_of_no_known_kind_are_refused(encoder, tmp_path):
+    encoder.towers["fr"].table = torch.nn.Parameter(encoder.towers["fr"].table[:11].detach())
+    encoder.save(tmp_path / "short")
+    with pytest.raises(ModelError, match="fr has more words than vectors"):
+        towers.load(tmp_path / "short")
+    artefacts.save(tmp_path / "other", "towers", meta={"kind": "rnn"}, arrays={}, words={})
+    with pytest.raises(ModelError, match="'rnn'; expected one of average, cnn, lstm"):
+        towers.load(tmp_path / "other")
+
+
+def test_long_texts_are_cut_where_networks_stop_reading():
+    words = Vocabulary("en", WORDS, [1] * 12, 12, stem=False)
+    rows = towers.sequences(["w3 w1 unknown w3 w2", ""], words, longest=3)
+    assert (rows.indices.tolist(), rows.indptr.tolist(), rows.shape) == ([3, 1, 3], [0, 3, 3], (2, 12))
+    assert towers.sequences(["w1 " * 500], words).nnz == towers.LONGEST == 200

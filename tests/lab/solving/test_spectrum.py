@@ -1,0 +1,48 @@
+"""Leading directions by iteration: the same as dense algebra finds, within the columns it may hold."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from paragloss.lab.solving import spectrum
+from paragloss.lab.solving.arrays import Arrays
+from paragloss.lab.solving.ridge import Block, Regression
+
+
+@pytest.fixture
+def blocks():
+    rng = np.random.default_rng(0)
+    made = []
+    for terms in (90, 110):
+        rows = sp.random(150, terms, density=0.1, rng=rng, format="csr", dtype=np.float32)
+        made.append(Block(rows, np.arange(150)))
+    return made
+
+
+def test_the_basis_is_compressed_before_it_is_too_wide_and_still_finds_the_directions(blocks, monkeypatch):
+    held = []
+    add = spectrum._Search.add
+
+    def noted(search, block):
+        add(search, block)
+        held.append((search.V.shape[1], search.most))
+
+    monkeypatch.setattr(spectrum._Search, "add", noted)
+    regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    found = spectrum.leading(regression, rank=4, tolerance=0.0, solve_tolerance=1e-5)
+    # Rank 4: 12 columns to begin with, room for 8 more wanted each time, 12 + 6 x 8 at most; four residuals come in.
+    assert (max(columns for columns, _ in held), {most for _, most in held}) == (56, {60})
+    assert len(held) > 8, "it went on after it was compressed"
+    exact = spectrum.closed_form(blocks, 150, rank=4, lambda_=0.5)
+    np.testing.assert_allclose(found.values, exact.values, rtol=1e-3)
+    for one, other in zip(found.tables, exact.tables, strict=True):
+        np.testing.assert_allclose(np.abs((one * other).sum(0)) / (other**2).sum(0), 1, atol=2e-2)
+
+
+def test_a_start_keeps_its_span_without_its_mean(blocks):
+    regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    start = np.random.default_rng(1).standard_normal((150, 3)).astype(np.float32) + 5
+    guide = spectrum._guide(regression, 3, 0, start)
+    centred = start - start.mean(0)
+    np.testing.assert_allclose(guide.T @ guide, np.eye(3), atol=1e-5)
+    np.testing.assert_allclose(guide @ (guide.T @ centred), centred, atol=1e-3)
