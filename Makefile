@@ -39,7 +39,7 @@ types: $(VENV)/.installed
 
 # The site: no warning, no dead link.
 docs: $(VENV)/.installed
-	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
 
 clean:
 	rm -rf $(VENV) .demo .site .mypy_cache .ruff_cache .pytest_cache

@@ -177,6 +177,16 @@ def test_a_help_text_begins_with_one_short_sentence(panel, name, command):
     assert panel in SECTIONS[:-1], f"{name} has no section of the help"
 
 
+def test_help_lists_common_options_first_and_others_under_headings():
+    (index,) = (command for _, name, command in commands() if name == "index")
+    said = index.get_help(typer.Context(index))
+    headings = [line.rstrip(":") for line in said.splitlines() if re.fullmatch(r"[A-Z][\w ]+:", line)]
+    assert headings == list(options(index))
+    assert headings[:2] == ["Arguments", "Options"]
+    assert len(headings) > 4
+    assert said.index("--into") < said.index("--scheduler")
+
+
 if __name__ == "__main__":
     for name, made in PAGES.items():
         (LOOK_UP / name).write_text(made(), encoding="utf-8")

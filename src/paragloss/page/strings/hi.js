@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "अज्ञात भाषा",
   "meant": "क्या आपका मतलब था",
   "more": "और दिखाएँ",
+  "page": "पृष्ठ {n}",
+  "scanned": "स्कैन से पढ़ा गया",
   "nothing": "“{q}” के लिए कुछ नहीं मिला ({lang} मानकर)।",
   "couldDo": "आप यह कर सकते हैं",
   "everyLanguage": "हर भाषा में देखें",

@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "língua desconhecida",
   "meant": "Você quis dizer",
   "more": "Mostrar mais",
+  "page": "página {n}",
+  "scanned": "lido de uma digitalização",
   "nothing": "Nada encontrado para “{q}”, lido como {lang}.",
   "couldDo": "Você pode",
   "everyLanguage": "procurar em todas as línguas",

@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "ngôn ngữ không rõ",
   "meant": "Có phải bạn muốn tìm",
   "more": "Xem thêm",
+  "page": "trang {n}",
+  "scanned": "đọc từ bản quét",
   "nothing": "Không tìm thấy gì cho “{q}”, hiểu là {lang}.",
   "couldDo": "Bạn có thể",
   "everyLanguage": "tìm trong mọi ngôn ngữ",

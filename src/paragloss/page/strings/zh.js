@@ -28,6 +28,8 @@ export default {
   "unknownLanguage": "未知语言",
   "meant": "您是不是要找",
   "more": "显示更多",
+  "page": "第 {n} 页",
+  "scanned": "识别自扫描件",
   "nothing": "没有找到“{q}”（按{lang}理解）。",
   "couldDo": "您可以",
   "everyLanguage": "在所有语言中查找",

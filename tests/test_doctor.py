@@ -1,0 +1,43 @@
+"""What `paragloss doctor` says is so."""
+
+import json
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from test_cli import paragloss_
+
+from paragloss.cli import doctor_command
+
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_every_extra_has_a_purpose():
+    assert set(doctor_command.PURPOSES) == PROJECT["optional-dependencies"].keys() - {"all", "dev", "docs"}
+
+
+def test_it_searches_and_names_what_is_missing(tmp_path, monkeypatch):
+    def version(name):
+        if name == "uvicorn":
+            raise metadata.PackageNotFoundError(name)
+        return metadata.version(name)
+
+    monkeypatch.setattr(doctor_command, "version", version)
+    told = json.loads(paragloss_("doctor", "--json", cwd=tmp_path).stdout)
+    assert told["test"]["passed"]
+    (serve,) = (extra for extra in told["extras"] if extra["extra"] == "serve")
+    assert serve["missing"] == ["uvicorn"]
+    assert "serve" in serve["for"]
+
+
+def test_a_search_that_fails_is_told_and_ends_with_1(tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor_command, "_BEES", (("sea.fr", "La mer est calme.", "fr"),))
+    assert "wrong result" in paragloss_("doctor", cwd=tmp_path, code=1).stdout
+
+
+@pytest.mark.parametrize("name", ["tesseract"])
+def test_a_program_that_is_not_there_is_missing(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (program,) = doctor_command._programs()
+    assert (program["program"], program["version"]) == (name, "missing")
