@@ -9,8 +9,9 @@ def held(document, monkeypatch):
     """How many terms are looked into, in which language, and how they are written where that counts."""
     seen = []
     monkeypatch.setattr(terms, "inside", lambda terms, *said: seen.append((len(terms), *said)) or ["held"])
-    cut = {field: analyzer(document.lang).terms(getattr(document, field)) for field in ("title", "text")}
-    assert terms._inner(document, cut, analyzer) == ["held"]
+    found = {field: analyzer(document.lang).terms(getattr(document, field)) for field in ("title", "text")}
+    cut = analyzer(document.lang).cut(document.text)
+    assert terms._inner(document, found, cut, analyzer) == ["held"]
     return seen[0]
 
 

@@ -218,7 +218,7 @@ def test_a_deadline_reaches_into_the_search(folder):
     with Collection.open(str(folder / "c")) as engine:
         late = Deadline(60)
         late.cancel()
-        for work in (engine.search, engine.spread):
+        for work in (engine.search, engine.candidates):
             with pytest.raises(DeadlineError):
                 work("lamp", lang="en", deadline=late)
         assert engine.search("lamp", lang="en", deadline=Deadline(60)).results

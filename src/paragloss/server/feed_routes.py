@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from paragloss.formats.numbers import EPOCH, dated, number
 from paragloss.server import answers
 from paragloss.server.requests import Here, problems, with_key
+from paragloss.server.schemas import Problem
 from paragloss.server.search_routes import Options, Text, asked
 from paragloss.types import Range
 
@@ -26,7 +27,14 @@ class Atom(Response):
     media_type = "application/atom+xml"
 
 
-@routes.get("/feed", response_class=Atom, responses=problems(503, 504))
+#: Errors are JSON here too, whatever a good answer is.
+_JSON = {"application/json": {"schema": Problem.model_json_schema()}}
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"description": told["description"], "content": _JSON} for code, told in problems(503, 504).items()
+}
+
+
+@routes.get("/feed", response_class=Atom, responses=_PROBLEMS)
 async def feed(
     request: Request,
     here: Here,
