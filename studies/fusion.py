@@ -270,13 +270,19 @@ def gather(place: Path, pairs: Sequence[str]) -> None:
             assert isinstance(searcher, calibrated.Calibrated)
             rows = []
             for number, (query, right) in enumerate(zip(made.queries, made.right, strict=True)):
-                (bm25, words, meaning) = [(said, weight) for _, _, weight, said in searcher.said(query, 100)]
-                by_words, by_meaning = calibrated.evidence([bm25, words], []), meaning[0]
+                by_words, by_meaning = kinds(searcher, query)
                 for id in {**by_words, **by_meaning}:
                     is_right = id == made.documents[right].id
                     rows.append((number, by_words.get(id, 0.0), by_meaning.get(id, 0.0), is_right))
         np.save(place / f"{pair}.npy", np.array(rows, np.float32))
         print(pair, len(made.queries), len(made.documents), flush=True)
+
+
+def kinds(searcher: calibrated.Calibrated, query: Query) -> tuple[dict[str, float], dict[str, float]]:
+    """What words say of documents, and what meaning does, in the one language that is searched."""
+    (found,) = searcher.gather([query], 100)
+    *words, meaning = [dict(part[0]) for part in found.shares]
+    return calibrated.evidence(list(zip(words, searcher.weights, strict=False)), []), meaning
 
 
 def unseen(name: str, lang: str) -> questions.Questions:
