@@ -6,6 +6,7 @@
     python studies/fusion.py keep DIR; paragloss recipes --docs docs                 puts them into README and docs
     PARAGLOSS_DATA=... python studies/fusion.py gather --into DIR [SET:LANG ...]     both kinds of evidence, other parts
     python studies/fusion.py weigh DIR                                               what meaning should count, by those
+    PARAGLOSS_DATA=... python studies/fusion.py others [LANG ...]                    languages that no table knows
     PARAGLOSS_DATA=... python studies/fusion.py mixed [--part valid]                 lists over eight languages
     PARAGLOSS_DATA=... python studies/fusion.py trust [LANG ...]                     what a dictionary counts
 
@@ -74,6 +75,7 @@ NAMES = {
     "mdn-titles": "MDN web docs, titles",
     "mdn-first": "MDN web docs, first sentences",
 }
+OTHERS = "af az be bs cy et gl gu hy is kn lt lv ml mr mt my sr te"
 MIXED = ("es", "de", "ru", "ar", "vi", "hi", "el", "zh")
 SYSTEMS = ("words", "default", "muse", "own", "cr5", "meaning", "e5", "fast", "box", "fused")
 PARTS = SYSTEMS[:-3]
@@ -251,6 +253,18 @@ def _holm(p: Sequence[float]) -> list[float]:
     return found
 
 
+def others(langs: Sequence[str]) -> None:
+    """FLORES sentences in languages that the default model has no words of: words as they stand, meaning, both."""
+    print("| | words | meaning | the box |\n|---|---|---|---|")
+    for lang in langs or OTHERS.split():
+        made = asked("flores", lang)
+        with tempfile.TemporaryDirectory() as here, Collection.create(f"{here}/c", meaning=True) as engine:
+            engine.index(made.documents)
+            runs = [ranked(engine, made.queries, pipeline, [lang]) for pipeline in ("bm25", "meaning", None)]
+            found = [_mean(evaluate(run, made.qrels, ["RR"])["RR"]) for run in runs]
+        print(f"| {lang} | " + " | ".join(f"{rr:.3f}" for rr in found) + " |", flush=True)
+
+
 # What meaning counts
 
 
@@ -358,7 +372,7 @@ def together(made: Mapping[str, questions.Questions]) -> tuple[list, list[Query]
     return documents, [query for query, _ in asked], qrels, langs
 
 
-def ranked(engine: Collection, queries: Sequence[Query], pipeline: str, to: Sequence[str]) -> dict:
+def ranked(engine: Collection, queries: Sequence[Query], pipeline: str | None, to: Sequence[str]) -> dict:
     rankings = engine.rank(queries, k=100, to=to, pipeline=pipeline)
     return {query.id: ranking for query, ranking in zip(queries, rankings, strict=True)}
 
@@ -422,6 +436,7 @@ def main() -> None:
     one = what.add_parser("gather")
     one.add_argument("--into", type=Path, required=True)
     one.add_argument("pairs", nargs="*")
+    what.add_parser("others").add_argument("langs", nargs="*")
     what.add_parser("weigh").add_argument("place", type=Path)
     what.add_parser("mixed").add_argument("--part", default="test")
     what.add_parser("trust").add_argument("langs", nargs="*")
@@ -438,6 +453,8 @@ def main() -> None:
         trust(args.langs)
     elif args.what == "gather":
         gather(args.into, args.pairs)
+    elif args.what == "others":
+        others(args.langs)
     elif args.what == "weigh":
         weigh(args.place)
     else:

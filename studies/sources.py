@@ -105,9 +105,10 @@ def run_part(name: str, number: int) -> str:
 
 def rows(name: str) -> list[dict]:
     """All of one text in all languages: {"texts": {lang: text}}."""
-    return _json(
-        folder() / "flores" / "dev.jsonl.gz" if name == "flores" else folder() / "open" / "text" / f"{name}.jsonl.xz"
-    )
+    if name == "flores":
+        with gzip.open(folder() / "flores" / "dev.jsonl.gz", "rt", encoding="utf-8") as lines:
+            return [json.loads(line) for line in lines]
+    return _json(folder() / "open" / "text" / f"{name}.jsonl.xz")
 
 
 def written(lang: str) -> str:
