@@ -53,7 +53,7 @@ def learn(
 ) -> None:
     """Learn translations from pages that the collection has in two languages.
 
-    The result is kept only if it finds state-out pages better.
+    The result is kept only if it finds held-out pages better.
     """
     from paragloss.collection import Collection, learned
 

@@ -124,13 +124,13 @@ def spread(
 
 
 def _write(engine: Collection, ready: Prepared) -> None:
-    held, documents = engine.state, ready.documents
-    if held.machine.to:  # translating is for whoever has the engine for it
+    state, documents = engine.state, ready.documents
+    if state.machine.to:  # translating is for whoever has the engine for it
         engine.index(documents)
         return
-    held.memory.clear()
-    old = kept(held.store, list(slow(held.models)), documents)
-    held.index.add(documents, {**ready.dense, **old}, ready=ready.counted)
+    state.memory.clear()
+    old = kept(state.store, list(slow(state.models)), documents)
+    state.index.add(documents, {**ready.dense, **old}, ready=ready.counted)
 
 
 def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:

@@ -14,13 +14,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from paragloss.stores import AnyStore
 from paragloss.types import Document
-
-if TYPE_CHECKING:
-    from paragloss.stores import AnyStore
 
 _FILES, _BEGUN = "files", "begun"
 #: Seconds between two notings while a long reading goes on.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from paragloss.collection.models import foreign, keep, name_of
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.stores import AnyStore, model_files
 from paragloss.types import Encoder
-
-if TYPE_CHECKING:
-    from paragloss.stores import AnyStore
 
 BLOB = "models"
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paragloss import artefacts, methods
 from paragloss.encoders import cross_encoder, hubness, pretrained, published
@@ -18,9 +18,6 @@ from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary, Glossary
 from paragloss.types import Aligned, Described, Encoder, Translator
-
-if TYPE_CHECKING:
-    from paragloss.stores import AnyStore
 
 #: Which module loads a kind of artefact; what is not here is loaded by the method of that name (`paragloss.methods`).
 _KINDS = {

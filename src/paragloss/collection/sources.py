@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paragloss.formats.documents import read
 from paragloss.formats.file_ids import Roots, inside
@@ -17,9 +17,6 @@ from paragloss.formats.irds import PREFIX
 from paragloss.formats.text import OnError
 from paragloss.stores import AnyStore
 from paragloss.types import Document, Where
-
-if TYPE_CHECKING:
-    from paragloss.stores import AnyStore
 
 _BLOB = "roots"
 #: Up to so many ids of one run are remembered to tell which come twice.
