@@ -12,7 +12,11 @@ class ParaglossError(Exception):
 
 
 class InputError(ParaglossError):
-    """A file or a value given by the user can't be used."""
+    """A file or a value given by the user can't be used: for what `reason`, and where, in a file or a row of one."""
+
+    def __init__(self, reason: str, *, place: object = "") -> None:
+        super().__init__(f"{place}: {reason}" if place else reason)
+        self.reason, self.place = reason, str(place)
 
 
 class PlacedError(InputError):

@@ -17,8 +17,7 @@ from paragloss.errors import InputError
 T = TypeVar("T")
 
 
-#: Where a message says what it is about, `path:12: `, and what differs from one to the next of its kind.
-_PLACE = re.compile(r"^.*?(?::\d+)?: ")
+#: What differs from one message to the next of its kind.
 _DETAIL = re.compile(r"\([^()]*\)|'[^']*'|\"[^\"]*\"|\d[\d,.]*")
 
 
@@ -38,19 +37,16 @@ class Skipped:
         return self.reasons.total()
 
     def _note(self, error: InputError) -> None:
-        said = str(error)
-        place = _PLACE.match(said)
-        why = said[place.end() :] if place else said
-        self.reasons[" ".join(_DETAIL.sub("…", why.split(";")[0]).split())] += 1
+        self.reasons[" ".join(_DETAIL.sub("…", error.reason.split(";")[0]).split())] += 1
         self.first = self.first or error
         if self._path is not None:
-            self._list(self._path, place[0].rstrip(": ") if place else "", why)
+            self._list(self._path, error)
 
-    def _list(self, path: Path, place: str, why: str) -> None:
+    def _list(self, path: Path, wrong: InputError) -> None:
         try:
             if self._file is None:
                 self._file = path.open("w", encoding="utf-8")
-            self._file.write(f"{plain(place)}\t{plain(why)}\n")
+            self._file.write(f"{plain(wrong.place)}\t{plain(wrong.reason)}\n")
         except OSError as error:
             print(
                 f"paragloss: {path} can't be written ({error.strerror}); skipped files are not listed", file=sys.stderr

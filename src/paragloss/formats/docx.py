@@ -24,11 +24,11 @@ def read_docx(path: PathLike, *, id: str = "") -> Document:
     archive = Archive(path)
     content, core = archive.part("word/document.xml"), archive.part("docProps/core.xml")
     if not content:
-        raise InputError(f"{path}: can't be read as .docx (no word/document.xml in it); save it anew")
+        raise InputError("can't be read as .docx (no word/document.xml in it); save it anew", place=path)
     blocks = list(_blocks(content, _styles(archive), path))
     text = "\n".join(text for _, text, _ in blocks if text)
     if not text:
-        raise InputError(f"{path}: no text in the document; give one that has some")
+        raise InputError("no text in the document; give one that has some", place=path)
     heads = [text for style, text, _ in blocks if text and style.startswith(("heading", "title"))]
     fields = {"headings": "\n".join(heads), "strong": "\n".join(bold for _, _, bold in blocks if bold)}
     said = first_texts(core, ("title", "language"), path) if core else {}

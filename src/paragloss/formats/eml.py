@@ -23,10 +23,10 @@ def read_eml(path: PathLike, *, id: str = "") -> Document:
         raise
     except Exception as error:  # a damaged letter fails anywhere inside headers, encodings or parts
         raise InputError(
-            f"{path}: can't be read as a letter ({error or type(error).__name__}); save it anew"
+            f"can't be read as a letter ({error or type(error).__name__}); save it anew", place=path
         ) from error
     if not body and not subject:
-        raise InputError(f"{path}: no text in the letter; give one that has some")
+        raise InputError("no text in the letter; give one that has some", place=path)
     meta: dict[str, object] = {name: value for name, value in said.items() if value}
     return Document(
         id or Path(path).name, body, "", subject, {"attachments": "\n".join(attached)} if attached else {}, meta

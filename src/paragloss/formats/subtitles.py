@@ -25,5 +25,5 @@ def read_subtitles(path: PathLike, *, id: str = "") -> Document:
             if words and words not in said[-2:]:
                 said.append(words)
     if not said:
-        raise InputError(f"{path}: no line with times (00:00:01,000 --> 00:00:02,000) and words below it")
+        raise InputError("no line with times (00:00:01,000 --> 00:00:02,000) and words below it", place=path)
     return Document(id or Path(path).name, "\n".join(said), "")

@@ -28,11 +28,11 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
             size += len(line)
             # One shared text may stand in any number of cells.
             if size > WHOLE_LIMIT:
-                raise InputError(f"{path}: more than {WHOLE_LIMIT:,} characters of text; split the file")
+                raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
         sheets.append("\n".join(lines))
     text = "\n\n".join(sheet for sheet in sheets if sheet)
     if not text:
-        raise InputError(f"{path}: no text in {len(numbered)} sheets; give a workbook that has some")
+        raise InputError(f"no text in {len(numbered)} sheets; give a workbook that has some", place=path)
     core = archive.part("docProps/core.xml")
     said = first_texts(core, ("title", "language"), path) if core else {}
     lang = spoken_lang(said.get("language", ""))

@@ -80,7 +80,7 @@ def look(paths: Sequence[str]) -> Corpus:
     characters = 0
     for path in paths:
         if not Path(path).exists():
-            raise InputError(f"{path}: there is no such file or folder")
+            raise InputError("there is no such file or folder", place=path)
         pair = bitext.languages(path) if Path(path).is_file() else None
         if pair is not None:
             found = list(bitext.read_pairs(path))

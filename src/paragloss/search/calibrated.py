@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Found, Hit, Known, Polyglot, Query, Ranking, Searcher, Where
+from paragloss.types import Account, Document, Found, Hit, Polyglot, Query, QueryForms, Ranking, Searcher, Where
 
 N = TypeVar("N")
 
@@ -44,11 +44,11 @@ class Gathered(NamedTuple):
     scored: Sequence[Sequence[Mapping[str, float]]]
     shares: Sequence[Sequence[Mapping[str, float]]]
 
-    def explain(self, part: int, document: Document, known: Known) -> Account:
+    def explain(self, part: int, document: Document) -> Account:
         """What one part says of a document: in its own language, else in another that it holds."""
         each = zip(self.langs, self.rankings[part], self.scored[part], strict=True)
         for _, ranking, scores in sorted(each, key=lambda item: item[0] != document.lang):
-            if (account := ranking.explain(document, known, score=scores.get(document.id))).score:
+            if (account := ranking.explain(document, score=scores.get(document.id))).score:
                 return account
         return Account(0.0)
 
@@ -109,9 +109,10 @@ class Calibrated:
         langs = self.weighed(gathered.shares, self.weights)
         stood = {id: s for lang in langs for id, s in standing(lang).items()}
         whole = partial(merged, langs, len(stood))
-        return Found(merged(langs, k), partial(self._account, gathered), standing=stood, whole=whole)
+        forms = QueryForms.joined(ranking.forms for part in gathered.rankings for ranking in part)
+        return Found(merged(langs, k), partial(self._account, gathered), forms=forms, standing=stood, whole=whole)
 
-    def _account(self, gathered: Gathered, document: Document, score: float, known: Known) -> Account:
+    def _account(self, gathered: Gathered, document: Document, score: float) -> Account:
         """The parts by what they carried of their kind, as `contributions` has it."""
         said = [{id: share for lang in part for id, share in lang.items()} for part in gathered.shares]
         weighed = [weight * part.get(document.id, 0.0) for part, weight in zip(said, self._weights, strict=True)]
@@ -119,7 +120,7 @@ class Calibrated:
         parts = []
         for number, share in carried.items():
             if share:
-                part = gathered.explain(number, document, known).scaled(share)
+                part = gathered.explain(number, document).scaled(share)
                 parts.append((self.names[number] if self.names else str(number), part))
         return Account(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 

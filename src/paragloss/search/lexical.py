@@ -17,7 +17,7 @@ from paragloss.bm25 import dot, sparse
 from paragloss.search.evidence import words
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
-from paragloss.types import Account, Analyzer, Document, Found, Known, Query, Ranking, SparseVector, Store, Where
+from paragloss.types import Account, Analyzer, Document, Found, Query, QueryForms, Ranking, SparseVector, Store, Where
 
 
 class Lexical:
@@ -57,7 +57,9 @@ class Lexical:
         return [self._with_evidence(query, ranking) for query, ranking in rankings]
 
     def _with_evidence(self, query: Query, ranking: Ranking) -> Found:
-        return Found(ranking, partial(self._account, query), scores=partial(self._scores, query))
+        return Found(
+            ranking, partial(self._account, query), forms=QueryForms((query,)), scores=partial(self._scores, query)
+        )
 
     def best(self, lang: str) -> float:
         return 1.0 if self._proportional else math.inf
@@ -109,8 +111,8 @@ class Lexical:
             return vector._replace(values=vector.values / np.float32(most))
         return vector
 
-    def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
-        return words(self.matches(query, document.id), query, score, known.origins)
+    def _account(self, query: Query, document: Document, score: float) -> Account:
+        return words(self.matches(query, document.id), query, score)
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,

@@ -133,4 +133,4 @@ def _maker(here: Place, part: Part) -> Callable[..., Translator] | None:
 
 def _mixed(here: Place, inner: Node, *, most: int = 20) -> Translator:
     each = [wording(here, list(flat(term.search))).translator for term in terms(inner)]
-    return made.mix(each, [1.0 if term.weight is None else term.weight for term in terms(inner)], most=most)
+    return made.mix(here.asked, each, [1.0 if term.weight is None else term.weight for term in terms(inner)], most=most)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query
@@ -50,13 +51,14 @@ async def search(
     options: Options,
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
     sort: Annotated[Literal["fit", "date"], Query(description="The best first, or the newest of them.")] = "fit",
+    why: Annotated[bool, Query(description="Explain each document as `/api/why` does, by the same search.")] = False,
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
     asked(here, q, options.k)
     every = answers.each_language if each_language else answers.found
     work = answers.by_date if sort == "date" else every
     # The answer is ours and JSON already: checking it again costs more than a small search.
-    return JSONResponse(await here.library.ask(here.name, work, q, options))
+    return JSONResponse(await here.library.ask(here.name, partial(work, why=True) if why else work, q, options))
 
 
 @routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))

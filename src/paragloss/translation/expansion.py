@@ -49,7 +49,7 @@ class Chained:
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self._most]
         # Several ways may lead to one word; a weight stays a weight.
         found = tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked if weight > 0)
-        return clause._replace(alternatives=found or (Alternative(clause.source, 1.0),))
+        return clause._replace(alternatives=found or (Alternative(clause.source, 1.0),), origins=())
 
     def _meanings(self, part: Query, to: str) -> Iterable[Alternative]:
         clauses = self._second.translate(part, to)

@@ -74,7 +74,6 @@ class Default:
         self._entry = lru_cache(maxsize=50_000)(_told(self._entry_of))
         self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
         self._row = _told(Rows.row)
-        self._latest: tuple[tuple[str, str], list[Piece], dict[str, list[Translation]]] = ("", ""), [], {}
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -95,13 +94,8 @@ class Default:
         """The query in several languages; its words are looked up once."""
         lang = self._code(query.lang)
         codes = {target: self._code(target) for target in targets}
-        asked, pieces, said = self._latest
-        if asked != (query.text, lang):  # who searches asks again, to show what was found and to say what was not
-            asked, pieces, said = self._latest = (query.text, lang), self.pieces(query.text, lang), {}
-        for code in codes.values():
-            if code not in said:
-                said[code] = self._clauses(pieces, lang, code)
-        return {target: list(said[code]) for target, code in codes.items()}
+        pieces = self.pieces(query.text, lang)
+        return {target: self._clauses(pieces, lang, code) for target, code in codes.items()}
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it is not known."""
