@@ -63,6 +63,6 @@ class InUseError(StoreError):
 
 def unread_format(what: object, described: Mapping[str, Any], reads: str) -> str:
     """What to say of something kept in a format that this version does not read, and which version does."""
-    said = f"{what} has format {described['format']!r}, this version reads {reads}"
+    message = f"{what} has format {described['format']!r}, this version reads {reads}"
     writer = described.get("paragloss")
-    return said + (f"; paragloss {writer} wrote it: install that version or a newer one" if writer else "")
+    return message + (f"; paragloss {writer} wrote it: install that version or a newer one" if writer else "")

@@ -270,7 +270,7 @@ class Cut(NamedTuple):
             text=self.text[start:end], which=self.which[low:high], starts=self.starts[low:high] - start
         )
 
-    def said(self) -> list[str]:
+    def sequence(self) -> list[str]:
         """Its terms, in order."""
         return [*map(self.terms.__getitem__, self.which.tolist())]
 

@@ -60,9 +60,9 @@ def prepared(
     """Batches as they come, in this process."""
     for batch in batches:
         documents = with_languages(batch, lang, there)
-        said = [analysed(layout, document) for document in documents]
-        terms = [_whole(d, each.terms) for d, each in zip(documents, said, strict=True)] if models else []
-        yield Prepared(documents, counting(layout, documents, said), _rows(models, documents, terms))
+        analyses = [analysed(layout, document) for document in documents]
+        terms = [_whole(d, each.terms) for d, each in zip(documents, analyses, strict=True)] if models else []
+        yield Prepared(documents, counting(layout, documents, analyses), _rows(models, documents, terms))
 
 
 def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -155,6 +155,6 @@ def _open(settings: Settings) -> None:
 def _prepare(texts: Sequence[_Text]) -> _Packed:
     assert _opened is not None
     layout, models, lang, there = _opened
-    batch = [Document("", text, said, title, fields) for said, title, text, fields in texts]
+    batch = [Document("", text, code, title, fields) for code, title, text, fields in texts]
     [(documents, counted, dense)] = prepared([batch], layout, models, lang, there)
     return _Packed([document.lang for document in documents], counted, dense)

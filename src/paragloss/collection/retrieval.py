@@ -81,7 +81,7 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     parts, targets = state.parts(options.deadline), targets_of(state, options.to)
     ((found, searcher),) = _found(state, parts, [(query, shares)], options, standing=True)
     words = coverage.understood(query, found.forms, state.index.statistics, targets)
-    meant = suggested(state, query, said=bool(options.lang))
+    meant = suggested(state, query, certain=bool(options.lang))
     fits = found and len(words.unknown) < words.words and (options.lang or query.lang in state.langs)
     shown = query
     if meant and not fits:
@@ -140,12 +140,12 @@ def matcher(state: State, text: str, options: SearchOptions) -> Matcher:
     return Matcher(query, found.forms, state.models)
 
 
-def suggested(state: State, query: Query, *, said: bool) -> Query | None:
+def suggested(state: State, query: Query, *, certain: bool) -> Query | None:
     """The query as it may have been meant, where nobody knows words of it: in its language where that was said or
     is one of the collection's, else in those and in the fallback."""
     statistics, model = state.index.statistics, state.default
     here = dict.fromkeys([*([query.lang] if query.lang in state.langs else []), FALLBACK, *state.langs])
-    return suggestion(query, [query.lang] if said else list(here)[:MOST_LANGS], statistics, model)
+    return suggestion(query, [query.lang] if certain else list(here)[:MOST_LANGS], statistics, model)
 
 
 def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:

@@ -31,12 +31,12 @@ def read_docx(path: PathLike, *, id: str = "") -> Document:
         raise InputError("no text in the document; give one that has some", place=path)
     heads = [text for style, text, _ in blocks if text and style.startswith(("heading", "title"))]
     fields = {"headings": "\n".join(heads), "strong": "\n".join(bold for _, _, bold in blocks if bold)}
-    said = first_texts(core, ("title", "language"), path) if core else {}
+    declared = first_texts(core, ("title", "language"), path) if core else {}
     return Document(
         id or Path(path).name,
         text,
-        spoken_lang(said.get("language", "")),
-        said.get("title", "") or (heads[0] if heads else ""),
+        spoken_lang(declared.get("language", "")),
+        declared.get("title", "") or (heads[0] if heads else ""),
         {name: value for name, value in fields.items() if value},
     )
 
@@ -77,11 +77,11 @@ def _blocks(content: bytes, styles: Mapping[str, str], path: PathLike) -> Iterat
             elif name == "tr":
                 rows += 1
         elif event == END and name == "p":
-            said = "".join(pieces).strip()
+            paragraph = "".join(pieces).strip()
             if rows:
-                cell.append(said)
+                cell.append(paragraph)
             else:
-                yield style, said, "".join(strong).strip()
+                yield style, paragraph, "".join(strong).strip()
             style, bold = "", False
             pieces.clear()
             strong.clear()

@@ -17,7 +17,7 @@ def read_eml(path: PathLike, *, id: str = "") -> Document:
     try:
         letter = message_from_bytes(read_bytes(path), policy=policy.default)
         body, subject = _body(letter), _header(letter, "subject")
-        said = {name: _header(letter, name) for name in ("from", "to", "date")}
+        headers = {name: _header(letter, name) for name in ("from", "to", "date")}
         attached = [name for part in letter.iter_attachments() if (name := part.get_filename())]
     except InputError:
         raise
@@ -27,7 +27,7 @@ def read_eml(path: PathLike, *, id: str = "") -> Document:
         ) from error
     if not body and not subject:
         raise InputError("no text in the letter; give one that has some", place=path)
-    meta: dict[str, object] = {name: value for name, value in said.items() if value}
+    meta: dict[str, object] = {name: value for name, value in headers.items() if value}
     return Document(
         id or Path(path).name, body, "", subject, {"attachments": "\n".join(attached)} if attached else {}, meta
     )

@@ -30,8 +30,8 @@ def read_epub(path: PathLike, *, id: str = "") -> Document:
     text = "\n\n".join(chapter for chapter in chapters if chapter)
     if not text:
         raise InputError(f"no text in {len(chapters)} chapters; the book may be of images only", place=path)
-    said = first_texts(listing, ("title", "language"), path)
-    return Document(id or Path(path).name, text, spoken_lang(said.get("language", "")), said.get("title", ""))
+    declared = first_texts(listing, ("title", "language"), path)
+    return Document(id or Path(path).name, text, spoken_lang(declared.get("language", "")), declared.get("title", ""))
 
 
 def _package(archive: Archive) -> str:

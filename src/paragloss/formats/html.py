@@ -82,8 +82,8 @@ def _address(tree: Any) -> str:
 
 def _language(tree: Any) -> str:
     node = tree.css_first("html")
-    said = str((node.attributes.get("lang") if node is not None else "") or "").strip()
-    return spoken_lang(said)
+    code = str((node.attributes.get("lang") if node is not None else "") or "").strip()
+    return spoken_lang(code)
 
 
 def _body(source: str, tree: Any) -> str:

@@ -93,5 +93,5 @@ def _own_lang(record: Any) -> str:
 
 
 def _lang(dataset: Any, part: str) -> str:
-    said = getattr(dataset, f"{part}_lang", lambda: None)()
-    return said if isinstance(said, str) else ""
+    lang = getattr(dataset, f"{part}_lang", lambda: None)()
+    return lang if isinstance(lang, str) else ""

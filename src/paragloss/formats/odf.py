@@ -26,12 +26,12 @@ def read_odf(path: PathLike, *, id: str = "") -> Document:
     if not text:
         raise InputError("no text in the document; give one that has some", place=path)
     headings = [block for kind, block in blocks if kind == "h"]
-    said = first_texts(meta, ("title", "language"), path) if meta else {}
+    declared = first_texts(meta, ("title", "language"), path) if meta else {}
     return Document(
         id or Path(path).name,
         text,
-        spoken_lang(said.get("language", "")),
-        said.get("title", "") or (headings[0] if headings else ""),
+        spoken_lang(declared.get("language", "")),
+        declared.get("title", "") or (headings[0] if headings else ""),
         {"headings": "\n".join(headings)} if headings else {},
     )
 

@@ -23,9 +23,9 @@ def read_pptx(path: PathLike, *, id: str = "") -> Document:
     if not slides:
         raise InputError(f"no text in {len(names)} slides; give a presentation that has some", place=path)
     core = archive.part("docProps/core.xml")
-    said = first_texts(core, ("title", "language"), path) if core else {}
-    title = said.get("title", "") or slides[0].split("\n", 1)[0]
-    lang = spoken_lang(said.get("language", ""))
+    declared = first_texts(core, ("title", "language"), path) if core else {}
+    title = declared.get("title", "") or slides[0].split("\n", 1)[0]
+    lang = spoken_lang(declared.get("language", ""))
     return Document(id or Path(path).name, "\n\n".join(slides), lang, title, {}, {"slides": len(names)})
 
 

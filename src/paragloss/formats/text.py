@@ -56,9 +56,9 @@ def looks_like_lang(word: str) -> bool:
     return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known()
 
 
-def spoken_lang(said: str) -> str:
+def spoken_lang(code: str) -> str:
     """What a document says its language is, as a code; "" where it says none, or none that is known."""
-    base = re.match(r"[A-Za-z]{2,3}(?=$|[-_])", said.strip())
+    base = re.match(r"[A-Za-z]{2,3}(?=$|[-_])", code.strip())
     try:
         return normalise(base[0]) if base else ""
     except LanguageError:

@@ -34,9 +34,9 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
     if not text:
         raise InputError(f"no text in {len(numbered)} sheets; give a workbook that has some", place=path)
     core = archive.part("docProps/core.xml")
-    said = first_texts(core, ("title", "language"), path) if core else {}
-    lang = spoken_lang(said.get("language", ""))
-    return Document(id or Path(path).name, text, lang, said.get("title", ""), {}, {"sheets": len(numbered)})
+    declared = first_texts(core, ("title", "language"), path) if core else {}
+    lang = spoken_lang(declared.get("language", ""))
+    return Document(id or Path(path).name, text, lang, declared.get("title", ""), {}, {"sheets": len(numbered)})
 
 
 def _shared(data: bytes, path: PathLike) -> list[str]:

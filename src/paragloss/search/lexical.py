@@ -102,9 +102,9 @@ class Lexical:
 
     def _vectors(self, queries: Sequence[Query], where: Where | None) -> list[dict[str, SparseVector]]:
         """The same for several queries, each language by itself."""
-        said = [[(lang, self._terms(query, lang)) for lang in self._searched(query, where)] for query in queries]
-        parts = iter(self._statistics.queries([one for some in said for one in some], self._weights))
-        return [{lang: self._scaled(*next(parts)) for lang, _ in some} for some in said]
+        terms = [[(lang, self._terms(query, lang)) for lang in self._searched(query, where)] for query in queries]
+        parts = iter(self._statistics.queries([one for some in terms for one in some], self._weights))
+        return [{lang: self._scaled(*next(parts)) for lang, _ in some} for some in terms]
 
     def _scaled(self, vector: SparseVector, most: float) -> SparseVector:
         if self._proportional and most:
@@ -123,7 +123,7 @@ class Lexical:
             if record is None or lang not in (record.document.lang, *self._statistics.beside):
                 continue
             most = self._statistics.queries([(lang, self._terms(query, lang))], self._weights)[0][1]
-            for source, word, weight in self._said(query, lang):
+            for source, word, weight in self._weighed_words(query, lang):
                 linear = self._statistics.query(lang, {word: weight}, self._weights)
                 score = dot(linear, record.sparse[self._name]) / (most if self._proportional else 1.0)
                 found.append(Match(source, word, score))
@@ -136,11 +136,11 @@ class Lexical:
 
     def _terms(self, query: Query, lang: str) -> dict[str, float]:
         weights: dict[str, float] = {}
-        for _, word, weight in self._said(query, lang):
+        for _, word, weight in self._weighed_words(query, lang):
             weights[word] = weights.get(word, 0.0) + weight
         return weights
 
-    def _said(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
+    def _weighed_words(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
         """Every word of a language that is asked for, with the term of the query it stands for and its weight."""
         terms = self._analyze(lang).terms
         if not query.clauses:

@@ -61,8 +61,8 @@ class Reranked:
         if not known:
             return Found(ranking[:k], account, forms=ranking.forms)
         if isinstance(self.reranker, Rescorer):
-            said = {hit.id: hit.score for hit in first}
-            scores = self.reranker.rescore(query, known, np.array([said[d.id] for d in known], np.float32))
+            scores_before = {hit.id: hit.score for hit in first}
+            scores = self.reranker.rescore(query, known, np.array([scores_before[d.id] for d in known], np.float32))
         else:
             scores = self.reranker.score(query, known)
         best = rank((Hit(d.id, float(s)) for d, s in zip(known, scores, strict=True)), len(known))

@@ -93,8 +93,8 @@ def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str
         told = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder, **year, **meta}
         for field, value in told.items():
             if field not in _UNTOLD and isinstance(value, str | int) and 0 < len(str(value)) <= 60:
-                said = str(value).lower() if isinstance(value, bool) else str(value)
-                counts.setdefault(field, Counter())[said] += 1
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                counts.setdefault(field, Counter())[text] += 1
     several = {f: c for f, c in counts.items() if 1 < len(c) <= max(3, c.total() // 2)}
     return {field: dict(counted.most_common(VALUES)) for field, counted in several.items()}
 

@@ -87,8 +87,8 @@ async def gloss(
 ) -> JSONResponse:
     """What the words of a text mean."""
     _bounded("text", len(text), here.library.limits.gloss, "characters")
-    (said,) = await here.library.ask(here.name, answers.glosses, [(text, lang)], {"to": to})
-    return JSONResponse(said)
+    (words,) = await here.library.ask(here.name, answers.glosses, [(text, lang)], {"to": to})
+    return JSONResponse(words)
 
 
 @routes.post("/gloss", response_model=schemas.Glosses, responses=problems(413, 503, 504))
@@ -101,10 +101,10 @@ async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
 
 
 @routes.post("/translate", response_model=schemas.Translated, responses=problems(413, 501, 503, 504))
-async def translate(here: Here, said: schemas.TranslationRequest) -> JSONResponse:
+async def translate(here: Here, wanted: schemas.TranslationRequest) -> JSONResponse:
     """A text by the translation engine of the collection, where it has one."""
-    _bounded("text", len(said.text), here.library.limits.gloss, "characters")
-    made = await here.library.ask(here.name, answers.translated, said.text, said.lang, said.to)
+    _bounded("text", len(wanted.text), here.library.limits.gloss, "characters")
+    made = await here.library.ask(here.name, answers.translated, wanted.text, wanted.lang, wanted.to)
     return JSONResponse({"text": made})
 
 

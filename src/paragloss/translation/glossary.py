@@ -92,15 +92,15 @@ class Corrected:
         return self._overruled(self.translator.translate(query, to), query, to)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
-        said = translate_many(self.translator, query, targets)
-        return {lang: self._overruled(clauses, query, lang) for lang, clauses in said.items()}
+        translated = translate_many(self.translator, query, targets)
+        return {lang: self._overruled(clauses, query, lang) for lang, clauses in translated.items()}
 
     def _overruled(self, clauses: list[Translation], query: Query, to: str) -> list[Translation]:
-        said = self.glossary.known(query, to)
-        if not said:
+        corrections = self.glossary.known(query, to)
+        if not corrections:
             return clauses
-        others = [c for c in clauses if not any(f" {c.source} " in f" {own.source} " for own in said)]
-        return sorted([*said, *others], key=lambda clause: query.text.find(clause.source))
+        others = [c for c in clauses if not any(f" {c.source} " in f" {own.source} " for own in corrections)]
+        return sorted([*corrections, *others], key=lambda clause: query.text.find(clause.source))
 
 
 class Remaining:
