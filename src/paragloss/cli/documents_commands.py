@@ -91,7 +91,7 @@ def index(
 
     Creates the collection if needed, replaces documents that have the same id, and skips files that have not changed.
     """
-    from paragloss.collection.processes import processors
+    from paragloss.processes import processors
 
     if listed:
         writable(listed, "--skipped")

@@ -61,7 +61,7 @@ def search(
     Takes one query, or a file of queries (--queries) and writes a TREC run.
     """
     from paragloss.collection import Collection, SearchOptions
-    from paragloss.collection.processes import processors
+    from paragloss.processes import processors
 
     if not collection:
         raise InputError("no --in given: say which collection to search")

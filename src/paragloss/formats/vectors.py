@@ -131,7 +131,8 @@ def _promised(first: str, path: PathLike) -> tuple[int, int]:
     try:
         words, dim = (int(number) for number in first.split())
     except ValueError:
-        raise InputError(f"{path}:1: expected a number of words and one of dimensions, got {first[:40]!r}") from None
+        expected = f"expected a number of words and one of dimensions, got {first[:40]!r}"
+        raise InputError(expected, place=f"{path}:1") from None
     return words, dim
 
 
