@@ -72,6 +72,7 @@ def result(said: Said, record: Record, score: float, fit: float, *, passage: tup
     """A document as it is shown for a query; `passage` is where it was found to speak of it."""
     fit, document = min(1.0, max(0.0, fit)), record.document
     cut, *others = kept(record)
+    own = cut.lang
     weights = matching(said, document, cut)
     for other in others:  # found by words of another language that it holds
         if other.weight(words := said.words(other.lang)) > cut.weight(weights):
@@ -80,7 +81,7 @@ def result(said: Said, record: Record, score: float, fit: float, *, passage: tup
         cut = analyzer(cut.lang).cut(document.text[slice(*passage)])
     elif passage:
         cut = cut.part(*passage)
-    shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights)
+    shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights, partly=cut.lang != own)
     meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first
         meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}
