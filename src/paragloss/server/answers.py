@@ -6,11 +6,14 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from paragloss.collection import Answer, Collection, Deadline, SearchOptions
+from paragloss.errors import DeadlineError
 from paragloss.formats.numbers import dated
 from paragloss.types import Document, Query
 
@@ -24,8 +27,25 @@ VALUES = 12
 _UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "page", "unread"}
 
 
+#: Of so many searches what was met on the way is kept for who asks why; of each collection the latest.
+LATEST = 16
+_latest: WeakKeyDictionary[Collection, dict[tuple[str, ...], Answer]] = WeakKeyDictionary()
+
+
 def found(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    return _shown(engine, engine.search(q, options, deadline=deadline))
+    asked = _asked(engine, q, options)
+    answer = engine.search(q, options, deadline=deadline)
+    if any(asked[-2:]):  # else others write here, and nobody says when
+        latest = _latest.setdefault(engine, {})
+        latest[asked] = answer
+        for old in list(latest)[:-LATEST]:
+            latest.pop(old, None)
+    return _shown(engine, answer)
+
+
+def _asked(engine: Collection, q: str, options: SearchOptions) -> tuple[str, ...]:
+    """What was asked, of which state of a collection."""
+    return (q, repr(replace(options, deadline=None)), *engine.versions())
 
 
 def each_language(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
@@ -86,6 +106,11 @@ def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str
 
 
 def why(engine: Collection, q: str, id: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+    """Of a result of one of the latest searches nothing is searched again."""
+    answer = _latest.get(engine, {}).get(_asked(engine, q, options))
+    if answer is not None and answer.evidence is not None and id in answer.evidence.records:
+        with suppress(DeadlineError):  # that of the search, where something was still to be read
+            return answer.why(id)
     return engine.why(Query("", q, options.lang or ""), id, options, deadline=deadline)
 
 
