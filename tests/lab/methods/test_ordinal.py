@@ -361,3 +361,25 @@ def test_grades_beyond_the_thresholds_are_refused():
     high = Judged(judged.queries, judged.documents, {q.id: {q.id: 3} for q in judged.queries})
     with pytest.raises(ModelError, match=r"grade 3.*thresholds"):
         ordinal.fit_judged(high, negatives=1)
+
+
+def test_ndcg_of_many_queries_is_the_mean_of_each():
+    """Queries of one, three, six and seven judged documents, of which the first five count; one has nothing right."""
+    rng = np.random.default_rng(0)
+    grades = [{3: 2}, {0: 0, 1: 0, 2: 0}, dict(zip(range(6), (0, 0, 2, 1, 0, 1), strict=True)),
+              dict(zip(range(1, 8), (1, 0, 0, 2, 1, 1, 2), strict=True))]  # fmt: skip
+    one = task([[0], [1], [2], [0, 1]], [[d % 6, (d * 2 + 1) % 6] for d in range(8)], grades)
+    nets = {of: towers.Average(torch.tensor(rng.standard_normal((6, 4)), dtype=torch.float32)) for of in "ab"}
+    with torch.no_grad():
+        asked, read = nets["a"](one.queries).numpy(), nets["b"](one.documents).numpy()
+    asked, read = (rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 0.5) for rows in (asked, read))
+    expected = []
+    for query, given in enumerate(grades):
+        ranked = sorted(given, key=lambda d: -float(asked[query] @ read[d]))
+        gain, ideal = (
+            sum(grade / np.log2(place + 2) for place, grade in enumerate(some[:5]))
+            for some in ([given[d] for d in ranked], sorted(given.values(), reverse=True))
+        )
+        expected.append(gain / ideal if ideal else 0.0)
+    for block in (1, 3, 256):
+        assert graded.ndcg(nets, one, 0.5, block=block) == pytest.approx(np.mean(expected), rel=1e-5)
