@@ -319,6 +319,7 @@ def failed_afresh(fault: Fault, tests: list[str]) -> bool:
 
 def failed_within(session: pytest.Session, fault: Fault, tests: list[str]) -> bool:
     """Where all tests are collected."""
+    session.config.pluginmanager.unregister(name="terminalreporter")
     if _module(fault.path) in sys.modules:
         replaced(fault)
     else:
