@@ -19,7 +19,14 @@ class DenseStore(Protocol):
     """What is asked of a store here."""
 
     def search_dense(
-        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+        self,
+        name: str,
+        vectors: Floats,
+        k: int,
+        where: Where | None = None,
+        *,
+        exact: bool = False,
+        among: Sequence[str] | None = None,
     ) -> list[Ranking]: ...
 
     def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]: ...
@@ -85,9 +92,8 @@ class Dense:
         """The dot product with each of these documents that has a vector, of several the best."""
         if not len(ids) or not vector.any():
             return {}
-        records = self.store.get(ids, vectors=[self.name], text=False)
-        rows = [record.dense.get(self.name) if record else None for record in records]
-        return {id: float(np.max(row @ vector)) for id, row in zip(ids, rows, strict=True) if row is not None}
+        (found,) = self.store.search_dense(self.name, vector[None], len(ids), exact=True, among=ids)
+        return {hit.id: hit.score for hit in found}
 
     def vectors(self, queries: Sequence[Query]) -> Floats:
         """One row per query, encoded together by language."""
