@@ -53,6 +53,8 @@ SWAPS: dict[type, type] = {
     ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "any": "all", "all": "any"}
+#: Calls whose two arguments may stand in either order.
+EITHER_WAY = {"min", "max", "minimum", "maximum"}
 #: Names that only tell people something.
 TOLD = {"MINUTES", "__all__", "TypeAlias"}
 #: Least seconds of processor that one fault may take.
@@ -83,7 +85,7 @@ def _kinds(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield "a statement left out"
     elif isinstance(node, ast.Call):
-        if len(node.args) == 2 and _differ(*node.args):
+        if len(node.args) == 2 and _differ(*node.args) and _name(node.func) not in EITHER_WAY:
             yield "arguments swapped"
         yield from (f"without {k.arg}" for k in node.keywords if k.arg not in (None, "strict", "dtype", "encoding"))
         if _name(node.func) in NAMES:
