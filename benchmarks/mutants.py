@@ -299,13 +299,14 @@ def traced(tests: list[str], path: Path) -> dict[str, Any]:
 
 def tests_of(fault: Fault, met: dict[str, dict[str, set[str]]], seconds: dict[str, float]) -> list[str]:
     """The tests that call the function around a fault, or where none does (a constant of the module), those that call
-    the module or name it, the quickest first."""
+    the module or name it, the quickest first. A default is also seen by tests that are given the module's name."""
     name = str(fault.path.relative_to(HOME))
     found = [test for test, files in met.items() if fault.function in files.get(name, set())]
     found = found or [test for test, files in met.items() if name in files]
     named = {file for file in {test.split("::")[0] for test in met} if fault.path.stem in (ROOT / file).read_text()}
     found = found or [test for test in met if test.split("::")[0] in named]
-    quick = sorted(found, key=lambda test: seconds[test])
+    given = [test for test in met if not fault.outermost and f"[{fault.path.stem}]" in test]
+    quick = sorted({*found, *given}, key=lambda test: (seconds[test], test))
     return [
         test for test, so_far in zip(quick, accumulate(map(seconds.__getitem__, quick)), strict=True) if so_far <= MOST
     ]
