@@ -57,8 +57,8 @@ NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "an
 EITHER_WAY = {"min", "max", "minimum", "maximum"}
 #: Names that only tell people something.
 TOLD = {"MINUTES", "__all__", "TypeAlias"}
-#: Least seconds of processor that one fault may take.
-LIMIT = 60
+#: Least seconds of processor that one fault may take: within collected tests, and where everything is imported first.
+LIMIT, LIMIT_AFRESH = 10, 60
 #: Tests that are tried before the others are read; seconds of processor that the tests of one fault may take in all.
 FIRST, MOST = 8, 8.0
 
@@ -382,7 +382,8 @@ class Trying:
             return
         tests = tests_of(fault, self.met, self.seconds)
         self.tried += 1
-        if not noticed(partial(failed, tests), LIMIT + 3 * sum(self.seconds[test] for test in tests)):
+        least = LIMIT if fault.outermost else LIMIT_AFRESH
+        if not noticed(partial(failed, tests), least + 3 * sum(self.seconds[test] for test in tests)):
             self.survived += 1
             print(f"{fault.path.relative_to(HOME)} {fault.said}", flush=True)
         print(f"{self.tried} tried, {self.tried - self.survived} noticed", file=sys.stderr, end="\r", flush=True)
