@@ -383,3 +383,19 @@ def test_ndcg_of_many_queries_is_the_mean_of_each():
         expected.append(gain / ideal if ideal else 0.0)
     for block in (1, 3, 256):
         assert graded.ndcg(nets, one, 0.5, block=block) == pytest.approx(np.mean(expected), rel=1e-5)
+
+
+def test_towers_drop_words_while_they_learn_and_not_when_they_are_measured_or_served():
+    modes = []
+
+    class Watched(towers.Average):
+        def forward(self, texts):
+            modes.append(self.training)
+            return super().forward(texts)
+
+    one = task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
+    nets = {of: Watched(torch.randn(6, 4)).eval() for of in "ab"}
+    said = {"epsilon": 1.0, "negatives": 1, "batch": 2, "epochs": 2, "learning_rate": 0.1, "seed": 0}
+    graded.train([one], nets, ordinal.sosl, validation=[one], **said)
+    assert modes == [True, True, False, False] * 2
+    assert not any(net.training for net in nets.values())
