@@ -278,3 +278,14 @@ def test_batches_are_smaller_where_there_are_few_concepts(monkeypatch):
     for concepts in (50, 400, 9000):
         network._run({}, None, np.arange(concepts), network.Schedule(0.1, 100, 0), epochs=1)
     assert sizes == [(50, 10), (400, 20), (9000, 100)]
+
+
+def test_what_a_stage_is_told_reaches_the_descent(monkeypatch):
+    told = []
+    monkeypatch.setattr(
+        network, "descend", lambda parameters, batches, loss, **said: told.append((parameters, loss, said))
+    )
+    schedule = network.Schedule(0.3, 100, 5, progress="progress")
+    network._run("parameters", "loss", np.arange(50), schedule, epochs=4, patience=2, validate="validate")
+    said = {"epochs": 4, "learning_rate": 0.3, "seed": 5, "patience": 2, "validate": "validate", "progress": "progress"}
+    assert told == [("parameters", "loss", said)]
