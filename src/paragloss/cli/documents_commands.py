@@ -114,7 +114,8 @@ def index(
             engine.take_over()
         reading = {"lang": lang or None, "again": again, "prune": prune, "workers": workers or processors()}
         with _keeping(bar, into):
-            done = engine.index_files(files, on_error=skipped.note, progress=bar, encoding=bar.encoded, **reading)
+            told = {"progress": bar, "encoding": bar.encoded, "scanning": bar.scanned}
+            done = engine.index_files(files, on_error=skipped.note, **told, **reading)
         seconds = time.perf_counter() - started
         total, pairs = engine.count(), len(engine.noticed()) if done.read else 0
     skipped.tell()
