@@ -239,7 +239,10 @@ def delete(
 
 
 @app.command(rich_help_panel=COLLECTIONS)
-def info(what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL")], as_json: AsJson = False) -> None:
+def info(
+    what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL", help="A collection, or a saved model.")],
+    as_json: AsJson = False,
+) -> None:
     """Describe a collection or a model."""
     from paragloss.collection import describe
 
