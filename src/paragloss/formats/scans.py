@@ -31,8 +31,8 @@ _DPI, _MOST_PIXELS = 300, 6000
 _THRESHOLD = ("-c", "thresholding_method=2")
 #: Fewer words are no text: stains and lines are taken for letters.
 _LEAST_CONFIDENCE, _LEAST_SCRIPT = 30.0, 1.0
-#: Where the script is not clear so many are tried, until a page is read as surely as this.
-_MOST_SCRIPTS, _CLEAR_CONFIDENCE = 6, 75.0
+#: A page that is read less surely than this may be in another script than it seems: so many are tried.
+_CLEAR_CONFIDENCE, _MOST_SCRIPTS = 70.0, 6
 #: A language of less of the page than this is not read for itself.
 _LEAST_SHARE = 0.1
 #: Tesseract's scripts that our languages call otherwise.
@@ -121,9 +121,9 @@ def _words(source: list[str], drawn: bytes | None) -> list[_Word]:
         )
     first = [lang for lang in ("en", *fitting) if lang in fitting][: 1 if script == "Latn" else 3]
     words = _twice(source, drawn, first, fitting) if sure else []
-    if _confidence(words) >= _LEAST_CONFIDENCE:
+    if _confidence(words) >= _CLEAR_CONFIDENCE:
         return words
-    # Not clear, or taken for another script: read by one language of each, that of the likeliest first.
+    # Not clear, or perhaps taken for another script: read by one language of each, that of the likeliest first.
     one_each: dict[str, str] = {}
     for lang in (*first, "en", *models):
         if lang in models:
