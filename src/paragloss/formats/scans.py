@@ -32,7 +32,7 @@ _THRESHOLD = ("-c", "thresholding_method=2")
 #: Fewer words are no text: stains and lines are taken for letters.
 _LEAST_CONFIDENCE, _LEAST_SCRIPT = 30.0, 1.0
 #: A page that is read less surely than this may be in another script than it seems: so many are tried.
-_CLEAR_CONFIDENCE, _MOST_SCRIPTS = 70.0, 6
+_CLEAR_CONFIDENCE, _MOST_SCRIPTS = 70.0, 8
 #: A language of less of the page than this is not read for itself.
 _LEAST_SHARE = 0.1
 #: Tesseract's scripts that our languages call otherwise.
