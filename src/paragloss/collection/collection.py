@@ -208,10 +208,10 @@ class Collection:
 
     def original(self, meta: Mapping[str, Any]) -> Path | None:
         """The file a document was read from, where it lies in a folder that was indexed."""
-        said = str(meta.get("path", ""))
-        path = Path(os.path.realpath(said))
+        recorded = str(meta.get("path", ""))
+        path = Path(os.path.realpath(recorded))
         known = (
-            os.path.isabs(said)
+            os.path.isabs(recorded)
             and path.suffix.lower() in KINDS
             and any(inside(str(path), os.path.realpath(root)) for root in self._roots())
         )

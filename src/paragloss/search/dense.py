@@ -10,7 +10,7 @@ import numpy as np
 
 from paragloss.errors import LanguageError
 from paragloss.search.vector_evidence import near
-from paragloss.types import Account, Document, Encoder, Floats, Found, Known, Query, Ranking, Record, Where
+from paragloss.types import Account, Document, Encoder, Floats, Found, Query, QueryForms, Ranking, Record, Where
 
 T = TypeVar("T")
 
@@ -19,7 +19,14 @@ class DenseStore(Protocol):
     """What is asked of a store here."""
 
     def search_dense(
-        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+        self,
+        name: str,
+        vectors: Floats,
+        k: int,
+        where: Where | None = None,
+        *,
+        exact: bool = False,
+        among: Sequence[str] | None = None,
     ) -> list[Ranking]: ...
 
     def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]: ...
@@ -48,12 +55,13 @@ class Dense:
         return [self._with_evidence(*each) for each in zip(queries, vectors, rankings, strict=True)]
 
     def _with_evidence(self, query: Query, vector: Floats, ranking: Ranking) -> Found:
-        return Found(ranking, partial(self._account, query), scores=partial(self._scores, vector))
+        forms = QueryForms(vectors={self.name: vector})
+        return Found(ranking, partial(self._account, query), forms=forms, scores=partial(self._scores, vector))
 
     def best(self, lang: str) -> float:
         return 1.0 if lang in self.encoder.langs else 0.0
 
-    def _account(self, query: Query, document: Document, score: float, _: Known) -> Account:
+    def _account(self, query: Query, document: Document, score: float) -> Account:
         def kept() -> Floats | None:
             (record,) = self.store.get([document.id], vectors=[self.name])
             return record.dense.get(self.name) if record is not None else None
@@ -85,9 +93,8 @@ class Dense:
         """The dot product with each of these documents that has a vector, of several the best."""
         if not len(ids) or not vector.any():
             return {}
-        records = self.store.get(ids, vectors=[self.name], text=False)
-        rows = [record.dense.get(self.name) if record else None for record in records]
-        return {id: float(np.max(row @ vector)) for id, row in zip(ids, rows, strict=True) if row is not None}
+        (found,) = self.store.search_dense(self.name, vector[None], len(ids), exact=True, among=ids)
+        return {hit.id: hit.score for hit in found}
 
     def vectors(self, queries: Sequence[Query]) -> Floats:
         """One row per query, encoded together by language."""

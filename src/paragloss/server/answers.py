@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from paragloss.collection import Answer, Collection, Deadline, SearchOptions
+from paragloss.collection import Answer, Collection, Deadline, Result, SearchOptions
 from paragloss.formats.numbers import dated
 from paragloss.types import Document, Query
 
@@ -24,31 +24,45 @@ VALUES = 12
 _UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "page", "unread"}
 
 
-def found(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    return _shown(engine, engine.search(q, options, deadline=deadline))
+def found(
+    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
+) -> dict[str, Any]:
+    answer = engine.search(q, options, deadline=deadline)
+    return _shown(engine, answer, [(answer, result) for result in answer.results], why, deadline)
 
 
-def each_language(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+def each_language(
+    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
+) -> dict[str, Any]:
     """The best documents, and after them the best of every language that has none among them."""
     answer = engine.search(q, options, deadline=deadline)
     missing = [lang for lang in options.to or engine.langs if lang not in {result.lang for result in answer.results}]
     one = replace(options, lang=answer.query.lang, k=1, deadline=deadline)
-    more = [result for lang in missing for result in engine.search(q, one, to=[lang]).results]
-    results = [*answer.results, *sorted(more, key=lambda result: -result.score)]
-    return _shown(engine, answer._replace(results=results))
+    others = [engine.search(q, one, to=[lang]) for lang in missing]
+    more = [(other, result) for other in others for result in other.results]
+    results = [*((answer, result) for result in answer.results), *sorted(more, key=lambda pair: -pair[1].score)]
+    return _shown(engine, answer, results, why, deadline)
 
 
-def by_date(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+def by_date(
+    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
+) -> dict[str, Any]:
     """The best documents, the newest of them first."""
     answer = engine.search(q, options, k=max(options.k, SORTED), deadline=deadline)
     some = sorted(answer.results, key=lambda result: dated(result.meta) or 0.0, reverse=True)
-    return _shown(engine, answer._replace(results=some[: options.k]))
+    return _shown(engine, answer, [(answer, result) for result in some[: options.k]], why, deadline)
 
 
-def _shown(engine: Collection, answer: Answer) -> dict[str, Any]:
-    shown = answer.as_json()
-    for row in shown["results"]:
+def _shown(
+    engine: Collection, answer: Answer, results: Sequence[tuple[Answer, Result]], why: bool, deadline: Deadline
+) -> dict[str, Any]:
+    """An answer with some results, each with the answer it came with: that knows why."""
+    shown = answer._replace(results=[result for _, result in results]).as_json()
+    for row, (source, result) in zip(shown["results"], results, strict=True):
         row |= told(engine, row["meta"])
+        if why:
+            deadline.check()
+            row["why"] = source.why(result.id)["parts"]
     return shown
 
 
@@ -79,8 +93,8 @@ def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str
         told = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder, **year, **meta}
         for field, value in told.items():
             if field not in _UNTOLD and isinstance(value, str | int) and 0 < len(str(value)) <= 60:
-                said = str(value).lower() if isinstance(value, bool) else str(value)
-                counts.setdefault(field, Counter())[said] += 1
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                counts.setdefault(field, Counter())[text] += 1
     several = {f: c for f, c in counts.items() if 1 < len(c) <= max(3, c.total() // 2)}
     return {field: dict(counted.most_common(VALUES)) for field, counted in several.items()}
 

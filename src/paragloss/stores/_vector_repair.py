@@ -8,7 +8,19 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from paragloss.stores._files import write_whole
+from paragloss.stores._files import sweep, write_whole
+from paragloss.stores._guards import survives
+from paragloss.stores._snapshots import mend
+
+
+def mended(home: Path, *, vouched: bool) -> None:
+    """Finish or take back what somebody who was killed left; read everything once where nobody vouches for it."""
+    mend(home)
+    sweep(home)
+    sweep(home / "blobs")
+    settle(home / "shard")
+    if not vouched:
+        survives(home / "shard")
 
 
 def settle(shard: Path) -> None:

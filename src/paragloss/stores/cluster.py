@@ -200,16 +200,24 @@ class ClusterStore(KeptVectors):
         return [self._record(point) for point in points], after
 
     def search_dense(
-        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+        self,
+        name: str,
+        vectors: Floats,
+        k: int,
+        where: Where | None = None,
+        *,
+        exact: bool = False,
+        among: Sequence[str] | None = None,
     ) -> list[Ranking]:
-        """`exact` compares with every document instead of walking the graph."""
-        return self._search(name, _checks.asked(self._shape, name, vectors), k, where, exact)
+        """`exact` compares with every document, or with those it is `among`, instead of walking the graph."""
+        queries = _checks.asked(self._shape, name, vectors)
+        return self._search(name, queries, k, self._filter(where, among=among), exact=exact, narrow=bool(where))
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
         self._shape.known(name)
-        return self._search(name, [self._sparse(vector) for vector in vectors], k, where, False)
+        return self._search(name, [self._sparse(vector) for vector in vectors], k, self._filter(where))
 
     def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:
         """Several questions side by side: they take as long as the slowest."""
@@ -238,7 +246,7 @@ class ClusterStore(KeptVectors):
         return self._fence.claim()
 
     def writing(self) -> AbstractContextManager[None]:
-        return self._fence.held()
+        return self._fence.writing()
 
     def doubt(self) -> None:
         self._fence.doubt()
@@ -332,7 +340,7 @@ class ClusterStore(KeptVectors):
 
     def _write(self, call: Callable[..., Any], collection: str, *args: Any, **options: Any) -> Any:
         """A call that changes points, with the right to; the server refuses it when that is somebody else's."""
-        with self._fence.held():
+        with self._fence.writing():
             self._fence.claim()
             try:
                 return self._ask(call, self._fence.through(collection), *args, wait=True, **options)
@@ -341,14 +349,22 @@ class ClusterStore(KeptVectors):
                     raise InUseError(f"{self._where} was taken over by {taken}: nothing more is written here") from None
                 raise
 
-    def _search(self, name: str, queries: Sequence[Any], k: int, where: Where | None, exact: bool) -> list[Ranking]:
+    def _search(
+        self,
+        name: str,
+        queries: Sequence[Any],
+        k: int,
+        matching: Any,
+        *,
+        exact: bool = False,
+        narrow: bool = False,
+    ) -> list[Ranking]:
         from qdrant_client import models
 
-        matching = self._filter(where)
         if matching is None:
             return [[] for _ in queries]
-        breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
-        coarse = models.QuantizationSearchParams(rescore=True, oversampling=_points.OVERSAMPLING)
+        breadth = _points.BREADTH_FILTERED if narrow else _points.BREADTH
+        coarse = models.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_points.OVERSAMPLING)
         params = models.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
 
         def fetch(which: list[int], limit: int) -> list[Ranking]:
@@ -368,7 +384,7 @@ class ClusterStore(KeptVectors):
 
         return _points.settle(fetch, len(queries), k, choose=rank)
 
-    def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
+    def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
         """The engine's filter; None when nothing can match."""
         from qdrant_client import models
 
@@ -377,6 +393,8 @@ class ClusterStore(KeptVectors):
             return None
         without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
         must: list[Any] = [models.Filter(should=[_server.condition(match) for match in group]) for group in groups]
+        if among is not None:
+            must.append(models.HasIdCondition(has_id=[self._point_id(id) for id in among]))
         return models.Filter(must=must, must_not=without)
 
     def _index(self, key: str, kind: str) -> None:

@@ -28,10 +28,10 @@ import qdrant_edge as edge
 from paragloss import __version__
 from paragloss.errors import StoreError, unread_format
 from paragloss.ranking import rank
-from paragloss.stores import _checks, _files, _points, _shard, _snapshots
+from paragloss.stores import _checks, _files, _points, _shard
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blob_files import BlobFiles
-from paragloss.stores._guards import enough_room, loaded, survives, told
+from paragloss.stores._guards import enough_room, loaded, told
 from paragloss.stores._points import BATCH
 from paragloss.stores._postings import Postings
 from paragloss.stores._seal import check_seal, seal, unseal
@@ -39,7 +39,7 @@ from paragloss.stores._shape import Shape
 from paragloss.stores._shard import Shard, condition
 from paragloss.stores._sharing import Host
 from paragloss.stores._snapshots import copy_sparse
-from paragloss.stores._vector_repair import settle, vectors_of
+from paragloss.stores._vector_repair import mended, settle, vectors_of
 from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
 _ID, _SCORE = attrgetter("id"), attrgetter("score")
@@ -114,7 +114,7 @@ class EmbeddedStore(KeptVectors):
         lock = _files.lock(path / "lock", patience=patience)
         try:
             check_seal(path, anyway)
-            _mended(path, vouched=not anyway and unseal(path))
+            mended(path, vouched=not anyway and unseal(path))
             store = cls(path, shape, Shard(path, loaded(path / "shard")), lock)
         except BaseException:
             lock.close()
@@ -239,19 +239,27 @@ class EmbeddedStore(KeptVectors):
             return [self._record(point) for point in self._shard.ask("retrieve", keys, True, True)]
 
     def search_dense(
-        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+        self,
+        name: str,
+        vectors: Floats,
+        k: int,
+        where: Where | None = None,
+        *,
+        exact: bool = False,
+        among: Sequence[str] | None = None,
     ) -> list[Ranking]:
-        """`exact` compares with every document instead of walking the graph."""
+        """`exact` compares with every document, or with those it is `among`, instead of walking the graph."""
         queries = _checks.asked(self._shape, name, vectors)
         breadth = _points.BREADTH_FILTERED if where else _points.BREADTH
         coarse = edge.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_points.OVERSAMPLING)
         params = edge.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
-        return self._search([edge.Query.Nearest(row, using=name) for row in queries], k, where, params)
+        nearest = [edge.Query.Nearest(row, using=name) for row in queries]
+        return self._search(nearest, k, self._filter(where, among=among), params)
 
     def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
         self._shape.known(name)
         names: dict[int, str] = {}
-        answer = self._answering(self._nearest(name, vectors), where, None)
+        answer = self._answering(self._nearest(name, vectors), self._filter(where), None)
 
         def fetch(which: list[int], limit: int) -> list[list[tuple[int, float]]]:
             answers = answer(which, limit)
@@ -273,7 +281,7 @@ class EmbeddedStore(KeptVectors):
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]:
         self._shape.known(name)
-        return self._search(self._nearest(name, vectors), k, where, None)
+        return self._search(self._nearest(name, vectors), k, self._filter(where), None)
 
     def read_blob(self, name: str) -> bytes | None:
         return self.blob_files.read(name)
@@ -354,18 +362,17 @@ class EmbeddedStore(KeptVectors):
     def _nearest(self, name: str, vectors: Sequence[SparseVector]) -> list[Any]:
         return [edge.Query.Nearest(self._sparse(vector), using=name) for vector in vectors]
 
-    def _search(self, queries: Sequence[Any], k: int, where: Where | None, params: Any) -> list[Ranking]:
-        answer = self._answering(queries, where, params)
+    def _search(self, queries: Sequence[Any], k: int, matching: Any, params: Any) -> list[Ranking]:
+        answer = self._answering(queries, matching, params)
         return _points.settle(
             lambda which, limit: self._postings.names.rankings(answer(which, limit)), len(queries), k, choose=rank
         )
 
     def _answering(
-        self, queries: Sequence[Any], where: Where | None, params: Any
+        self, queries: Sequence[Any], matching: Any, params: Any
     ) -> Callable[[Sequence[int], int], list[Any]]:
         """Puts some of the questions to the engine, for so many points each."""
-        matching = self._filter(where) if where else None
-        if where and matching is None:
+        if matching is None:
             return lambda which, limit: [[] for _ in which]
 
         def answer(which: Sequence[int], limit: int) -> list[Any]:
@@ -380,21 +387,13 @@ class EmbeddedStore(KeptVectors):
     def _index(self, key: str, kind: str) -> None:
         self._shard.update(edge.UpdateOperation.create_field_index(key, getattr(edge.PayloadSchemaType, kind.title())))
 
-    def _filter(self, where: Where | None, lacking: str | None = None) -> Any:
+    def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
         """The engine's filter; None when nothing can match."""
         groups = _points.conditions(where, self._indexed)
         if groups is None:
             return None
         without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
         must: list[Any] = [edge.Filter(should=[condition(match) for match in group]) for group in groups]
+        if among is not None:
+            must.append(edge.HasIdCondition({self._point_id(id) for id in among}))
         return edge.Filter(must=must, must_not=without)
-
-
-def _mended(path: Path, *, vouched: bool) -> None:
-    """Finish or take back what somebody who was killed left; read everything once where nobody vouches for it."""
-    _snapshots.mend(path)
-    _files.sweep(path)
-    _files.sweep(path / "blobs")
-    settle(path / "shard")
-    if not vouched:
-        survives(path / "shard")
