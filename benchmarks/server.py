@@ -120,8 +120,10 @@ async def writer(client: httpx.AsyncClient, until: float, added: list) -> None:
         await asyncio.sleep(0.5)
 
 
-async def load(address: str, users: int, seconds: float, think: float, page: bool) -> None:
-    queries = questions()
+async def load(
+    address: str, users: int, seconds: float, think: float, page: bool, queries: list[str]
+) -> tuple[list[tuple[float, int]], int]:
+    """How long each request took and how it ended; how many documents were added meanwhile."""
     limits = httpx.Limits(max_connections=users + 2)
     async with httpx.AsyncClient(base_url=address, timeout=30, limits=limits) as client:
         for query in queries[:20]:
@@ -131,13 +133,17 @@ async def load(address: str, users: int, seconds: float, think: float, page: boo
         until = time.perf_counter() + seconds
         asking = [user(client, queries, until, think, seed, times, page) for seed in range(users)]
         await asyncio.gather(*asking, writer(client, until, added))
+    return times, sum(added)
+
+
+def told(users: int, seconds: float, think: float, times: list[tuple[float, int]], added: int) -> None:
     waited = np.array([t for t, _ in times]) * 1000
     wrong = sum(status != 200 for _, status in times)
     p50, p95, p99 = np.percentile(waited, [50, 95, 99])
     print(
         f"{users} users, think {think} s, {seconds:.0f} s: {len(times)} searches ({len(times) / seconds:.0f}/s), "
         f"p50 {p50:.0f} ms, p95 {p95:.0f} ms, p99 {p99:.0f} ms, worst {waited.max():.0f} ms, {wrong} errors, "
-        f"{sum(added)} documents added meanwhile"
+        f"{added} documents added meanwhile"
     )
 
 
@@ -172,7 +178,8 @@ def main() -> None:
         print(f"started in {time.perf_counter() - started:.2f} s")
         time.sleep(20)  # while it reads ahead
         for think in given.think or [1.0, 0.0]:
-            asyncio.run(load("http://127.0.0.1:8765", given.users, given.seconds, think, given.page))
+            how = given.users, given.seconds, think
+            told(*how, *asyncio.run(load("http://127.0.0.1:8765", *how, given.page, questions())))
     finally:
         server.terminate()
         server.wait()

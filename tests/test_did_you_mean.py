@@ -3,6 +3,7 @@
 import pytest
 
 from paragloss import demo
+from paragloss.analysis import analyzer
 from paragloss.bm25 import Layout
 from paragloss.collection import Collection, spelling
 from paragloss.statistics import Statistics
@@ -61,3 +62,27 @@ def test_every_alphabet_with_its_marks_and_keys(lang, slip, meant):
     found = spelling.nearest(slip, lang, nothing, default.open())
     assert found is not None
     assert found[0] == meant
+
+
+@pytest.mark.parametrize(
+    ("lang", "slip"),
+    [
+        ("en", "recomendatoins"),
+        ("en", "paraglossing"),
+        ("de", "einstelulnegn"),
+        ("es", "configuraccioens"),
+        ("ru", "нсатройик"),
+        ("ru", "настйроки"),
+    ],
+)
+def test_two_slips_are_what_looking_up_all_of_them_would_find(lang, slip):
+    model, nothing = default.open(), Statistics(Layout(("title", "text")))
+    letters, cut = spelling._letters(lang, model), analyzer(lang).terms
+    once = spelling._slips(slip, letters)
+    assert spelling._best(once, lang, nothing, model) is None
+    twice = {}
+    for one, cost in once.items():
+        for two, more in spelling._slips(one, letters).items() if cost <= spelling.SWAP else ():
+            twice[two] = min(twice.get(two, spelling.MOST), cost + more)
+    known = {w: cost for w, cost in twice.items() if len(found := cut(w)) == 1 and model.has_term(found[0], lang)}
+    assert spelling.nearest(slip, lang, nothing, model) == spelling._best(known, lang, nothing, model)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 else:
     Floats = Integers = Any  # numpy takes longer to load than all the rest of what prints a help text
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+#: Fewer words of a text than this are looked for one by one.
+_SOME = 50
 
 
 class Document(NamedTuple):
@@ -274,13 +276,21 @@ class Cut(NamedTuple):
         """Its terms, in order."""
         return [*map(self.terms.__getitem__, self.which.tolist())]
 
-    def words(self) -> list[str]:
-        """Each distinct word as it is first written; "" for one that stands nowhere here."""
+    def words(self, some: Sequence[int] | None = None) -> list[str]:
+        """Each distinct word, or some of them, as it is first written; "" for one that stands nowhere here."""
+        if some is not None and len(some) < _SOME:
+            places = [self.which == word for word in some]
+            starts = [int(self.starts[here.argmax()]) if here.any() else -1 for here in places]
+            return [
+                self.text[start : start + int(self.lengths[word])] if start >= 0 else ""
+                for word, start in zip(some, starts, strict=True)
+            ]
         first = self.lengths * 0
         ends = first.copy()
         first[self.which[::-1]] = self.starts[::-1]  # the last that is put there stays
         ends[self.which] = self.lengths[self.which]
-        return [self.text[start:end] for start, end in zip(first.tolist(), (first + ends).tolist(), strict=True)]
+        every = [self.text[start:end] for start, end in zip(first.tolist(), (first + ends).tolist(), strict=True)]
+        return every if some is None else [every[word] for word in some]
 
     def forms(self) -> dict[str, str]:
         """The same that stand here, each with its term."""
@@ -488,8 +498,8 @@ class Store(Protocol):
     def get(
         self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
     ) -> list[Record | None]:
-        """Documents by id, None where there is none; with all their vectors, or those named. Without `text` only their
-        ids and languages are read, which is much quicker."""
+        """Documents by id, None where there is none; with all their vectors, or those named. Without `text` their
+        ids, languages, titles and metadata are read, which is much quicker."""
         ...
 
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
@@ -511,7 +521,14 @@ class Store(Protocol):
     ) -> Iterator[list[Record]]: ...
 
     def search_dense(
-        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+        self,
+        name: str,
+        vectors: Floats,
+        k: int,
+        where: Where | None = None,
+        *,
+        exact: bool = False,
+        among: Sequence[str] | None = None,
     ) -> list[Ranking]: ...
 
     def search_sparse(

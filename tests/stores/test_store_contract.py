@@ -77,16 +77,20 @@ def test_vectors_come_when_asked_for(store):
         store.get(["ü/1"], vectors=["nope"])
 
 
-def test_without_its_text_a_document_is_an_id_and_a_language(store):
+def test_without_its_text_a_document_still_has_its_language_title_and_metadata(store):
     store.add([FULL])
     (found,) = store.get(["ü/1"], vectors=["terms"], text=False)
-    assert found.document == Document("ü/1", "", FULL.document.lang)
+    (alone, missing) = store.get(["ü/1", "other"], text=False)
+    assert found.document == alone.document == FULL.document._replace(text="", fields={})
+    assert missing is None
     np.testing.assert_array_equal(found.sparse["terms"].values, FULL.sparse["terms"].values)
 
 
 def test_adding_again_replaces_the_whole_document(store):
     store.add([FULL])
+    assert store.get(["ü/1"], text=False)[0].document.lang == "zh"
     store.add([record("ü/1", lang="de", text="neu")])
+    assert store.get(["ü/1"], text=False)[0].document == Document("ü/1", "", "de")
     (found,) = store.get(["ü/1"], vectors=True)
     assert found.document == Document("ü/1", "neu", "de")
     assert (dict(found.dense), dict(found.sparse)) == ({}, {})

@@ -48,6 +48,8 @@ from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
 
 __all__ = ["Answer", "Collection", "Done", "describe"]
+#: Documents read at once where all are.
+_PAGE = 1000
 
 
 class Collection:
@@ -186,7 +188,8 @@ class Collection:
 
     def documents(self, *, where: Where | None = None, k: int | None = None) -> Iterator[Document]:
         """Documents in no particular order, at most `k`."""
-        return islice((record.document for records in self.state.store.scroll(where) for record in records), k)
+        pages = self.state.store.scroll(where, batch=min(k or _PAGE, _PAGE))
+        return islice((record.document for records in pages for record in records), k)
 
     @property
     def glossary(self) -> list[Pair]:
@@ -256,7 +259,7 @@ class Collection:
     def candidates(
         self, text: str, options: SearchOptions = PLAIN, **how: Unpack[SearchKeywords]
     ) -> tuple[Query, list[Document]]:
-        """A query with its language, and the best documents for it, to be counted."""
+        """A query with its language, and the best documents for it without their texts, to be counted."""
         return retrieval.candidates(self.state, text, replace(options, **how))
 
     def guesses(self, text: str) -> list[Guess]:

@@ -88,6 +88,7 @@ def result(matcher: Matcher, record: Record, score: float, fit: float) -> Result
     """A document as it is shown for a query."""
     fit, document, passage = min(1.0, max(0.0, fit)), record.document, matcher.passage(record)
     cut, *others = kept(record)
+    own = cut.lang
     weights = matcher.weights(document, cut)
     for other in others:  # found by words of another language that it holds
         if other.weight(terms := matcher.terms(other.lang)) > cut.weight(weights):
@@ -96,7 +97,7 @@ def result(matcher: Matcher, record: Record, score: float, fit: float) -> Result
         cut = analyzer(cut.lang).cut(document.text[slice(*passage)])
     elif passage:
         cut = cut.part(*passage)
-    shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights)
+    shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights, partly=cut.lang != own)
     meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first
         meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}

@@ -157,11 +157,12 @@ def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list
 
 
 def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
-    """The best documents, as they are kept."""
+    """The best documents, without their texts."""
     state.index.catch_up()
     query, shares = understood(state, Query("", text, options.lang or ""))
     ((ranking, _),) = _found(state, state.parts(options.deadline), [(query, shares)], options)
-    return query, state.documents([hit.id for hit in ranking])
+    there = state.store.get([hit.id for hit in ranking], text=False)
+    return query, [record.document for record in there if record is not None]
 
 
 def guesses(state: State, text: str) -> list[Guess]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import PureWindowsPath
 from typing import Any
 
 from paragloss.formats.documents import read
@@ -52,9 +52,12 @@ def known_roots(store: AnyStore) -> dict[str, str]:
 def without_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[str, Any]:
     """`path` as it is below the folder it was indexed with; of a file from elsewhere its name."""
     path = meta.get("path")
-    if not isinstance(path, str) or not (PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()):
+    if not isinstance(path, str) or not (path.startswith("/") or PureWindowsPath(path).is_absolute()):
         return dict(meta)
-    below = [(root, each) for each in (path, os.path.realpath(path)) for root in roots if inside(each, root)]
+    below = [(root, path) for root in roots if inside(path, root)]
+    if not below or len(roots) > 1:  # behind a link it may lie elsewhere
+        real = os.path.realpath(path)
+        below += [(root, real) for root in roots if inside(real, root)]
     root, each = max(below, key=lambda found: len(found[0]), default=("", ""))
     return {**meta, "path": roots[root] + os.path.relpath(each, root) if below else PureWindowsPath(path).name}
 

@@ -10,6 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import compress
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +28,8 @@ MARK, DOUBLE, SWAP, NEAR, MISSING, EXTRA, OTHER, FIRST, FORM = 0.3, 0.6, 0.7, 0.
 COMMON, MOST = 0.15, 1.8
 #: Shorter words have too many neighbours; words this long may have two slips, one of them a likely one.
 SHORTEST, LONG = 4, 7
+#: Letters of a run by which what can't be a word is told, and how large the table of those seen is.
+PIECE, _BITS = 4, 22
 #: Words of a language looked at for its letters; at most so many, with marks if these are more than rare.
 _SAMPLE, _LETTERS, _MARKED = 400, 100, 0.01
 _KEYS = """
@@ -77,20 +81,60 @@ def nearest(word: str, lang: str, statistics: Statistics, model: Default | None)
     once = _slips(word, letters)
     found = _best(once, lang, statistics, model)
     if found is None and len(word) >= LONG and model is not None and lang in model.langs:
+        seen = _seen(lang, model)
+        likely = [one for one, cost in once.items() if cost <= SWAP]
+        unseen: list[list[int]] = [[] for _ in likely]
+        for one, place in zip(*(found.tolist() for found in seen.unseen(likely)), strict=True):
+            unseen[one].append(place)
         twice: dict[str, float] = {}
-        for one, cost in once.items():
-            if cost <= SWAP:
-                for two, more in _slips(one, letters).items():
-                    twice[two] = min(twice.get(two, MOST), cost + more)
+        for one, places in zip(likely, map(_doubtful, likely, unseen), strict=True):
+            for two, more in _slips(one, letters, places).items():
+                twice[two] = min(twice.get(two, MOST), once[one] + more)
+        strange = set(seen.unseen(list(twice))[0].tolist())
+        words = [two for place, two in enumerate(twice) if place not in strange]
         # So many are made that some fall on the hash of another word of the documents: the model must know them.
-        cut = analyzer(lang).terms
-        real = {word: cost for word, cost in twice.items() if cost <= MOST and _is_known(cut(word), lang, model)}
-        found = _best(real, lang, statistics, model)
+        known = model.has_terms(_terms(words, lang), lang)
+        found = _best({two: twice[two] for two in compress(words, known)}, lang, statistics, model)
     return found
 
 
-def _is_known(terms: Sequence[str], lang: str, model: Default) -> bool:
-    return len(terms) == 1 and model.has_term(terms[0], lang)
+class _Pieces:
+    """All runs of a few letters that the words of a language have, ends included, in a table of hashes: what has
+    another is none of them."""
+
+    def __init__(self, words: str) -> None:
+        self._there = np.zeros(1 << _BITS, bool)
+        self._there[_hashes(words)] = True
+
+    def unseen(self, words: Sequence[str]) -> tuple[Any, Any]:
+        """Runs that none of the language's words has: of which word each is, and where in it, counted from one before
+        its first letter."""
+        ends = np.cumsum([len(word) + 1 for word in words])
+        at = np.flatnonzero(~self._there[_hashes(f" {' '.join(words)} ")])
+        which = np.searchsorted(ends, at, side="right")
+        inside = at + PIECE <= ends[which] + 1  # others run into the next word
+        return which[inside], (at - np.concatenate([[0], ends])[which])[inside]
+
+
+def _hashes(text: str) -> Any:
+    """Of every run of letters."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+    made = np.zeros(max(len(codes) - PIECE + 1, 0), np.uint64)
+    for place in range(PIECE):
+        made = made * np.uint64(0x9E3779B97F4A7C15) + codes[place : place + len(made)]
+    return made * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - _BITS)
+
+
+@lru_cache(maxsize=8)
+def _seen(lang: str, model: Default) -> _Pieces:
+    return _Pieces(model.written(lang))
+
+
+def _doubtful(word: str, unseen: Sequence[int]) -> range:
+    """Where one more slip could make a word of it that has only runs that are seen."""
+    if not unseen:
+        return range(len(word) + 1)
+    return range(max(unseen[-1] - 2, 0), min(unseen[0] + PIECE - 2, len(word)) + 1)
 
 
 def _best(
@@ -113,14 +157,24 @@ def _best(
 
 def _knows(words: Sequence[str], lang: str, statistics: Statistics, model: Default | None) -> list[int]:
     """Of each word whether it is known: 0, or 1 more than the documents of the language that have it."""
-    cut = analyzer(lang).terms
-    terms = [found[0] if len(found := cut(word)) == 1 else "" for word in words]
+    terms = _terms(words, lang)
     df = statistics.df("text", lang, terms).tolist()
-    speaks = model is not None and lang in model.langs
-    return [
-        n + 1 if term and (n or (speaks and model.has_term(term, lang))) else 0  # type: ignore[union-attr]
-        for term, n in zip(terms, df, strict=True)
-    ]
+    known = model.has_terms(terms, lang) if model is not None and lang in model.langs else [False] * len(terms)
+    return [n + 1 if term and (n or has) else 0 for term, n, has in zip(terms, df, known, strict=True)]
+
+
+def _terms(words: Sequence[str], lang: str) -> list[str]:
+    """The term that each word is, cut all at once; "" for one that is none or several."""
+    cut = analyzer(lang).cut("\n".join(words))
+    ends = np.cumsum([len(word) + 1 for word in words])
+    lines = np.searchsorted(ends, cut.starts, side="right")
+    number = np.bincount(lines, minlength=len(words)).tolist()
+    only = dict(zip(lines.tolist(), cut.sequence(), strict=True))
+    for at, word in enumerate(words):
+        if not number[at]:  # a stop word is a term where nothing else is said
+            found = analyzer(lang).terms(word)
+            number[at], only[at] = len(found), "".join(found)
+    return [only[at] if number[at] == 1 else "" for at in range(len(words))]
 
 
 def _translated(term: str, lang: str, statistics: Statistics, model: Default) -> int:
@@ -133,18 +187,18 @@ def _translated(term: str, lang: str, statistics: Statistics, model: Default) ->
     return most
 
 
-def _slips(word: str, letters: str) -> dict[str, float]:
-    """What may have been meant, with what it costs."""
+def _slips(word: str, letters: str, places: range | None = None) -> dict[str, float]:
+    """What may have been meant, with what it costs; by slips at some of its places."""
     found: dict[str, float] = {}
-    for other, cost in _each(word, letters):
+    for other, cost in _each(word, letters, range(len(word) + 1) if places is None else places):
         if other != word:
             found[other] = min(found.get(other, MOST), cost)
     return found
 
 
-def _each(word: str, letters: str) -> Iterator[tuple[str, float]]:
+def _each(word: str, letters: str, places: range) -> Iterator[tuple[str, float]]:
     yield unicodedata.normalize("NFC", word), 0.0
-    for at in range(len(word) + 1):
+    for at in places:
         first, start, end = FIRST * (at == 0), word[:at], word[at:]
         around = {*start[-1:], *end[:1]}
         for letter in letters:

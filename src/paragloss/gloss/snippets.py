@@ -24,10 +24,10 @@ class Snippet(NamedTuple):
     first: int = 0
 
 
-def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240) -> Snippet:
+def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240, partly: bool = False) -> Snippet:
     """The passage of about `width` characters that holds the greatest weight of different terms.
 
-    Without any of the terms it is the beginning of the text.
+    Without any of the terms it is the beginning of the text. A text that is cut `partly` may have more of them there.
     """
     text = cut.text[:REACH]
     spans = cut.places({term for term, weight in weights.items() if weight > 0})
@@ -35,11 +35,22 @@ def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240) -> Snip
     start, end = _widen(text, first, last, width, cut.lang)
     passage = " ".join(text[start:end].split())
     least = MARKED * max((weights[span.term] for span in spans), default=1.0)
-    # White space was folded, so the places are found again in the passage itself.
-    marks = tuple((s.start, s.end) for s in analyzer(cut.lang).spans(passage) if weights.get(s.term, 0.0) >= least)
     before, after = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
-    places = tuple((a + len(before), b + len(before)) for a, b in marks)
-    return Snippet(before + passage + after, places, first)
+    if partly:
+        marked = [span for span in analyzer(cut.lang).spans(passage) if weights.get(span.term, 0.0) >= least]
+        places = [(span.start, span.end) for span in marked]
+    else:
+        marked = [s for s in spans if start <= s.start and s.end <= end and weights[s.term] >= least]
+        starts = [_folded(text[start : span.start]) for span in marked]
+        places = [(at, at + span.end - span.start) for at, span in zip(starts, marked, strict=True)]
+    moved = tuple((a + len(before), b + len(before)) for a, b in places)
+    return Snippet(before + passage + after, moved, first)
+
+
+def _folded(text: str) -> int:
+    """How long a text is once its white space is folded, with one space at its end where it has some."""
+    words = text.split()
+    return len(" ".join(words)) + (bool(words) and text[-1].isspace())
 
 
 def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:

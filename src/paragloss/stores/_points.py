@@ -40,7 +40,7 @@ SCANNED, INDEXED = 1000, 24
 #: What can be filtered by beside fields: when a document was added, when it is from, its file's kind and folder.
 ADDED, DATED, OF_FILES = "added", "dated", ("kind", "folder")
 #: What is read of a document when its text is not wanted.
-BARE = ("id", "lang")
+BARE = ("id", "lang", "title", "meta")
 
 T = TypeVar("T", bound=tuple[Any, float])
 

@@ -3,7 +3,7 @@ and sparse vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import qdrant_edge as edge
@@ -16,6 +16,8 @@ from paragloss.types import SparseRows
 
 #: Documents read ahead in one step, for which searches wait.
 _AHEAD = 50
+#: Documents whose metadata are remembered.
+_BARE = 20_000
 
 
 class Postings:
@@ -25,9 +27,24 @@ class Postings:
         self.names = Names(lambda points: shard.payloads(points, "id"))
         self._shard = shard
         self._recent = Recent()
+        self._bare: dict[int, Mapping[str, Any]] = {}
 
-    def forget(self, points: Iterable[int]) -> None:
+    def forget(self, points: Sequence[int]) -> None:
         self._recent.forget(points)
+        for point in points:
+            self._bare.pop(point, None)
+
+    def bare(self, points: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+        """What documents are called, their languages and metadata: the engine reads their texts to say that."""
+        with self._shard.turn:
+            new = [point for point in points if point not in self._bare]
+            if len(self._bare) + len(new) > _BARE:
+                self._bare.clear()
+                new = list(points)
+            if new:
+                found = self._shard.ask("retrieve", new, list(_points.BARE), False)
+                self._bare.update((point.id, point.payload) for point in found)
+            return {point: self._bare[point] for point in points if point in self._bare}
 
     def rows(self, name: str, points: Sequence[int]) -> tuple[list[str], SparseRows]:
         """Languages and vectors in the order asked for; nothing is written between reading and remembering."""

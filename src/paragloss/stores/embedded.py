@@ -175,6 +175,9 @@ class EmbeddedStore(KeptVectors):
     ) -> list[Record | None]:
         names, payload = self._shape.names(vectors), True if text else list(_points.BARE)
         keys = [self._point_id(id) for id in ids]
+        if not names and not text:
+            pairs = zip(map(self._postings.bare(keys).get, keys), ids, strict=True)
+            return [_points.record(one, {}, {}) if one is not None and one["id"] == id else None for one, id in pairs]
         points = self._shard.ask("retrieve", keys, payload, names or False)
         found = {(point.id, point.payload["id"]): point for point in points}
         return [self._record(found[at]) if at in found else None for at in zip(keys, ids, strict=True)]

@@ -57,7 +57,10 @@ def holding(cut: Cut, lang: str, wanted: Collection[str]) -> Iterator[tuple[str,
     likely = {term for part in wanted if len(part) > 1 or part.isdigit() for term in _lines_with(part, lines)}
     if not likely and not asked:
         return
-    for word, term in zip(cut.words(), cut.terms, strict=True):
+    every = range(len(cut.terms))
+    some = every if asked else [place for place, term in enumerate(cut.terms) if term in likely]
+    for place, word in zip(some, cut.words(some), strict=True):
+        term = cut.terms[place]
         inner = known[term] if term in likely or (asked and sound(term) in asked) else ()
         spoken = known.spoken(term, word) if asked and as_they_stand and sound(word) in asked else ()
         yield from ((one, term, word) for one in (*inner, *spoken) if one in wanted)

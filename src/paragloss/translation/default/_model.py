@@ -114,9 +114,17 @@ class Default:
         """Whether an analysed term, or phrase, is among a language's own words; English words it may borrow are not."""
         return self._open(self._code(lang)).words.find(term) >= 0
 
+    def has_terms(self, terms: Sequence[str], lang: str) -> list[bool]:
+        """The same of many."""
+        return self._open(self._code(lang)).words.have(terms)
+
     def vocabulary(self, lang: str) -> frozenset[str]:
         """All of a language's own words, a few megabytes of them: for those who ask for very many."""
         return frozenset(self._open(self._code(lang)).words)
+
+    def written(self, lang: str) -> str:
+        """All of a language's own words between spaces, small: as terms, and as they are spelled."""
+        return self._open(self._code(lang)).words.written().lower()
 
     def sample(self, lang: str, number: int) -> list[str]:
         """Some of a language's own words, as they are spelled."""

@@ -6,7 +6,9 @@ when a list is opened: a look-up is a binary search over the first words of grou
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -33,9 +35,18 @@ class Words:
 
     def __iter__(self) -> Iterator[str]:
         """All terms, in their order."""
-        for group in range(len(self._starts) - 1):
-            for term, _, _ in self._group(group):
-                yield term.decode()
+        return (term.decode() for term, _, _ in _unpacked(self._data.tobytes()))
+
+    def written(self) -> str:
+        """All terms and other spellings between spaces."""
+        found = []
+        for term, code, added in _unpacked(self._data.tobytes()):
+            found.append(term)
+            if code & 15 == _WHOLE:
+                found.append(added)
+            elif code & ~_CAPITAL:
+                found.append(term[: len(term) - ((code >> 4) & _MOST_CUT)] + added)
+        return f" {b' '.join(found).decode()} "
 
     def find(self, term: str) -> int:
         """Its number, or -1."""
@@ -52,6 +63,21 @@ class Words:
                 return low * GROUP + place if word == wanted else -1
         return -1
 
+    def have(self, terms: Sequence[str]) -> list[bool]:
+        """Of each term whether it is here: for those who ask for very many."""
+        groups: dict[int, set[bytes]] = {}
+        found = []
+        for wanted in (term.encode() for term in terms):
+            group = bisect(self._firsts, wanted) - 1
+            if group >= 0 and group not in groups:
+                groups[group] = {word for word, _, _ in self._group(group)}
+            found.append(group >= 0 and wanted in groups[group])
+        return found
+
+    @cached_property
+    def _firsts(self) -> list[bytes]:
+        return [*map(self._first, range(len(self._starts) - 1))]
+
     def entry(self, number: int) -> tuple[str, str]:
         """A word as term and as spelled."""
         group, place = divmod(number, GROUP)
@@ -63,19 +89,22 @@ class Words:
         return self._data[start + 2 : start + 2 + self._data[start + 1]].tobytes()
 
     def _group(self, group: int) -> Iterator[tuple[bytes, int, bytes]]:
-        """Its words: the term, and the byte and letters that say how it is spelled."""
-        data = self._data[self._starts[group] : self._starts[group + 1]].tobytes()
-        term, here, end = b"", 0, len(data)
-        while here < end:
-            stop = here + 2 + data[here + 1]
-            term = term[: data[here]] + data[here + 2 : stop]
-            code = data[stop]
-            added = code & 15
-            if added == _WHOLE:
-                stop += 1
-                added = data[stop]
-            here = stop + 1 + added
-            yield term, code, data[stop + 1 : here]
+        return _unpacked(self._data[self._starts[group] : self._starts[group + 1]].tobytes())
+
+
+def _unpacked(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
+    """The words of one or more groups: the term, and the byte and letters that say how it is spelled."""
+    term, here, end = b"", 0, len(data)
+    while here < end:
+        stop = here + 2 + data[here + 1]
+        term = term[: data[here]] + data[here + 2 : stop]
+        code = data[stop]
+        added = code & 15
+        if added == _WHOLE:
+            stop += 1
+            added = data[stop]
+        here = stop + 1 + added
+        yield term, code, data[stop + 1 : here]
 
 
 def _spelled(term: bytes, code: int, added: bytes) -> str:

@@ -1,0 +1,263 @@
+"""Ten thousand long pages in nine languages, and 200,000 passages, through the real server on two cores: how long one
+person waits for ten results with snippets and glosses, for all reasons, and for the page; how long fifty people wait
+who ask once a second each while documents are added.
+
+    python benchmarks/manuals.py --fetch FOLDER          downloads and unpacks Debian's manuals
+    python benchmarks/pages.py FOLDER --pack SOURCES     keeps of them what is needed, in one file
+    PARAGLOSS_DATA=... python benchmarks/pages.py SOURCES [--pages 10000] [--passages 200000] [--meaning 20000]
+                                                         [--users 50] [--seconds 15] [--workers 0 --workers 2]
+
+Needs no network. The longest pages of the manuals come first, then MDN's as Markdown (`PARAGLOSS_DATA/mdn`); passages
+are package descriptions (`PARAGLOSS_DATA/ddtp`). The server has two cores to itself where there is `taskset`, whoever
+asks has others. One line of JSON a figure; milliseconds by the clock unless it says processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import http.client
+import json
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import server
+from manuals import LANGUAGES, QUERIES, put, used_by
+
+HERE = str(Path(__file__).parents[1] / "src")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])}
+ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)
+PROGRAM = [sys.executable, "-m", "paragloss"]
+ASKED = [" ".join(query.split()) for query in QUERIES.split(";")]
+#: The cores that can be used, where the system tells.
+CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+#: How long a server reads ahead before anything but its start is measured.
+AHEAD = 10.0
+
+
+def manuals(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The manuals' pages in the nine languages, each with its language."""
+    for lang, code in LANGUAGES.items():
+        there = "zh_CN" if lang == "zh" else lang
+        for pattern in (f"{code}/*.html", f"help/{there}/*.html"):
+            yield from ((lang, page) for page in sorted(folder.rglob(pattern)))
+
+
+def pack(folder: Path, into: Path) -> None:
+    with tarfile.open(into, "w:xz") as packed:
+        for _, page in manuals(folder):
+            packed.add(page, page.relative_to(folder))
+
+
+def pages(folder: Path, into: Path, number: int) -> int:
+    """The longest pages as files, in folders by language; how many."""
+    longest = sorted(manuals(folder), key=lambda found: (-found[1].stat().st_size, str(found[1])))[:number]
+    for place, (lang, page) in enumerate(longest):
+        put(into / lang / f"{place}-{page.name}", page.read_bytes())
+    rows = []
+    for lang in LANGUAGES if len(longest) < number else ():
+        path = Path(os.environ.get("PARAGLOSS_DATA", ".")) / "mdn" / f"{lang}.jsonl.gz"
+        if path.exists():
+            with gzip.open(path, "rt", encoding="utf-8") as lines:
+                rows += [(lang, row.get("title", ""), row["text"]) for row in map(json.loads, lines)]
+    rows.sort(key=lambda row: (-len(row[2].encode()), row[1]))
+    for place, (lang, title, text) in enumerate(rows[: number - len(longest)]):
+        put(into / lang / f"mdn-{place}.md", f"# {title}\n\n{text}".encode())
+    return len(longest) + min(len(rows), number - len(longest))
+
+
+def figure(what: str, **said: Any) -> None:
+    print(json.dumps({"figure": what, **said}, ensure_ascii=False), flush=True)
+
+
+def spread(what: str, seconds: Sequence[float], **said: Any) -> None:
+    p50, p99 = np.percentile(np.array(seconds) * 1000, [50, 99]).round(1).tolist()
+    figure(what, unit="ms", p50=p50, p99=p99, number=len(seconds), **said)
+
+
+def index(what: str, files: Path, library: Path, number: int, meaning: bool) -> None:
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    how = ["--into", str(library), "--skip-bad", *["--no-meaning"] * (not meaning)]
+    command = [*PROGRAM, "index", str(files), *how]
+    subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
+    spent = 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    figure("index", of=what, documents=number, a_second=round(number / seconds), processor_ms_each=spent / number)
+
+
+@contextmanager
+def serving(library: Path, workers: int, of: str) -> Iterator[tuple[str, int]]:
+    """A server on two cores: where it is, and its process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{probe.getsockname()[1]}"
+    pinned = ["taskset", "-c", ",".join(map(str, CORES[:2]))] if shutil.which("taskset") and CORES[2:] else []
+    command = [*pinned, *PROGRAM, "serve", str(library), "--port", host.rpartition(":")[2], "--workers", str(workers)]
+    began = time.perf_counter()
+    running = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            try:
+                http.client.HTTPConnection(host, timeout=60).request("GET", "/api/health")
+                break
+            except OSError:
+                if running.poll() is not None:
+                    raise SystemExit(f"the server ended: {' '.join(command)}") from None
+                time.sleep(0.01)
+        figure("start", of=of, workers=workers, unit="ms", value=round(1000 * (time.perf_counter() - began)))
+        yield host, running.pid
+    finally:
+        running.terminate()
+        running.wait()
+
+
+class Asking:
+    """One person's connection."""
+
+    def __init__(self, host: str) -> None:
+        self._line = http.client.HTTPConnection(host, timeout=60)
+
+    def get(self, path: str, said: Any = None, **asked: Any) -> tuple[float, Any]:
+        """How long it took, and the answer; what is said is posted."""
+        where = f"{path}?{urllib.parse.urlencode(asked)}" if asked else path
+        body = json.dumps(said) if said is not None else None
+        began = time.perf_counter()
+        self._line.request("POST" if body else "GET", where, body, {"Content-Type": "application/json"})
+        answer = self._line.getresponse()
+        data = answer.read()
+        seconds = time.perf_counter() - began
+        if answer.status != 200:
+            raise SystemExit(f"{where}: {answer.status} {data[:200]!r}")
+        return seconds, json.loads(data) if path.startswith("/api") else data
+
+
+def alone(host: str, pid: int, of: str) -> None:
+    """What one person waits for, as the page asks it."""
+    asking = Asking(host)
+    seconds = [asking.get(path)[0] for path in ("/", "/api/collections")]
+    figure("first answer of the page", of=of, unit="ms", page=1000 * seconds[0], collections=1000 * seconds[1])
+    time.sleep(AHEAD)
+    found: dict[str, list[float]] = {}
+    spent: dict[str, float] = {}
+
+    def note(name: str, seconds: float, before: float) -> None:
+        found.setdefault(name, []).append(seconds)
+        spent[name] = spent.get(name, 0.0) + used_by(pid) - before
+
+    for turn in range(6):
+        if turn == 1:
+            found.clear()
+            spent.clear()
+        for text in ASKED:
+            before = used_by(pid)
+            searched, answer = asking.get("/api/search", q=text, lang="en", k=10)
+            note("search, ten results with snippets", searched, before)
+            rows = answer["results"]
+            said = [(row[part], row["lang"]) for row in rows for part in ("title", "snippet") if row[part]]
+            texts = [{"text": some, "lang": lang} for some, lang in said]
+            glossed = asking.get("/api/gloss", {"to": "en", "asked": text, "texts": texts})[0] if texts else 0.0
+            note("search and glosses of ten results", searched + glossed, before)
+            before = used_by(pid)
+            note("counts", asking.get("/api/counts", q=text, lang="en")[0], before)
+            before = used_by(pid)
+            why = [asking.get("/api/why", q=text, lang="en", k=10, id=row["id"])[0] for row in rows]
+            note("why for all ten", sum(why), before)
+    for name, seconds in found.items():
+        spread(name, seconds, of=of, processor_ms_each=round(spent[name] / len(seconds), 1))
+
+
+def crowd(host: str, of: str, workers: int, users: int, seconds: float, queries: list[str]) -> None:
+    times, added = asyncio.run(server.load(f"http://{host}", users, seconds, 1.0, False, queries))
+    wrong = sum(status != 200 for _, status in times)
+    told = {"of": of, "workers": workers, "users": users, "errors": wrong, "added": added}
+    spread("many people, one search a second each", [t for t, _ in times], **told)
+
+
+def starting(library: Path) -> None:
+    for name, command in (("--help", ["--help"]), ("paragloss search", ["search", "printer", "--in", str(library)])):
+        rows = []
+        for _ in range(4):
+            before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            subprocess.run([*PROGRAM, *command], env=ENVIRONMENT, check=True, capture_output=True)
+            after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
+            rows.append((seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
+        clock, spent = (1000 * np.median(rows[1:], axis=0)).round().tolist()
+        figure(name, unit="ms", value=clock, processor=spent)
+
+
+def rows(path: Path, number: int) -> None:
+    """So many passages as JSON Lines."""
+    with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
+        for one in server.documents(number):
+            told = {"id": one.id, "lang": one.lang, "title": one.title, "text": one.text}
+            out.write(json.dumps(told, ensure_ascii=False) + "\n")
+
+
+def measure(given: argparse.Namespace, sources: Path, place: Path) -> None:
+    number = pages(sources, place / "pages", given.pages) if given.pages else 0
+    kinds = [("pages", place / "pages", number, False)]
+    for name, many in (("passages", given.passages), ("passages with meaning", given.meaning)):
+        files = place / f"{name}.jsonl.gz"
+        if many:
+            rows(files, many)
+        kinds.append((name, files, many, name != "passages"))
+    for of, files, documents, meaning in kinds:
+        library = place / f"library of {of}"
+        if not documents:
+            continue
+        index(of, files, library, documents, meaning)
+        if of == "pages":
+            starting(library)
+        queries = ASKED if of == "pages" else server.questions()
+        for turn, workers in enumerate(given.workers):
+            with serving(library, workers, of) as (host, pid):
+                if turn == 0 and of == "pages":
+                    alone(host, pid, of)
+                else:
+                    time.sleep(AHEAD)
+                crowd(host, of, workers, given.users, given.seconds, queries)
+        shutil.rmtree(library)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("sources", type=Path, help="a folder of manuals, or what --pack made of one")
+    options.add_argument("--pack", type=Path)
+    options.add_argument("--pages", type=int, default=10_000)
+    options.add_argument("--passages", type=int, default=200_000)
+    options.add_argument("--meaning", type=int, default=20_000, help="passages that are searched by meaning as well")
+    options.add_argument("--users", type=int, default=50)
+    options.add_argument("--seconds", type=float, default=15)
+    options.add_argument("--workers", type=int, action="append", help="processes that search beside the server")
+    given = options.parse_args()
+    given.workers = given.workers or [0, 2]
+    if given.pack:
+        pack(given.sources, given.pack)
+        return
+    if CORES[2:]:
+        os.sched_setaffinity(0, CORES[2:])  # the first two are the server's
+    with tempfile.TemporaryDirectory() as made:
+        sources, place = given.sources, Path(made)
+        if sources.is_file():
+            with tarfile.open(sources) as packed:
+                packed.extractall(place / "sources", filter="data")
+            sources = place / "sources"
+        measure(given, sources, place)
+
+
+if __name__ == "__main__":
+    main()
