@@ -213,9 +213,10 @@ class _OneTerm(ClauseSearcher):
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
-        asked = self._asked([query])
         langs, rows = self._store.read_sparse(self._name, [id])
-        if asked is None or (langs != [query.lang] and not any(here[0] for _, here in self._beside(asked.langs, rows))):
+        said = langs == [query.lang] or any(here[0] for _, here in self._beside([query.lang], rows))
+        asked = self._asked([query]) if said else None
+        if asked is None:
             return []
         found = self._matches(asked, np.zeros(1, np.int64), rows)
         gained = asked.gain[0, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses) for a tf of one
