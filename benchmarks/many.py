@@ -20,7 +20,7 @@ from pathlib import Path
 from server import documents
 
 from paragloss.collection import Collection
-from paragloss.collection.processes import processors
+from paragloss.processes import processors
 from paragloss.types import Query
 
 #: Queries asked one after the other: enough to know what each takes.

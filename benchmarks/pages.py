@@ -174,8 +174,7 @@ def alone(host: str, pid: int, of: str, turns: int) -> None:
             before = used_by(pid)
             note("counts", asking.get("/api/counts", q=text, lang="en")[0], before)
             before = used_by(pid)
-            why = [asking.get("/api/why", q=text, lang="en", k=10, id=row["id"])[0] for row in rows]
-            note("why for all ten", sum(why), before)
+            note("search with all ten reasons", asking.get("/api/search", q=text, lang="en", k=10, why=True)[0], before)
     for name, seconds in found.items():
         spread(name, seconds, of=of, processor_ms_each=round(spent[name] / len(seconds), 1))
 

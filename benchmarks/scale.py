@@ -25,8 +25,8 @@ from store import LANGS, Invented
 
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection
-from paragloss.collection.processes import processors
 from paragloss.encoders.bag import BagEncoder, Tower
+from paragloss.processes import processors
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical

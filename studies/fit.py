@@ -49,7 +49,7 @@ def judged(part: str, langs: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     best = retrieval.searcher(engine.state, None, "en", [lang]).best(lang)
                     for i in some:
                         asked = retrieval.understood(engine.state, made.queries[i])
-                        (found,) = retrieval._found(engine.state, parts, [asked], options, retrieval._to_show)
+                        ((found, _),) = retrieval._found(engine.state, parts, [asked], options, standing=True)
                         for hit in found:
                             rows.append(calibration.features(found.standing[hit.id], best, len(kept)))
                             right.append(hit.id == made.documents[made.right[i]].id)

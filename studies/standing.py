@@ -27,7 +27,7 @@ def main() -> None:
     asked += [tasks.graded(lang, SIZES, smoke=False) for name, lang in SETS if name == "mdn"]
     systems = {f"{weight}": f"{weight}*bm25+model" for weight in WEIGHTS} | {"0": "model"}
     with tempfile.TemporaryDirectory() as place:
-        found = results._asked(asked, [results.held()], systems, Path(place))
+        found = results._asked(asked, [results.held_out_model()], systems, Path(place))
     for name, row in found.items():
         if "measure" in row:
             print(f"{name}: {np.mean(row['measure']):.3f}")

@@ -90,6 +90,14 @@ def test_skip_bad_skips_counts_by_reason_and_lists(place, run):
     assert "save it as .docx" in listed[5][1]
 
 
+def test_a_colon_in_a_name_is_no_end_of_a_place(place, run):
+    write({"notes: old.jsonl": '{"text": 3}\n{"id": "g", "text": "rain", "lang": "en"}\n'})
+    run("index", "notes: old.jsonl", "--into", "k", "--skip-bad")
+    ((where, reason),) = [line.split("\t") for line in (place / "k/skipped.tsv").read_text().splitlines()]
+    assert where == "notes: old.jsonl:1"
+    assert reason.startswith("'text' is 3")
+
+
 def test_documents_are_listed_and_shown(place, run):
     write({"docs/a.txt": f"Title {CSI}\n\nrain falls {CSI}", "docs/b.fr.txt": "la pluie tombe"})
     run("index", "docs", "--into", "k", "--lang", "en")

@@ -67,8 +67,8 @@ def test_what_is_kept_is_what_was_cut(documents):
     for document in documents:
         each = cuts.near(cuts.cut(document.text, document.lang))
         again = cuts.unpack(cuts.pack(each), document.text)
-        assert [(c.lang, c.terms, c.forms(), c.said(), c.starts.tolist()) for c in again] == [
-            (c.lang, c.terms, c.forms(), c.said(), c.starts.tolist()) for c in each
+        assert [(c.lang, c.terms, c.forms(), c.sequence(), c.starts.tolist()) for c in again] == [
+            (c.lang, c.terms, c.forms(), c.sequence(), c.starts.tolist()) for c in each
         ]
 
 

@@ -16,9 +16,10 @@ def test_a_hit_that_is_deleted_before_it_is_shown_is_left_out(tmp_path, monkeypa
     with Collection.create(str(tmp_path / "c"), default=False) as engine:
         engine.index(WORDS)
 
-        def meanwhile(*how):
-            found = search(*how)
-            engine.delete([found[0][1].id])
+        def meanwhile(*how, **options):
+            found = search(*how, **options)
+            ((hits, _),) = found
+            engine.delete([hits[1].id])
             return found
 
         scores = {r.id: r.score for r in engine.search("rain", lang="en", pipeline="bm25").results}

@@ -2,6 +2,7 @@
 
 import os
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,14 @@ import pytest
 from paragloss import demo
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection, train
+from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import InputError
 from paragloss.formats.jsonl import read_aligned
 from paragloss.lab.methods import bae, cr5, knrm
 from paragloss.lab.methods import table as table_method
+from paragloss.translation.default import Default
 from paragloss.translation.glossary import Pair
+from paragloss.translation.word_table import Table
 from paragloss.types import Document, Query
 
 #: A pipeline for every searcher there is.
@@ -105,6 +109,41 @@ def test_to_say_why_one_search_is_enough(engine, monkeypatch):
         asked.clear()
         engine.why(Query("", "how do bees make honey", "en"), id, k=3, pipeline="default")
         assert len(asked) == 1
+
+
+def test_a_query_is_translated_and_encoded_once_however_much_is_shown_of_it(engine, monkeypatch):
+    translated, encoded = Counter(), Counter()
+
+    def counted(kind, method, counter):
+        real = getattr(kind, method)
+
+        def call(model, *how):
+            counter[id(model), str(how)] += 1
+            return real(model, *how)
+
+        monkeypatch.setattr(kind, method, call)
+
+    counted(Default, "pieces", translated)
+    counted(Table, "translate", translated)
+    counted(BagEncoder, "encode", encoded)
+    answer = engine.search("how do bees make honey", lang="en", k=5)
+    assert all(result.marks for result in answer.results)
+    assert len(translated) == 1 + len(engine.langs) - 1  # by the default once, by the table into each other language
+    assert set(translated.values()) == {1}
+    assert list(encoded.values()) == [1, 1]  # by cr5, and by bae
+    for result in answer.results:
+        assert answer.why(result.id)["parts"]
+    assert set(translated.values()) == {1}
+    nothing = engine.search("Qwrtzplk", lang="en", to=["zh"])
+    assert nothing.understood.unknown == ("Qwrtzplk",)
+    assert nothing.searched == {"zh": "Qwrtzplk"}
+    assert set(translated.values()) == {1}
+
+
+def test_words_are_marked_that_were_searched_for_and_no_others(engine):
+    assert engine.search("honey", lang="en", to=["fr"], k=1, pipeline="default").results[0].marks
+    found = engine.search("1851 honey", lang="en", to=["fr"], pipeline="bm25").results
+    assert not any("miel" in result.snippet[a:b] for result in found for a, b in result.marks)
 
 
 def test_a_query_whose_language_is_in_doubt_is_accounted_for_in_both(engine):

@@ -153,8 +153,8 @@ def _load(path: Path, kind: str | None) -> Artefact:
     except ModelError:
         raise
     except Exception as error:  # numpy raises what its parts raise, a tokenizer's errors among them
-        said = " ".join(str(error).split())[:200]
-        raise ModelError(f"{path} is damaged ({said}): train or copy the model again") from None
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(f"{path} is damaged ({reason}): train or copy the model again") from None
     return Artefact(found, contents["meta"], arrays, words)
 
 

@@ -30,7 +30,7 @@ _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
 _ALIKE = np.uint32(1 << 20)
 #: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
 #: will share its id with one of so many languages.
-HELD = ("", " ")
+LANGUAGE_SIGNS = ("", " ")
 _MEMO = 500_000  # hashes remembered per language: about 60 MB
 
 
@@ -86,7 +86,7 @@ class Layout:
         """Documents, given as their language and their terms by field, counted; not yet compared with any average.
 
         What a field says in another language (`text@en` beside `text`, where that is no field) is counted again in that
-        language's terms, and with them `HELD`. It makes the field no longer."""
+        language's terms, and with them `LANGUAGE_SIGNS`. It makes the field no longer."""
         parts = [
             (row, field, lang, terms)
             for row, (lang, texts) in enumerate(documents)
@@ -101,7 +101,7 @@ class Layout:
             for name, others in documents[row][1].items() if len(documents[row][1]) > 1 else ():
                 at, _, other = name.partition("@")
                 if at == field and other and others and name not in self.fields:
-                    bag.update(map(self.hashes(other).__getitem__, (*HELD, *others)))
+                    bag.update(map(self.hashes(other).__getitem__, (*LANGUAGE_SIGNS, *others)))
             hashes.extend(bag)
             counts.extend(bag.values())
             sizes.append(len(bag))

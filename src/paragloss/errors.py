@@ -12,7 +12,11 @@ class ParaglossError(Exception):
 
 
 class InputError(ParaglossError):
-    """A file or a value given by the user can't be used."""
+    """A file or a value given by the user can't be used: for what `reason`, and where, in a file or a row of one."""
+
+    def __init__(self, reason: str, *, place: object = "") -> None:
+        super().__init__(f"{place}: {reason}" if place else reason)
+        self.reason, self.place = reason, str(place)
 
 
 class PlacedError(InputError):
@@ -59,6 +63,6 @@ class InUseError(StoreError):
 
 def unread_format(what: object, described: Mapping[str, Any], reads: str) -> str:
     """What to say of something kept in a format that this version does not read, and which version does."""
-    said = f"{what} has format {described['format']!r}, this version reads {reads}"
+    message = f"{what} has format {described['format']!r}, this version reads {reads}"
     writer = described.get("paragloss")
-    return said + (f"; paragloss {writer} wrote it: install that version or a newer one" if writer else "")
+    return message + (f"; paragloss {writer} wrote it: install that version or a newer one" if writer else "")

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import HELD, Bags, Doubles, Ids, Integers, Layout
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, Layout
 from paragloss.errors import StoreError
 from paragloss.languages import known
 from paragloss.types import SparseVector
@@ -43,7 +43,7 @@ class Statistics:
         self._averages: dict[_Key, Counter[float]] = {}
         self._df = Frequencies()
         #: How many documents that are mainly in another language hold some of each: as long as nothing is counted.
-        self._held: dict[str, int] | None = None
+        self._beside: dict[str, int] | None = None
         #: What each plain term gives, by language and what fields count: as long as nothing is counted.
         self._given: dict[tuple[Any, ...], dict[str, _Given]] = {}
         #: How many documents the collection had when these were written down, where that was said.
@@ -60,15 +60,15 @@ class Statistics:
     @property
     def beside(self) -> Mapping[str, int]:
         """For each language that documents hold beside their own, how many do."""
-        if self._held is None and "text" not in self.layout.fields:
-            self._held = {}
-        if self._held is None:
-            hashes = [self.layout.hashes(lang)[term] for lang in known() for term in HELD]
-            df = self.df_of(self.layout.ids(self.layout.field("text"), hashes)).reshape(-1, len(HELD))
-            self._held = {lang: int(n) for lang, n, m in zip(known(), *df.T, strict=True) if n and n == m}
-        return self._held
+        if self._beside is None and "text" not in self.layout.fields:
+            self._beside = {}
+        if self._beside is None:
+            hashes = [self.layout.hashes(lang)[term] for lang in known() for term in LANGUAGE_SIGNS]
+            df = self.df_of(self.layout.ids(self.layout.field("text"), hashes)).reshape(-1, len(LANGUAGE_SIGNS))
+            self._beside = {lang: int(n) for lang, n, m in zip(known(), *df.T, strict=True) if n and n == m}
+        return self._beside
 
-    def held(self, langs: Sequence[str]) -> tuple[Doubles, Doubles]:
+    def usual_shares(self, langs: Sequence[str]) -> tuple[Doubles, Doubles]:
         """(fields, langs) how many documents of each language have each field, those that hold it beside another among
         them, and which share that is of the field that most have."""
         there = self._documents
@@ -105,14 +105,14 @@ class Statistics:
         return self.queries([(lang, terms)], weights)[0][0]
 
     def queries(
-        self, said: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
+        self, asked: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
     ) -> list[tuple[SparseVector, float]]:
         """`query` for several languages at once, and what a document of each would score that says every term without
         end; terms that no document has count too. A field counts as far as documents have it: the few that have more
         do not make the others worse."""
-        if len(said) == 1 and set(said[0][1].values()) == {1.0}:
-            return [self._plain(said[0][0], list(said[0][1]), weights)]
-        return self._weighed(said, weights)
+        if len(asked) == 1 and set(asked[0][1].values()) == {1.0}:
+            return [self._plain(asked[0][0], list(asked[0][1]), weights)]
+        return self._weighed(asked, weights)
 
     def _plain(self, lang: str, terms: Sequence[str], weights: Mapping[str, float]) -> tuple[SparseVector, float]:
         """Words of one language, each once: what each gives by itself is remembered until something is counted."""
@@ -139,21 +139,21 @@ class Statistics:
         return SparseVector(np.array(ids, np.uint32), np.array(values, np.float32)), whole
 
     def _weighed(
-        self, said: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
+        self, asked: Sequence[tuple[str, Mapping[str, float]]], weights: Mapping[str, float]
     ) -> list[tuple[SparseVector, float]]:
-        langs, sizes = [lang for lang, _ in said], [len(terms) for _, terms in said]
-        of = np.repeat(np.arange(len(said)), sizes)  # (terms,) which language
-        wanted = np.array([weight for _, terms in said for weight in terms.values()], np.float64)
-        hashes = [self.layout.hashes(lang)[term] for lang, terms in said for term in terms]
+        langs, sizes = [lang for lang, _ in asked], [len(terms) for _, terms in asked]
+        of = np.repeat(np.arange(len(asked)), sizes)  # (terms,) which language
+        wanted = np.array([weight for _, terms in asked for weight in terms.values()], np.float64)
+        hashes = [self.layout.hashes(lang)[term] for lang, terms in asked for term in terms]
         fields = np.array([self.layout.field(field) for field in weights], np.int64)
         ids = self.layout.ids(fields[:, None], hashes)  # (fields, terms)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
-        documents, share = (each[fields] for each in self.held(langs))
+        documents, share = (each[fields] for each in self.usual_shares(langs))
         values = np.array(list(weights.values()))[:, None] * wanted * rarity(documents[:, of], df)  # (fields, terms)
-        most = np.bincount(of, (values * share[:, of]).sum(axis=0), len(said))
+        most = np.bincount(of, (values * share[:, of]).sum(axis=0), len(asked))
         here = df > 0
         keys, total = summed(((of << 32) + ids)[here], values[here])
-        edges = keys.searchsorted(np.arange(len(said) + 1) << 32).tolist() if len(said) != 1 else [0, len(keys)]
+        edges = keys.searchsorted(np.arange(len(asked) + 1) << 32).tolist() if len(asked) != 1 else [0, len(keys)]
         indices, amounts = keys.astype(np.uint32), total.astype(np.float32)  # the key without its language is the id
         return [
             (SparseVector(indices[start:end], amounts[start:end]), whole)
@@ -190,7 +190,7 @@ class Statistics:
                 del self._documents[key], self._lengths[key]
         self._tally(langs, bags, sign)
         self._df.add(bags.ids, sign)
-        self._given, self._held = {}, None
+        self._given, self._beside = {}, None
 
     def merge(self, parts: Sequence[tuple[Statistics, int]]) -> None:
         """Take in what others counted, or with -1 out again: all of it as one sum, so that order does not matter."""
@@ -209,7 +209,7 @@ class Statistics:
             self._averages[key] = Counter({average: number for average, number in made.items() if number})
             if not self._averages[key]:
                 del self._averages[key]
-        self._given, self._held = {}, None
+        self._given, self._beside = {}, None
 
     def recast(self, langs: Sequence[str], old: Sequence[SparseVector], new: Sequence[SparseVector]) -> None:
         """Note that documents have been weighed anew; nothing else about them has changed."""
@@ -320,8 +320,8 @@ def tempered(
     """Of clauses of alternatives how much each alternative counts, and each clause's df. Alternatives have shares and
     df (fields, alternatives), clauses begin at `first` and have so many documents (fields, clauses). Shares are raised
     to a power, and so are frequencies: the best of those that any document holds counts 1."""
-    size, held = np.diff(first, append=len(shares)), df.max(axis=0)
-    counts = np.where(held > 0, shares**power * np.maximum(held, 1.0) ** -rarer, 0.0)
+    size, highest = np.diff(first, append=len(shares)), df.max(axis=0)
+    counts = np.where(highest > 0, shares**power * np.maximum(highest, 1.0) ** -rarer, 0.0)
     best = np.maximum.reduceat(counts, first)
     counts /= np.repeat(np.where(best > 0, best, 1.0), size)
     without = 1 - counts * df / np.maximum(np.repeat(documents, size, axis=1), 1)

@@ -51,12 +51,18 @@ class Alternative(NamedTuple):
 class Translation(NamedTuple):
     """What one query term may be in another language; best alternative first. Never empty. `weight` is how much the
     term counts among the others: less than 1 for one that the query did not say itself. Such a one is not `required`: a
-    search that wants every clause may do without it."""
+    search that wants every clause may do without it. `origins` say which of several translators gave which
+    alternatives."""
 
     source: str
     alternatives: tuple[Alternative, ...]
     weight: float = 1.0
     required: bool = True
+    origins: tuple[Origin, ...] = ()
+
+
+#: A translator's name, what it counts, and the alternatives it gave.
+Origin: TypeAlias = tuple[str, float, tuple[Alternative, ...]]
 
 
 class Query(NamedTuple):
@@ -118,38 +124,48 @@ class Account(NamedTuple):
         return self.shares + tuple(share for _, part in self.parts for share in part.flat())
 
 
-class Known(NamedTuple):
-    """What whoever asks for an account knows: how translators are called, by `id`, and who gave the words of a query
-    that was translated already: names with weights, by source term and alternative."""
+class QueryForms(NamedTuple):
+    """How a query was put to the index: in which words of each language, with the translations of its terms, and as
+    which vector of each encoder."""
 
-    names: Mapping[int, str] = MappingProxyType({})
-    origins: Mapping[tuple[str, str], Mapping[str, float]] = MappingProxyType({})
+    queries: tuple[Query, ...] = ()
+    vectors: Mapping[str, Floats] = _NOTHING
 
-
-_UNKNOWN = Known()
+    @classmethod
+    def joined(cls, every: Iterable[QueryForms]) -> QueryForms:
+        """All of them, each once; of two vectors of one encoder the first."""
+        some = {id(forms): forms for forms in every}.values()
+        if len(some) == 1:
+            return next(iter(some))
+        queries = {id(query): query for forms in some for query in forms.queries}
+        vectors: dict[str, Floats] = {}
+        for forms in some:
+            vectors = {**forms.vectors, **vectors}
+        return cls(tuple(queries.values()), vectors)
 
 
 class Found(list[Hit]):
-    """A ranking with its evidence. `explain` says what a document's score is made of and searches nothing. `standing`
-    has, where documents of a language were compared, each one's evidence and how far it stands out."""
+    """A ranking with its evidence. `forms` are how the query was asked. `explain` says what a document's score is made
+    of and searches nothing. `standing` has, where documents of a language were compared, each one's evidence and how
+    far it stands out."""
 
     def __init__(
         self,
         hits: Iterable[Hit] = (),
-        account: Callable[[Document, float, Known], Account] | None = None,
+        account: Callable[[Document, float], Account] | None = None,
         *,
+        forms: QueryForms = QueryForms(),  # noqa: B008 - it never changes
         name: str = "search",
         standing: Mapping[str, tuple[float, float]] = _NOTHING,
         whole: Callable[[], Ranking] = list,
         scores: Callable[[Sequence[str], Sequence[str]], dict[str, float]] = lambda _, __: {},
     ) -> None:
-        """`account` is given a document, its score, and what is known; a searcher that can't be looked into has none,
-        only a `name`. `whole` is the ranking with hits below the last one, where there are some
-        that can be accounted for as well. `scores` says what
-        documents of some languages have that were not found; of one it knows nothing of, nothing."""
+        """`account` is given a document and its score; a searcher that can't be looked into has none, only a `name`.
+        `whole` is the ranking with hits below the last one, where there are some that can be accounted for as well.
+        `scores` says what documents of some languages have that were not found; of one it knows nothing of, nothing."""
         super().__init__(hits)
         self._account, self._name, self.standing, self._whole = account, name, standing, whole
-        self.scores = scores
+        self.forms, self.scores = forms, scores
 
     def score(self, id: str) -> float:
         """What a document has among the hits; nothing where it is none of them."""
@@ -158,7 +174,7 @@ class Found(list[Hit]):
     def whole(self) -> Ranking:
         return self._whole() or self
 
-    def explain(self, document: Document, known: Known = _UNKNOWN, *, score: float | None = None) -> Account:
+    def explain(self, document: Document, *, score: float | None = None) -> Account:
         """Where the score came from that the document has here, or that it was given otherwise."""
         if score is None:
             score = self.score(document.id) or _score(self.whole(), document.id)
@@ -166,7 +182,7 @@ class Found(list[Hit]):
             return Account(0.0)
         if self._account is None:
             return Account(score, (Share("", "", self._name, score),), exact=False)
-        return self._account(document, score, known)
+        return self._account(document, score)
 
 
 def _score(ranking: Ranking, id: str) -> float:
@@ -256,7 +272,7 @@ class Cut(NamedTuple):
             text=self.text[start:end], which=self.which[low:high], starts=self.starts[low:high] - start
         )
 
-    def said(self) -> list[str]:
+    def sequence(self) -> list[str]:
         """Its terms, in order."""
         return [*map(self.terms.__getitem__, self.which.tolist())]
 

@@ -172,13 +172,13 @@ def _rows(ids: Iterable[list[int]], width: int | None) -> sp.csr_matrix:
 
     blocks: list[sp.csr_matrix] = []
     block: list[list[int]] = []
-    held = 0
+    pending = 0
     for row in ids:
         block.append(row)
-        held += len(row)
-        if held > 4_000_000:
+        pending += len(row)
+        if pending > 4_000_000:
             blocks.append(_block(block, width))
-            block, held = [], 0
+            block, pending = [], 0
     if block or not blocks:
         blocks.append(_block(block, width))
     if len(blocks) == 1:

@@ -10,7 +10,7 @@ from paragloss.collection.retrieval import _expected
 from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated
 from paragloss.search.dense import Dense
-from paragloss.search.evidence import NOTHING, added, called
+from paragloss.search.evidence import NOTHING, added
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
@@ -22,7 +22,7 @@ from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.translation.combined import Combined
-from paragloss.types import Account, Alternative, Document, Found, Hit, Known, Query, Record, Share, Translation, Where
+from paragloss.types import Account, Alternative, Document, Found, Hit, Query, Record, Share, Translation, Where
 
 A = Document("a", "pain rouge", "fr")
 
@@ -32,7 +32,6 @@ class Asking(NamedTuple):
     document: Document
     k: int
     where: Where | None = None
-    names: dict[int, str] = {}  # noqa: RUF012
 
 
 ASKING = Asking(Query("q", "red bread", "en"), A, 5)
@@ -41,7 +40,7 @@ ASKING = Asking(Query("q", "red bread", "en"), A, 5)
 def account(searcher, asking):
     """Searches once; then only what was found is asked."""
     (found,) = searcher.search([asking.query], asking.k, asking.where)
-    return found.explain(asking.document, Known(asking.names))
+    return found.explain(asking.document)
 
 
 def whole(name, score):
@@ -149,8 +148,8 @@ def french(tmp_path):
 @pytest.mark.parametrize("kind", [Lexical, Tempered, Synonymous, Probabilistic])
 def test_a_word_is_shared_among_those_who_know_it(french, kind):
     one, two = WordForWord({"bread": [("pain noir", 1.0)]}), WordForWord({"bread": [("pain", 1.0)]})
-    translator = Combined([one, two])
-    asking = ASKING._replace(query=Query("q", "bread", "en"), names=called({"one": one, "two": two}))
+    translator = Combined([one, two], names=["one", "two"])
+    asking = ASKING._replace(query=Query("q", "bread", "en"))
     found = account(Translated(kind(*french), translator, to="fr"), asking)
     # A phrase's words share its weight: of pain one has a half, two a whole.
     assert {share[:2] for share in found.shares} == {("bread", "pain")}
@@ -168,7 +167,7 @@ def test_words_stand_as_they_are_where_nobody_translated(french):
 
 def test_terms_that_a_translator_names_are_those_it_knows(french):
     translator = Terms({"bread": [("pain", 1.0)], "red": [("roug", 1.0)]})
-    found = account(Translated(Nested(*french), translator, to="fr"), ASKING._replace(names=called({"t": translator})))
+    found = account(Translated(Nested(*french), translator, to="fr", called="t"), ASKING)
     assert [share[:3] for share in found.shares] == [("red", "roug", "t"), ("bread", "pain", "t")]
 
 
@@ -184,15 +183,15 @@ def test_a_translated_search_is_asked_once(where):
 
 def test_a_reworded_query_says_who_reworded_it(french):
     synonyms = WordForWord({"miche": [("miche", 0.5), ("pain", 0.5)]})
-    asking = ASKING._replace(query=Query("q", "miche", "fr"), names=called({"synonyms": synonyms}))
-    found = account(Reworded(Lexical(*french), synonyms), asking)
+    asking = ASKING._replace(query=Query("q", "miche", "fr"))
+    found = account(Reworded(Lexical(*french), synonyms, called="synonyms"), asking)
     assert found.shares == (Share("miche", "pain", "synonyms", pytest.approx(found.score)),)
 
 
 def test_words_of_a_translated_query_are_known_inside_a_fusion(french):
     translator = WordForWord(WORDS)
     inner = Fused([Lexical(*french), Listed(b=1.0)])
-    found = account(Translated(inner, translator, to="fr"), ASKING._replace(names=called({"t": translator})))
+    found = account(Translated(inner, translator, to="fr", called="t"), ASKING)
     assert found.score == pytest.approx(1 / 61)
     assert {share.source for share in found.flat()} == {"t"}
     assert sum(share.score for share in found.flat()) == pytest.approx(1 / 61)
@@ -231,12 +230,10 @@ def test_what_was_met_by_sound_and_inside_longer_words_says_so(tmp_path):
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text", "inner"))
         index.add(documents)
-        names = Names()
-        everywhere = Everywhere(Probabilistic(store, index.statistics), names, to=["ru", "de"])
+        everywhere = Everywhere(Probabilistic(store, index.statistics), Names(), to=["ru", "de"], called="names")
 
         def told(text, document):
-            asking = Asking(Query("q", text, "en"), document, 5, names=called({"names": names}))
-            return account(everywhere, asking)
+            return account(everywhere, Asking(Query("q", text, "en"), document, 5))
 
         (share,) = told("delay", documents[2]).shares
         assert share[:3] == ("delay", "…verspat", "names, inside")

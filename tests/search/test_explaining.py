@@ -20,7 +20,7 @@ def test_what_stands_in_another_is_indented_below_it():
     assert tree(Fused([merged], fuse=score_sum, weights=[0.5], depth=50), name="all") == (
         "all: Fused(fuse=score_sum, weights=[0.5], depth=50)\n"
         "  searchers: Merged()\n"
-        "    searchers: Translated(to='fr')\n"
+        "    searchers: Translated(to='fr', called='translator')\n"
         "      searcher: Listed()\n"
         "      translator: WordForWord()\n"
         "    searchers: Listed()"

@@ -286,7 +286,7 @@ def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(engine):
     text = engine.explain("bank river", lang="en", to=["fr"], pipeline="dict:nested|feedback")
     assert text == (
         "Merged()\n"
-        "  searchers: Translated(to='fr')\n"
+        "  searchers: Translated(to='fr', called='dict')\n"
         "    searcher: Expanded(depth=10, terms=10, alpha=1.0, beta=0.3)\n"
         "      searcher: Nested(weights={title: 1, text: 1, headings: 0.5, strong: 0.1, url: 0.1}, number=200, "
         "proportional=True, name='terms')\n"

@@ -213,7 +213,7 @@ def test_words_that_were_added_count_by_their_clause_and_their_share(indexed):
     store, statistics, _ = indexed
     asked = (Translation("s", (Alternative("w1", 0.25), Alternative("w2 w3", 0.75))),)
     added = Translation("more", (Alternative("w4", 0.5), Alternative("w5 w6", 0.25)), weight=0.4, required=False)
-    needed, every = Nested(store, statistics, analyze=Words)._said(Query("q", "", "en", (*asked, added)))
+    needed, every = Nested(store, statistics, analyze=Words)._weighed_words(Query("q", "", "en", (*asked, added)))
     assert [source for source, _ in needed] == ["s"]
     assert every == [
         ("s", "w1", 1.0), ("s", "w2", 0.5), ("s", "w3", 0.5),

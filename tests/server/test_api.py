@@ -20,6 +20,22 @@ def test_search_answers_what_the_command_prints(serve, collection):
     assert serve().get("/api/search", params=BEE).json() == expected
 
 
+@pytest.mark.parametrize("how", [{}, {"each_language": True}, {"sort": "date"}])
+def test_a_search_says_why_of_each_document_where_it_is_asked(serve, how):
+    client = serve()
+    asked = {**BEE, "lang": "en", **how}
+    plain, told = (client.get("/api/search", params={**asked, **more}).json() for more in ({}, {"why": True}))
+    assert len(told["results"]) >= BEE["k"]
+    for hit in told["results"]:
+        parts = hit.pop("why")
+        assert sum(part["score"] for part in parts) == pytest.approx(hit["score"], rel=1e-4)
+    assert told == plain
+    first = plain["results"][0]["id"]
+    if not how:
+        alone = client.get("/api/why", params={**asked, "id": first}).json()
+        assert alone["parts"] == client.get("/api/search", params={**asked, "why": True}).json()["results"][0]["why"]
+
+
 def test_search_takes_languages_filters_and_pipelines(serve):
     client = serve()
     found = client.get("/api/search", params={**BEE, "lang": "en", "to": "fr,hi"}).json()["results"]

@@ -53,11 +53,6 @@ def test_a_weight_for_each():
 FRENCH = Dictionary.build([Entry("server", "serveur")], "en", "fr")
 
 
-def test_it_says_of_whom_it_is_made():
-    assert Combined([GENERAL, OWN]).parts == [(GENERAL, 1.0), (OWN, 1.0)]
-    assert Combined([GENERAL, OWN], weights=[1, 3]).parts == [(GENERAL, 1), (OWN, 3)]
-
-
 def test_a_translator_is_asked_which_languages_it_knows():
     assert known(GENERAL, "en", ["fr", "de", "en"]) == ["de"]
     assert known(Combined([GENERAL, FRENCH]), "en", ["fr", "de", "sv"]) == ["fr", "de"]

@@ -5,43 +5,51 @@ import pytest
 from paragloss.formats.dictionaries import Entry
 from paragloss.translation.combined import Combined
 from paragloss.translation.dictionary import Dictionary
-from paragloss.translation.glossary import Corrected, Pair, Pairs, Remaining
-from paragloss.translation.origins import origins
+from paragloss.translation.glossary import Corrected, Pair, Pairs
 from paragloss.types import Query
 
 GENERAL = Dictionary.build([Entry("bank", "Bank", "", 3.0), Entry("bank", "Ufer"), Entry("red", "rot")], "en", "de")
 OWN = Dictionary.build([Entry("bank", "Ufer")], "en", "de")
 FRENCH = Dictionary.build([Entry("bank", "rive")], "en", "fr")
-NAMES = {id(GENERAL): "box", id(OWN): "mine"}
 PAIRS = Pairs([Pair("en", "red", "de", "links")])
 
 
-def said(translator, text="bank", names=NAMES):
-    found = origins(translator, Query("q", text, "en"), "de", names)
-    return {key: {name: pytest.approx(weight) for name, weight in by.items()} for key, by in found.items()}
+def given(translator, text="bank"):
+    """Of every source term and alternative who gave it, with how much weight."""
+    found = {}
+    for clause in translator.translate(Query("q", text, "en"), "de"):
+        for name, share, alternatives in clause.origins:
+            for alternative in alternatives:
+                by = found.setdefault((clause.source, alternative.text), {})
+                by[name] = pytest.approx(share * alternative.weight + getattr(by.get(name), "expected", 0.0))
+    return found
 
 
-def test_one_translator_said_it_all_by_its_name_or_kind():
-    assert said(GENERAL) == {("bank", "Bank"): {"box": 0.75}, ("bank", "Ufer"): {"box": 0.25}}
-    assert said(OWN, names={}) == {("bank", "Ufer"): {"dictionary": 1.0}}
+def test_one_translator_gave_it_all_and_need_not_say_so():
+    assert given(GENERAL) == {}
+    only = Combined([GENERAL], names=["box"])
+    assert given(only) == {("bank", "Bank"): {"box": 0.75}, ("bank", "Ufer"): {"box": 0.25}}
 
 
 def test_of_several_each_has_its_share_times_what_it_counts():
-    both = Combined([GENERAL, FRENCH, OWN], weights=[1, 7, 2])  # French has no say
-    assert said(both) == {("bank", "Bank"): {"box": 0.75}, ("bank", "Ufer"): {"box": 0.25, "mine": 2.0}}
+    both = Combined([GENERAL, FRENCH, OWN], weights=[1, 7, 2], names=["box", "french", "mine"])  # French has no say
+    assert given(both) == {("bank", "Bank"): {"box": 0.75}, ("bank", "Ufer"): {"box": 0.25, "mine": 2.0}}
 
 
-def test_two_of_one_name_add_up():
-    both = Combined([GENERAL, OWN])
-    assert said(both, names={})[("bank", "Ufer")] == {"dictionary": 1.25}
+def test_those_within_one_that_is_mixed_keep_their_names():
+    inner = Combined([GENERAL, OWN], weights=[1, 3], names=["box", "mine"])
+    outer = Combined([inner, OWN], weights=[8, 1], names=["both", "again"])
+    assert given(outer)[("bank", "Ufer")] == {"box": 2.0, "mine": 24.0, "again": 1.0}
+
+
+def test_who_has_no_name_goes_by_its_kind_and_two_of_one_kind_add_up():
+    assert given(Combined([GENERAL, OWN]))[("bank", "Ufer")] == {"dictionary": 1.25}
 
 
 def test_the_glossary_is_named_and_the_rest_is_whose_it_was():
-    corrected = Corrected(GENERAL, PAIRS)
-    assert said(corrected, "red bank", {id(corrected): "box"}) == {
-        ("red", "rot"): {"box": 1.0},
+    corrected = Combined([Corrected(GENERAL, PAIRS)], names=["box"])
+    assert given(corrected, "red bank") == {
         ("bank", "Bank"): {"box": 0.75},
         ("bank", "Ufer"): {"box": 0.25},
         ("red", "links"): {"glossary": 1.0},
     }
-    assert said(Remaining(PAIRS, []), "red") == said(PAIRS, "red") == {("red", "links"): {"glossary": 1.0}}

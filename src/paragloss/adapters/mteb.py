@@ -41,8 +41,8 @@ class ParaglossEncoder:
         known = list(self._encoder.langs)
         if self._lang:
             return [self._lang] if self._lang in known else known
-        said = getattr(task, "hf_subsets_to_langscripts", {}).get(subset, [])
-        here = {code for code in map(_code, said) if code in known}
+        subsets = getattr(task, "hf_subsets_to_langscripts", {}).get(subset, [])
+        here = {code for code in map(_code, subsets) if code in known}
         return sorted(here) or known
 
     def _rows(self, texts: Sequence[str], among: list[str]) -> Floats:

@@ -39,17 +39,17 @@ def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
     for place, line, words in lines:
         if other := (foreign.get(script_of(line) or "") if foreign else "") or _other(words, spoken, likely):
             found.setdefault(other, []).append(place)
-    said = {other: "\n".join(text[start:end] for start, end in blocks) for other, blocks in found.items()}
-    return {other: blocks for other, blocks in found.items() if _is(said[other], other, lang)}
+    texts = {other: "\n".join(text[start:end] for start, end in blocks) for other, blocks in found.items()}
+    return {other: blocks for other, blocks in found.items() if _is(texts[other], other, lang)}
 
 
 def _likely(words: Sequence[str], spoken: frozenset[str]) -> list[str]:
     """The three languages most of whose small words are there, where they are not few."""
     number, says = _languages()
-    met = Counter(word for word in words if word in number and word not in spoken)
-    if not met:
+    counts = Counter(word for word in words if word in number and word not in spoken)
+    if not counts:
         return []
-    found = np.array([*met.values()]) @ says[[number[word] for word in met]]
+    found = np.array([*counts.values()]) @ says[[number[word] for word in counts]]
     few, langs = max(_SMALL, _RARE * len(words)), [*_small()]
     return [langs[place] for place in np.argsort(-found, kind="stable")[:3].tolist() if found[place] >= few]
 
@@ -58,8 +58,8 @@ def _other(words: Sequence[str], own: frozenset[str], likely: Mapping[str, froze
     """The language of a block that is not in the text's own."""
     best, most = "", 0
     for other, theirs in likely.items():
-        if (met := sum(map(theirs.__contains__, words))) > most:
-            best, most = other, met
+        if (matched := sum(map(theirs.__contains__, words))) > most:
+            best, most = other, matched
     return best if most >= max(_LEAST, _SHARE * len(words)) and most > sum(map(own.__contains__, words)) else ""
 
 

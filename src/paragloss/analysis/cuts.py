@@ -27,10 +27,10 @@ def cut(text: str, lang: str, analyze: Callable[[str], Analyzer] = analyzer) -> 
     """A text cut by its own language first, then what it says in others by those."""
     found = [analyze(lang).cut(text)._replace(lang=lang)]
     for other, blocks in others(text, lang).items() if lang != UNKNOWN else ():
-        said = "\n".join(text[start:end] for start, end in blocks)
+        joined = "\n".join(text[start:end] for start, end in blocks)
         sizes = np.array([end - start + 1 for start, end in blocks])
         first = np.cumsum(sizes) - sizes
-        there = analyze(other).cut(said)
+        there = analyze(other).cut(joined)
         moved = np.array([start for start, _ in blocks]) - first
         starts = there.starts + moved[np.searchsorted(first, there.starts, side="right") - 1]
         found.append(there._replace(lang=other, text=text, starts=starts))

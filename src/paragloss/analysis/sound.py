@@ -53,8 +53,8 @@ def sound(word: str) -> str:
         return _doubled.sub(r"\1", word).translate(_LATIN)
     if script != "Latn":
         letters = _rules(_LETTERS)
-        said = letters.becomes  # what says nothing keeps two consonants apart as a vowel does
-        word = letters.pattern.sub(lambda found: said[found[0]] or "a", _without_greek_accents(word))
+        sounds = letters.becomes  # what says nothing keeps two consonants apart as a vowel does
+        word = letters.pattern.sub(lambda found: sounds[found[0]] or "a", _without_greek_accents(word))
     groups = _rules(_GROUPS[script])
     text = _doubled.sub(r"\1", _ascii(word).lower())
     text = groups.pattern.sub(lambda found: groups.numbered[(found.lastindex or 1) - 1], text)

@@ -53,7 +53,7 @@ def doctor(as_json: AsJson = False) -> None:
         print_table(["extra", "", "needed for"], [[e["extra"], _state(e), e["for"]] for e in about["extras"]])
         print()
         print_table(["program", "", "needed for"], [[p["program"], p["version"], p["for"]] for p in about["programs"]])
-        print(f"\ntest: {about['test']['said']}")
+        print(f"\ntest: {about['test']['message']}")
     if not about["test"]["passed"]:
         raise typer.Exit(1)
 
@@ -95,8 +95,8 @@ def _programs() -> list[dict[str, str]]:
 def _first_line(program: str) -> str:
     if shutil.which(program) is None:
         return "missing"
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, errors="replace")
-    return (said.stdout or said.stderr).splitlines()[0].removeprefix(program).strip()
+    printed = subprocess.run([program, "--version"], capture_output=True, text=True, errors="replace")
+    return (printed.stdout or printed.stderr).splitlines()[0].removeprefix(program).strip()
 
 
 def _searched() -> dict[str, Any]:
@@ -110,10 +110,10 @@ def _searched() -> dict[str, Any]:
             collection.index([Document(*each) for each in _BEES])
             found = [result.id for result in collection.search("how do bees make honey", lang="en").results]
         passed = found[:1] == ["bees.de"]
-        said = "indexed and searched" if passed else f"wrong result: found {found or 'nothing'}, expected bees.de"
+        message = "indexed and searched" if passed else f"wrong result: found {found or 'nothing'}, expected bees.de"
     except Exception as error:  # whatever it is, it belongs in the report
-        passed, said = False, f"failed: {error!r}"
-    return {"passed": passed, "said": f"{said} in {time.perf_counter() - began:.1f} s"}
+        passed, message = False, f"failed: {error!r}"
+    return {"passed": passed, "message": f"{message} in {time.perf_counter() - began:.1f} s"}
 
 
 def _version(name: str) -> str:

@@ -91,7 +91,7 @@ def index(
 
     Creates the collection if needed, replaces documents that have the same id, and skips files that have not changed.
     """
-    from paragloss.collection.processes import processors
+    from paragloss.processes import processors
 
     if listed:
         writable(listed, "--skipped")
@@ -252,7 +252,7 @@ def info(what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL")], as_js
 def _rows(key: str, value: Any) -> list[list[str]]:
     """A line, or one for each of the options that a part may have."""
     if key == "options":
-        lines = [f"{part:16}{', '.join(said)}".rstrip() for part, said in value.items()]
+        lines = [f"{part:16}{', '.join(options)}".rstrip() for part, options in value.items()]
         return [[key if not number else "", line] for number, line in enumerate(lines)]
     return [[key, _written(value)]]
 

@@ -32,8 +32,8 @@ def gloss(
     from paragloss import languages
     from paragloss.gloss import gloss as glossed
 
-    text, said = _read(file)
-    source = languages.normalise(lang or said) if lang or said else languages.identify_one(text[:2000])
+    text, file_lang = _read(file)
+    source = languages.normalise(lang or file_lang) if lang or file_lang else languages.identify_one(text[:2000])
     if source is None:
         raise LanguageError(f"can't tell the language of {file}: say it with --lang")
     target = languages.normalise(to)
@@ -75,14 +75,14 @@ def _print(text: str, found: Any) -> None:
     for word in found.words:
         sys.stdout.write(text[at : word.end])
         if word.meanings:
-            sys.stdout.write(f"‹{_said(word)}›")
+            sys.stdout.write(f"‹{_meanings(word)}›")
         elif word.romanised:
             sys.stdout.write(f"‹{word.romanised}›")
         at = word.end
     print(text[at:])
 
 
-def _said(word: Any) -> str:
+def _meanings(word: Any) -> str:
     """The first two meanings; a guess has ~ before it, as in the rendering."""
     return ("" if word.sure else "~") + ", ".join(meaning.text for meaning in word.meanings[:2])
 
@@ -91,7 +91,7 @@ def _page(text: str, found: Any) -> str:
     parts, at = [], 0
     for word in found.words:
         parts.append(html.escape(text[at : word.start]))
-        above = _said(word) if word.meanings else word.romanised
+        above = _meanings(word) if word.meanings else word.romanised
         shown = html.escape(word.text)
         parts.append(f"<ruby>{shown}<rt>{html.escape(above)}</rt></ruby>" if above else shown)
         at = word.end

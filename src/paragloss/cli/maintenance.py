@@ -79,8 +79,8 @@ def learn(
         return
     print(f"{found.pages} pages in two languages or more, {found.blocks} blocks that say the same")
     for g in found.gains:
-        said = f"{g.pages} pages kept aside found with RR {g.before:.3f} before, {g.after:.3f} after"
-        print(f"{g.source}->{g.target}: {said}")
+        message = f"{g.pages} pages kept aside found with RR {g.before:.3f} before, {g.after:.3f} after"
+        print(f"{g.source}->{g.target}: {message}")
     print("taken: `paragloss learn --show` lists its words" if found.taken else "not taken: it does not help")
 
 

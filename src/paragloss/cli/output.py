@@ -17,8 +17,7 @@ from paragloss.errors import InputError
 T = TypeVar("T")
 
 
-#: Where a message says what it is about, `path:12: `, and what differs from one to the next of its kind.
-_PLACE = re.compile(r"^.*?(?::\d+)?: ")
+#: What differs from one message to the next of its kind.
 _DETAIL = re.compile(r"\([^()]*\)|'[^']*'|\"[^\"]*\"|\d[\d,.]*")
 
 
@@ -38,19 +37,16 @@ class Skipped:
         return self.reasons.total()
 
     def _note(self, error: InputError) -> None:
-        said = str(error)
-        place = _PLACE.match(said)
-        why = said[place.end() :] if place else said
-        self.reasons[" ".join(_DETAIL.sub("…", why.split(";")[0]).split())] += 1
+        self.reasons[" ".join(_DETAIL.sub("…", error.reason.split(";")[0]).split())] += 1
         self.first = self.first or error
         if self._path is not None:
-            self._list(self._path, place[0].rstrip(": ") if place else "", why)
+            self._list(self._path, error)
 
-    def _list(self, path: Path, place: str, why: str) -> None:
+    def _list(self, path: Path, wrong: InputError) -> None:
         try:
             if self._file is None:
                 self._file = path.open("w", encoding="utf-8")
-            self._file.write(f"{plain(place)}\t{plain(why)}\n")
+            self._file.write(f"{plain(wrong.place)}\t{plain(wrong.reason)}\n")
         except OSError as error:
             print(
                 f"paragloss: {path} can't be written ({error.strerror}); skipped files are not listed", file=sys.stderr
@@ -101,14 +97,14 @@ class Progress:
             transient=True,
         )
         self._task = self._bar.add_task(what, total=None)
-        self._piped, self._said = not console.is_terminal, time.monotonic()
+        self._piped, self._printed = not console.is_terminal, time.monotonic()
         self.done = 0.0
 
     def __call__(self, done: float, total: float | None = None) -> None:
         self.done = done
         self._bar.update(self._task, completed=done, total=total)
-        if self._piped and time.monotonic() - self._said >= self.EVERY:
-            self._said = time.monotonic()
+        if self._piped and time.monotonic() - self._printed >= self.EVERY:
+            self._printed = time.monotonic()
             of = f" of {total:,.0f}" if total else ""
             print(f"paragloss: {self._bar.tasks[0].description}: {done:,.0f}{of}", file=sys.stderr, flush=True)
 
@@ -157,8 +153,8 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
     console = Console(highlight=False, soft_wrap=True)
     others = f", perhaps {', '.join(answer.others)}" if answer.others else ""
     console.print(f"{plain(answer.query.text)}  [{answer.query.lang}{others}]", style="bold", markup=False)
-    if said := str(answer.understood):
-        console.print(f"  {plain(said)}", style="yellow", markup=False)
+    if warning := str(answer.understood):
+        console.print(f"  {plain(warning)}", style="yellow", markup=False)
     if answer.suggestion:
         console.print(f"  Did you mean: {plain(answer.suggestion)}?", style="yellow", markup=False)
     if not answer.results:
@@ -180,8 +176,8 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
             at = end
         snippet.append(plain(result.snippet[at:]))
         console.print(snippet)
-        for said in why_lines(reasons[place - 1]) if reasons else ():
-            console.print(Text(f"     {said}", style="dim"))
+        for warning in why_lines(reasons[place - 1]) if reasons else ():
+            console.print(Text(f"     {warning}", style="dim"))
 
 
 def _place(result: Any) -> str:

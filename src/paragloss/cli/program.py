@@ -48,8 +48,8 @@ def main() -> None:
         if debug:
             raise
         # A line of the user's with the place of the mistake stays as it is; any other message is one line.
-        said = plain_lines(str(error)) if isinstance(error, PlacedError) else plain(" ".join(str(error).split()))
-        print(f"paragloss: error: {said}", file=sys.stderr)
+        message = plain_lines(str(error)) if isinstance(error, PlacedError) else plain(" ".join(str(error).split()))
+        print(f"paragloss: error: {message}", file=sys.stderr)
         sys.exit(1)
     except SystemExit as ended:
         if ended.code == 130:  # what typer makes of Ctrl-C
@@ -86,12 +86,12 @@ def _kept(ended: BaseException) -> str:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Warnings are lines too. Of one kind, such as a guessed encoding for each of many files, a few will do."""
-    said = plain(message)
-    kind = said.split(": ")[-1]
+    text = plain(message)
+    kind = text.split(": ")[-1]
     _warned[kind] += 1
     if _warned[kind] <= _ENOUGH:
         more = " (and more of the same)" if _warned[kind] == _ENOUGH else ""
-        print(f"paragloss: warning: {said}{more}", file=sys.stderr)
+        print(f"paragloss: warning: {text}{more}", file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:

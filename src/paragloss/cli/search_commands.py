@@ -61,7 +61,7 @@ def search(
     Takes one query, or a file of queries (--queries) and writes a TREC run.
     """
     from paragloss.collection import Collection, SearchOptions
-    from paragloss.collection.processes import processors
+    from paragloss.processes import processors
 
     if not collection:
         raise InputError("no --in given: say which collection to search")
@@ -79,16 +79,16 @@ def search(
             make_run(engine, queries, run, replace(options, k=k or 100), workers=workers or processors())
             return
         answer = engine.search(query, options)
-        said = [answer.why(found.id) for found in answer.results] if why else []
+        reasons = [answer.why(found.id) for found in answer.results] if why else []
     if as_json:
-        print_json(_with_reasons(answer.as_json(), said))
+        print_json(_with_reasons(answer.as_json(), reasons))
     else:
-        show(answer, said)
+        show(answer, reasons)
 
 
-def _with_reasons(answer: dict[str, Any], said: list[dict[str, Any]]) -> dict[str, Any]:
+def _with_reasons(answer: dict[str, Any], reasons: list[dict[str, Any]]) -> dict[str, Any]:
     """The answer, each result with its parts where it was asked why."""
-    for result, why in zip(answer["results"], said, strict=False):
+    for result, why in zip(answer["results"], reasons, strict=False):
         result["why"] = why["parts"]
     return answer
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from paragloss.encoders.pretrained import Pretrained, passages, pool
-from paragloss.types import Document, Floats, Query, Record, Store
+from paragloss.types import Document, Floats, Store
 
 #: Passages encoded at a time: what a kill may cost of each process.
 _TOGETHER = 16
@@ -77,23 +77,6 @@ def steps(store: Store, name: str, model: Pretrained, *, processes: int | None =
         store.update_dense(name, list(known), list(known.values()))
         done += len(of)
         yield done, total
-
-
-def best_passages(models: Mapping[str, object], query: Query, records: Sequence[Record]) -> dict[str, tuple[int, int]]:
-    """Where the passage stands that speaks for each document, of those that have several; with their vectors."""
-    best: dict[str, tuple[int, int]] = {}
-    for name, model in slow(models).items():
-        if query.lang not in model.langs:
-            continue
-        asked = model.encode([query.text], query.lang)[0]
-        for record in records:
-            rows = record.dense.get(name)
-            if rows is None or len(rows) < 2:
-                continue
-            spans = passages.spans(record.document.text)
-            if len(spans) == len(rows):  # else it was cut by another version
-                best.setdefault(record.document.id, spans[int(np.argmax(rows @ asked))])
-    return best
 
 
 def _jobs(documents: Sequence[Document]) -> Iterator[tuple[str, list[tuple[Document, list[str]]]]]:

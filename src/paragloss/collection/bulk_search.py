@@ -6,22 +6,18 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 
 from paragloss.collection import opening, retrieval
 from paragloss.collection.arguments import SearchOptions
-from paragloss.collection.processes import pool
 from paragloss.collection.state import State
 from paragloss.errors import StoreError
+from paragloss.processes import in_order
 from paragloss.types import Query, Ranking
 
 #: Queries put to the store at once.
 BATCH = 64
 #: Other processes take a second or two to begin: they are started where more work than this is left, in seconds.
 _WORTH = 5.0
-#: Batches that lie before each of them.
-_AHEAD = 2
 
 
 def rankings(
@@ -36,24 +32,12 @@ def rankings(
             break
         yield retrieval.rank(state, batches.popleft(), options)
         done += 1
-    if batches:
-        yield from _side_by_side(state, batches, workers, options)
-
-
-def _side_by_side(
-    state: State, batches: deque[Sequence[Query]], workers: int, options: SearchOptions
-) -> Iterator[list[Ranking]]:
-    """This process only answers what the others ask of the collection, which is a fifth of the work."""
-    state.index.commit()
-    waiting: deque[Future[list[Ranking]]] = deque()
-    with pool(workers, _open, state.location, state.default is not None) as others:
-        try:
-            while batches or waiting:
-                while batches and len(waiting) < _AHEAD * workers:
-                    waiting.append(others.submit(_rank, batches.popleft(), options))
-                yield waiting.popleft().result()
-        except BrokenProcessPool:
-            raise StoreError("a process that searched died: is there memory for all? --workers 1 needs least") from None
+    if batches:  # this process only answers what the others ask of the collection, which is a fifth of the work
+        state.index.commit()
+        died = StoreError("a process that searched died: is there memory for all? --workers 1 needs least")
+        told = state.location, state.default is not None
+        jobs = ((batch, options) for batch in batches)
+        yield from in_order(workers, _open, told, _rank, jobs, died)
 
 
 # In the processes
@@ -61,11 +45,12 @@ def _side_by_side(
 _state: State | None = None
 
 
-def _open(location: str, default: bool) -> None:
+def _open(told: tuple[str, bool]) -> None:
     global _state
+    location, default = told
     _state = opening.open(location, default=default)
 
 
-def _rank(queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
+def _rank(job: tuple[Sequence[Query], SearchOptions]) -> list[Ranking]:
     assert _state is not None
-    return retrieval.rank(_state, queries, options)
+    return retrieval.rank(_state, *job)

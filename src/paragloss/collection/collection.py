@@ -211,11 +211,11 @@ class Collection:
 
     def original(self, meta: Mapping[str, Any]) -> Path | None:
         """The file a document was read from, where it lies in a folder that was indexed."""
-        said = str(meta.get("path", ""))
-        if not os.path.isabs(said):
+        recorded = str(meta.get("path", ""))
+        if not os.path.isabs(recorded):
             return None
         real = self.state.parts().remembered("real roots", lambda: [*map(os.path.realpath, self._roots())])
-        path = os.path.realpath(said)
+        path = os.path.realpath(recorded)
         known = os.path.splitext(path)[1].lower() in KINDS and any(inside(path, root) for root in real)
         return Path(path) if known and os.path.isfile(path) else None
 

@@ -4,7 +4,7 @@ that are hardly in the language they are said to be in. Counts words; decides no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,9 @@ import numpy as np
 from paragloss import languages
 from paragloss.analysis import analyzer
 from paragloss.statistics import Statistics
-from paragloss.translation.combined import known, translate_many
 from paragloss.translation.default import Default
-from paragloss.types import Document, Query, Translation, Translator
+from paragloss.translation.inner import MARK
+from paragloss.types import Document, Query, QueryForms
 
 #: Texts looked at for each language, how far into each, and the fewest words that say anything.
 SAMPLE, REACH, FEWEST = 20, 2000, 50
@@ -34,41 +34,27 @@ class Understood(NamedTuple):
         return f"{len(self.unknown)} of {self.words} words not understood: {some}" if self.unknown else ""
 
 
-def understood(
-    query: Query, translators: Iterable[Translator], statistics: Statistics, targets: Sequence[str]
-) -> Understood:
-    """Which words of a query mean something in the languages it is asked of; all of them where nothing translates."""
+def understood(query: Query, forms: QueryForms, statistics: Statistics, targets: Sequence[str]) -> Understood:
+    """Which words of a query meant something in the languages it was asked in; all of them where nothing translated."""
     spans = analyzer(query.lang).spans(query.text)
     written = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
-    others = [lang for lang in targets if lang != query.lang]
-    said: set[str] = set()
-    asked = False
-    for translator in translators:
-        for clauses in _translations(translator, query, others).values():
-            asked = True
-            for clause in clauses:
-                if any(alternative.text != clause.source for alternative in clause.alternatives):
-                    said.update(clause.source.split(), [clause.source])
-    if not asked:
+    translated = [form for form in forms.queries if form.clauses and form.lang != query.lang]
+    if not translated:
         return Understood(len(written), ())
-    strange = [word for word in written if word not in said]
+    known: set[str] = set()
+    for clause in (clause for form in translated for clause in form.clauses):
+        if any(text != clause.source and text[0] != MARK for text, _, _ in clause.alternatives):
+            known.update(clause.source.split(), [clause.source])
+    strange = [word for word in written if word not in known]
     standing = _standing(strange, statistics, targets)
     return Understood(len(written), tuple(word for word in strange if word not in standing))
 
 
-def searched(query: Query, translators: Iterable[Translator], targets: Sequence[str]) -> dict[str, str]:
+def searched(query: Query, forms: QueryForms, targets: Sequence[str]) -> dict[str, str]:
     """The likeliest wording of a query in each language; as it stands where it is in that language, or nobody knows."""
-    found, others = dict.fromkeys(targets, query.text), [lang for lang in targets if lang != query.lang]
-    for translator in translators:
-        for lang, clauses in _translations(translator, query, others).items():
-            said = [clause.alternatives[0].text for clause in clauses if clause.alternatives]
-            found[lang] = " ".join(said) or found[lang]
-    return found
-
-
-def _translations(translator: Translator, query: Query, others: Sequence[str]) -> Mapping[str, list[Translation]]:
-    some = known(translator, query.lang, others)
-    return translate_many(translator, query, some) if some else {}
+    wordings = {form.lang: [clause.alternatives[0].text for clause in form.clauses] for form in forms.queries}
+    others = {lang: " ".join(words) for lang, words in wordings.items() if lang != query.lang}
+    return {lang: others.get(lang) or query.text for lang in targets}
 
 
 def _standing(words: Sequence[str], statistics: Statistics, targets: Sequence[str]) -> set[str]:

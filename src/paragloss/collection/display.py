@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from itertools import chain
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.cuts import REACH, kept
 from paragloss.encoders.bag import BagEncoder
-from paragloss.errors import LanguageError
+from paragloss.encoders.pretrained import Pretrained, passages
 from paragloss.gloss import contributions, snippet
-from paragloss.translation.inner import holding, with_sounds
-from paragloss.types import Cut, Document, Floats, Query, Record, Translator
+from paragloss.translation.inner import holding
+from paragloss.types import Cut, Document, Query, QueryForms, Record
 
 
 class Result(NamedTuple):
@@ -29,54 +31,68 @@ class Result(NamedTuple):
     fit: float
 
 
-class Said:
-    """What a query says in each language of the documents that were found for it: worked out once for all of them."""
+class Matcher:
+    """Which terms and passages of documents speak for a query, by how it was put to the index; what is the same for all
+    documents of a language is worked out once."""
 
-    def __init__(self, query: Query, models: Mapping[str, object]) -> None:
-        self.query = query
-        self._models = models
-        self._words: dict[str, dict[str, float]] = {}
-        self._vectors: dict[str, Floats] = {}
+    def __init__(self, query: Query, forms: QueryForms, models: Mapping[str, object]) -> None:
+        self._query, self._forms, self._models = query, forms, models
+        self._terms: dict[str, dict[str, float]] = {}
 
-    def words(self, lang: str) -> dict[str, float]:
-        """The terms of a language that speak for the query, with how much: its own words and their translations."""
-        if lang not in self._words:
+    def terms(self, lang: str) -> dict[str, float]:
+        """The terms of a language that speak for the query, with weights: its own words and their translations."""
+        if lang not in self._terms:
             cut = analyzer(lang).terms
-            weights = dict.fromkeys(cut(self.query.text), 1.0)
-            translators = [m for m in self._models.values() if isinstance(m, Translator)]
-            for model in translators if lang != self.query.lang else []:
-                with suppress(LanguageError):
-                    for clause in with_sounds(model.translate(self.query, lang), self.query.lang, lang):
-                        for alternative in clause.alternatives:
-                            for term in alternative.terms or cut(alternative.text):
-                                weights[term] = max(weights.get(term, 0.0), alternative.weight)
-            self._words[lang] = weights
-        return self._words[lang]
+            texts = [self._query.text, *(form.text for form in self._forms.queries if not form.clauses)]
+            weights = dict.fromkeys(chain.from_iterable(map(cut, dict.fromkeys(texts))), 1.0)
+            for clause in (clause for form in self._forms.queries if form.lang == lang for clause in form.clauses):
+                for text, weight, known in clause.alternatives:
+                    for term in known or cut(text):
+                        weights[term] = max(weights.get(term, 0.0), clause.weight * weight)
+            self._terms[lang] = weights
+        return self._terms[lang]
 
-    def vectors(self, lang: str) -> dict[str, tuple[BagEncoder, Floats]]:
-        """The query as encoders that know both languages see it."""
-        found = {}
-        for name, model in self._models.items():
-            if (
-                isinstance(model, BagEncoder)
-                and {self.query.lang, lang} <= set(model.langs)
-                and lang != self.query.lang
-            ):
-                if name not in self._vectors:
-                    self._vectors[name] = model.encode([self.query.text], self.query.lang)[0]
-                found[name] = model, self._vectors[name]
-        return found
+    def weights(self, document: Document, words_of: Cut) -> dict[str, float]:
+        """The terms of a document that speak for the query, with weights: the query's own words, their translations,
+        words that hold those or sound like its names, and the words a model finds close to it."""
+        lang, terms = document.lang, self.terms(document.lang)
+        weights = dict(terms)
+        if lang == self._query.lang:
+            return weights
+        for inner, term, _ in holding(words_of, lang, terms):
+            if term not in terms:
+                weights[term] = max(weights.get(term, 0.0), terms[inner])
+        for name, vector in self._forms.vectors.items():
+            model = self._models[name]
+            if isinstance(model, BagEncoder) and lang in model.langs:
+                shares = contributions(model, vector[: model.dim], document.text, lang)
+                best, stemmed = max(shares.values(), default=0.0), model.towers[lang].vocabulary.stem
+                for known, share in shares.items():
+                    if share > 0.3 * best:
+                        for term in [known] if stemmed else analyzer(lang).terms(known):
+                            weights[term] = max(weights.get(term, 0.0), share / best)
+        return weights
+
+    def passage(self, record: Record) -> tuple[int, int] | None:
+        """Where the passage stands that speaks for a document, of one that has several with vectors of their own."""
+        for name, vector in self._forms.vectors.items():
+            rows = record.dense.get(name)
+            if isinstance(self._models[name], Pretrained) and rows is not None and len(rows) > 1:
+                spans = passages.spans(record.document.text)
+                if len(spans) == len(rows):  # else it was cut by another version
+                    return spans[int(np.argmax(rows @ vector))]
+        return None
 
 
-def result(said: Said, record: Record, score: float, fit: float, *, passage: tuple[int, int] | None = None) -> Result:
-    """A document as it is shown for a query; `passage` is where it was found to speak of it."""
-    fit, document = min(1.0, max(0.0, fit)), record.document
+def result(matcher: Matcher, record: Record, score: float, fit: float) -> Result:
+    """A document as it is shown for a query."""
+    fit, document, passage = min(1.0, max(0.0, fit)), record.document, matcher.passage(record)
     cut, *others = kept(record)
     own = cut.lang
-    weights = matching(said, document, cut)
+    weights = matcher.weights(document, cut)
     for other in others:  # found by words of another language that it holds
-        if other.weight(words := said.words(other.lang)) > cut.weight(weights):
-            cut, weights = other, dict(words)
+        if other.weight(terms := matcher.terms(other.lang)) > cut.weight(weights):
+            cut, weights = other, dict(terms)
     if passage and passage[1] > REACH:
         cut = analyzer(cut.lang).cut(document.text[slice(*passage)])
     elif passage:
@@ -86,22 +102,3 @@ def result(said: Said, record: Record, score: float, fit: float, *, passage: tup
     if "pages" in meta:  # a form feed stands before every page but the first
         meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}
     return Result(document.id, document.lang, document.title, score, shown.text, shown.marks, meta, fit)
-
-
-def matching(said: Said, document: Document, words_of: Cut) -> dict[str, float]:
-    """The terms of a document that speak for the query, with how much: the query's own words, their translations, words
-    that hold those or sound like its names, and the words a model finds close to it."""
-    cut, words = analyzer(document.lang), said.words(document.lang)
-    weights = dict(words)
-    if document.lang != said.query.lang:
-        for inner, term, _ in holding(words_of, document.lang, words):
-            if term not in words:
-                weights[term] = max(weights.get(term, 0.0), words[inner])
-    for model, vector in said.vectors(document.lang).values():
-        shares = contributions(model, vector, document.text, document.lang)
-        best = max(shares.values(), default=0.0)
-        for term, share in shares.items():
-            if share > 0.3 * best:
-                for word in cut.terms(term) if not model.towers[document.lang].vocabulary.stem else [term]:
-                    weights[word] = max(weights.get(word, 0.0), share / best)
-    return weights

@@ -196,8 +196,8 @@ def _system(path: str) -> tuple[Any, str]:
         remedy = "pip install 'paragloss[s3]'" if path.startswith("s3:") else "install what fsspec needs for it"
         raise InputError(f"{path} can't be read ({' '.join(str(error).split())[:160]}): {remedy}") from None
     except Exception as error:  # each storage has errors of its own: keys, names, connections
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise InputError(f"{path} can't be read: {said}") from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InputError(f"{path} can't be read: {reason}") from None
     if not there:
         raise InputError(f"{path} does not exist: give a file, a folder, or an address that fsspec can read")
     return system, root

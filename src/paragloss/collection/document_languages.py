@@ -40,7 +40,7 @@ def with_languages(documents: Sequence[Document], lang: str | None, there: There
     some = [documents[i] for i in unsaid]
     found = dict(zip(unsaid, [lang] * len(some) if lang else _found(some, *there), strict=True))
     return [
-        d._replace(lang=languages.normalise(said) if (said := d.lang or found.get(i)) else languages.UNKNOWN)
+        d._replace(lang=languages.normalise(code) if (code := d.lang or found.get(i)) else languages.UNKNOWN)
         for i, d in enumerate(documents)
     ]
 

@@ -132,8 +132,8 @@ class Tracker:
             elif path in self._present and seen[:2] != _AGAIN:
                 gone += seen.left
                 self.files[path] = seen._replace(left=())
-        held = {id for seen in self.files.values() for id in seen.ids}
-        gone = [id for id in dict.fromkeys(gone) if id not in held]
+        kept = {id for seen in self.files.values() for id in seen.ids}
+        gone = [id for id in dict.fromkeys(gone) if id not in kept]
         removed = delete(gone) if gone else 0
         self._known &= not gone
         self.note()
@@ -141,18 +141,18 @@ class Tracker:
 
     def _finish(self, reading: _Reading) -> None:
         if not reading.whole:
-            self._keep(reading.name, self._lang, reading.ids, held=True)
+            self._keep(reading.name, self._lang, reading.ids, earlier=True)
             return
         ids, before = dict.fromkeys(reading.ids), self.files.get(reading.name)
         left = dict.fromkeys(id for id in (before.ids + before.left if before else ()) if id not in ids)
         self.files[reading.name] = reading.seen._replace(ids=tuple(ids), left=tuple(left))
         self._known = False
 
-    def _keep(self, name: str, lang: str, ids: Sequence[str], *, held: bool = False) -> None:
-        """A file that was not read to its end gave these: it is read again. What it `held` stays until it can be."""
+    def _keep(self, name: str, lang: str, ids: Sequence[str], *, earlier: bool = False) -> None:
+        """A file that was not read to its end gave these: it is read again. What it had before stays until then."""
         before = self.files.get(name, Seen(*_AGAIN, lang, ()))
         now = before._replace(size=_AGAIN[0], modified=_AGAIN[1])
-        if held:
+        if earlier:
             now = now._replace(ids=tuple(dict.fromkeys([*now.ids, *ids])))
         else:
             now = now._replace(left=tuple(dict.fromkeys([*now.left, *(id for id in ids if id not in now.ids)])))

@@ -54,7 +54,7 @@ class Learned(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A word as it was learned: how surely it is what, and what the default would have said."""
+    """A word as it was learned: how likely it is what, and what the default would have given."""
 
     lang: str
     word: str
@@ -163,10 +163,10 @@ def terms(state: State, most: int = 50) -> list[Term]:
         df = state.index.statistics.df("text", source, known)
         for i in np.argsort(-df, kind="stable")[: int((df > 1).sum())].tolist():
             best = learned.alternatives(known[i], source, target)[:1]
-            said = model.alternatives(known[i], source, target)
-            before = next((a.weight for a in said if best and a.text.lower() == best[0].text.lower()), 0.0)
+            translations = model.alternatives(known[i], source, target)
+            before = next((a.weight for a in translations if best and a.text.lower() == best[0].text.lower()), 0.0)
             if best and best[0].weight > max(SURE, before + OTHERWISE) and not known[i].isdigit():
-                other = said[0].text if said else ""
+                other = translations[0].text if translations else ""
                 found.append((int(df[i]), Term(source, spelled[i], target, best[0].text, best[0].weight, other)))
     return [term for _, term in sorted(found, key=lambda one: (-one[0], one[1]))[:most]]
 

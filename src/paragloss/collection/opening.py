@@ -62,8 +62,8 @@ def open(location: str, *, default: bool = True) -> State:
     except BaseException as error:
         store.close()
         if isinstance(error, ValueError | TypeError | KeyError) and not isinstance(error, ParaglossError):
-            said = "what it notes of itself is damaged"
-            raise StoreError(f"{location}: {said} ({error}): restore a copy, or index again") from error
+            damage = "what it notes of itself is damaged"
+            raise StoreError(f"{location}: {damage} ({error}): restore a copy, or index again") from error
         raise
 
 

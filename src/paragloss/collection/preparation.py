@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -19,8 +17,8 @@ from paragloss.bm25 import Layout
 from paragloss.collection.document_languages import NOWHERE, There, with_languages
 from paragloss.collection.embeddings import encoded, storing
 from paragloss.collection.models import load
-from paragloss.collection.processes import pool
-from paragloss.errors import ParaglossError, StoreError
+from paragloss.errors import StoreError
+from paragloss.processes import in_order
 from paragloss.search.terms import Counted, analysed, counting
 from paragloss.types import Document, Encoder, Floats
 
@@ -60,9 +58,9 @@ def prepared(
     """Batches as they come, in this process."""
     for batch in batches:
         documents = with_languages(batch, lang, there)
-        said = [analysed(layout, document) for document in documents]
-        terms = [_whole(d, each.terms) for d, each in zip(documents, said, strict=True)] if models else []
-        yield Prepared(documents, counting(layout, documents, said), _rows(models, documents, terms))
+        analyses = [analysed(layout, document) for document in documents]
+        terms = [_whole(d, each.terms) for d, each in zip(documents, analyses, strict=True)] if models else []
+        yield Prepared(documents, counting(layout, documents, analyses), _rows(models, documents, terms))
 
 
 def _whole(document: Document, terms: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -91,42 +89,23 @@ def side_by_side(
         return
     kept = tuple((name, str(folder)) for name, folder in folders.items())
     settings = Settings(layout.fields, layout.k1, layout.b, kept, lang, there)
-    waiting: deque[tuple[list[Document], Future[_Packed]]] = deque()
-    with pool(workers, _open, settings) as working:
-        try:
-            for batch in chain([first], batches):
-                waiting.append((batch, working.submit(_prepare, _texts(batch))))
-                if len(waiting) > 2 * workers:
-                    yield _unpacked(*waiting.popleft())
-        except (ParaglossError, KeyboardInterrupt):
-            yield from _rest(waiting)
-            raise
-        yield from _rest(waiting)
+    died = StoreError("a process that prepared documents died: is there memory for all? --workers 1 needs the least")
+    waiting: deque[list[Document]] = deque()
+
+    def texts() -> Iterator[list[_Text]]:
+        for batch in chain([first], batches):
+            waiting.append(batch)
+            yield [(document.lang, document.title, document.text, dict(document.fields)) for document in batch]
+
+    for langs, counted, dense in in_order(workers, _open, settings, _prepare, texts(), died):
+        batch = waiting.popleft()
+        yield Prepared([d._replace(lang=lang) for d, lang in zip(batch, langs, strict=True)], counted, dense)
 
 
 class _Packed(NamedTuple):
     langs: list[str]
     counted: Counted
     dense: dict[str, Floats]
-
-
-def _rest(waiting: deque[tuple[list[Document], Future[_Packed]]]) -> Iterator[Prepared]:
-    while waiting:
-        yield _unpacked(*waiting.popleft())
-
-
-def _texts(batch: Sequence[Document]) -> list[_Text]:
-    return [(document.lang, document.title, document.text, dict(document.fields)) for document in batch]
-
-
-def _unpacked(batch: Sequence[Document], found: Future[_Packed]) -> Prepared:
-    try:
-        langs, counted, dense = found.result()
-    except BrokenProcessPool:
-        raise StoreError(
-            "a process that prepared documents died: is there memory for all of them? --workers 1 needs the least"
-        ) from None
-    return Prepared([d._replace(lang=lang) for d, lang in zip(batch, langs, strict=True)], counted, dense)
 
 
 def _rows(
@@ -152,9 +131,9 @@ def _open(settings: Settings) -> None:
     _opened = Layout(settings.fields, k1=settings.k1, b=settings.b), models, settings.lang, settings.there
 
 
-def _prepare(texts: Sequence[_Text]) -> _Packed:
+def _prepare(texts: list[_Text]) -> _Packed:
     assert _opened is not None
     layout, models, lang, there = _opened
-    batch = [Document("", text, said, title, fields) for said, title, text, fields in texts]
+    batch = [Document("", text, code, title, fields) for code, title, text, fields in texts]
     [(documents, counted, dense)] = prepared([batch], layout, models, lang, there)
     return _Packed([document.lang for document in documents], counted, dense)

@@ -9,13 +9,13 @@ from typing import Any
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.cuts import kept
-from paragloss.collection.backfill import best_passages
-from paragloss.collection.display import Said, matching
-from paragloss.collection.retrieval import understood
+from paragloss.collection import retrieval
+from paragloss.collection.arguments import SearchOptions
+from paragloss.collection.display import Matcher
 from paragloss.collection.state import State
 from paragloss.formats.markdown import BULLET
 from paragloss.gloss.snippets import MARKED, best_window
-from paragloss.types import Cut, Document, Query, Record
+from paragloss.types import Cut, Document, Record
 
 #: Characters of a piece, of what stands before the best passage in the first one, and of a paragraph: what has no
 #: breaks is cut between words. Headings that are listed.
@@ -27,15 +27,15 @@ def piece(
     state: State, document: Document, text: str, *, lang: str | None, start: int | None, before: int | None
 ) -> dict[str, Any]:
     """Paragraphs from `start` on, or up to `before`, else about the best passage for a query; `text` may be empty."""
-    query = understood(state, Query("", text, lang or ""))[0] if text.strip() else None
-    said = Said(query, {**state.models, **state.parts().translators}) if query else None
+    options = SearchOptions(lang=lang, to=[document.lang], k=1)
+    matcher = retrieval.matcher(state, text, options) if text.strip() else None
     headings, paged = _headings(document), "\f" in document.text
     record = next(iter(state.records([document.id])), Record(document))
     cut, *_ = kept(record)
-    weights = matching(said, document, cut) if said else {}
-    best = _best(state, said, record, cut, weights) if said and start is None and before is None else None
+    weights = matcher.weights(document, cut) if matcher else {}
+    best = _best(matcher, record, cut, weights) if matcher and start is None and before is None else None
     low, high = _stretch(document.text, (best or [0])[0] - BEFORE if start is None else start, before)
-    marks = _marks(weights, document, low, high) if said else []
+    marks = _marks(weights, document, low, high) if matcher else []
     rows = [
         {
             "start": a,
@@ -57,11 +57,10 @@ def piece(
     }
 
 
-def _best(state: State, said: Said, record: Record, cut: Cut, weights: Mapping[str, float]) -> list[int] | None:
+def _best(matcher: Matcher, record: Record, cut: Cut, weights: Mapping[str, float]) -> list[int] | None:
     """The passage that speaks for the query; None where nothing does."""
-    found = best_passages(state.models, said.query, [record]).get(record.document.id)
-    if found:
-        return list(found)
+    if passage := matcher.passage(record):
+        return list(passage)
     start, end = best_window(cut.places({term for term, weight in weights.items() if weight > 0}), weights, 240)
     return [start, end] if end else None
 

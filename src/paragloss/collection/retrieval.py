@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from paragloss import languages
 from paragloss.collection import calibration, coverage, explanation
 from paragloss.collection.arguments import SearchOptions
-from paragloss.collection.backfill import best_passages
 from paragloss.collection.coverage import Understood
-from paragloss.collection.display import Result, Said, result
+from paragloss.collection.display import Matcher, Result, result
 from paragloss.collection.query_language import FALLBACK, Guess, bounded, checked, expected, likely
 from paragloss.collection.query_language import guesses as guessed
 from paragloss.collection.spelling import suggestion
 from paragloss.collection.state import State
 from paragloss.errors import InputError
+from paragloss.search import calibrated
 from paragloss.search import pipeline as pipelines
 from paragloss.search.all_languages import Everywhere
-from paragloss.search.calibrated import DEPTH, Calibrated, standing
+from paragloss.search.calibrated import DEPTH, Calibrated
 from paragloss.search.deadline import Deadline
-from paragloss.search.evidence import added, called
+from paragloss.search.evidence import added
 from paragloss.search.lexical import Lexical
-from paragloss.types import Account, Document, Found, Known, Query, Ranking, Record, Searcher
+from paragloss.types import Account, Document, Found, Query, QueryForms, Ranking, Record, Searcher
 
 #: Languages in which words are compared with known ones.
 MOST_LANGS = 3
@@ -36,11 +36,10 @@ class Evidence(NamedTuple):
     query: Query
     found: Found
     records: Mapping[str, Record]
-    known: Known
     pipeline: str
 
     def why(self, record: Record) -> dict[str, Any]:
-        return explanation.why(self.query, record, self.found.explain(record.document, self.known), name=self.pipeline)
+        return explanation.why(self.query, record, self.found.explain(record.document), name=self.pipeline)
 
 
 class Answer(NamedTuple):
@@ -80,48 +79,45 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     state.index.catch_up()
     query, shares = understood(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
     parts, targets = state.parts(options.deadline), targets_of(state, options.to)
-    (found,) = _found(state, parts, [(query, shares)], options, _to_show)
-    words = coverage.understood(query, parts.translators.values(), state.index.statistics, targets)
-    meant = suggested(state, query, said=bool(options.lang))
+    ((found, searcher),) = _found(state, parts, [(query, shares)], options, standing=True)
+    words = coverage.understood(query, found.forms, state.index.statistics, targets)
+    meant = suggested(state, query, certain=bool(options.lang))
     fits = found and len(words.unknown) < words.words and (options.lang or query.lang in state.langs)
     shown = query
     if meant and not fits:
         shown = meant
-        (other,) = _found(state, parts, [(meant, [Guess(meant.lang, 1.0)])], options, _to_show)
-        found = _expected([(1.0, found), (1.0, other)], options.k)
+        ((other, searcher),) = _found(state, parts, [(meant, [Guess(meant.lang, 1.0)])], options, standing=True)
+        found = _expected([(1.0, other), (1.0, found)], options.k)
     records = {record.document.id: record for record in state.records([hit.id for hit in found])}
-    results = _results(state, parts, shown, found, records, options)
-    searched = coverage.searched(query, parts.translators.values(), targets) if not results else {}
+    results = _results(state, searcher, shown, found, records, options.deadline)
+    searched = coverage.searched(query, found.forms, targets) if not results else {}
     others = tuple(guess.lang for guess in shares[1:])
-    known = Known(called(parts.translators))
-    evidence = Evidence(query, found, records, known, options.pipeline or "bm25")
+    evidence = Evidence(query, found, records, options.pipeline or "bm25")
     return Answer(query, results, others, words, searched, meant.text if meant else "", evidence)
 
 
 def _results(
     state: State,
-    parts: pipelines.Parts,
+    searcher: Searcher,
     query: Query,
     found: Found,
     records: Mapping[str, Record],
-    options: SearchOptions,
+    deadline: Deadline | None,
 ) -> list[Result]:
-    """What was found as a person sees it; nothing where no document answers."""
-    made = pipelines.build(parts, options.pipeline, source=query.lang, targets=targets_of(state, options.to))
-    said = Said(query, {**state.models, **parts.translators})
-    passages = best_passages(state.models, query, list(records.values()))
+    """What a searcher found as a person sees it; nothing where no document answers."""
+    matcher = Matcher(query, found.forms, state.models)
     results, answered = [], False
     for id, score in [hit for hit in found if hit.id in records]:  # others were deleted meanwhile
-        if options.deadline:
-            options.deadline.check()
+        if deadline:
+            deadline.check()
         document = records[id].document
-        best = made.best(document.lang)
+        best = searcher.best(document.lang)
         most = best if 0 < best < math.inf else max(found[0].score, 1e-9)
         number = state.index.statistics.documents("text", document.lang)
         stood = found.standing.get(id)  # None: it was not fused
         fit = calibration.fit(stood, most, number) if stood else score / most
         answered |= not stood or calibration.answers(stood, most, number)
-        results.append(result(said, records[id], score, fit, passage=passages.get(id)))
+        results.append(result(matcher, records[id], score, fit))
     return results if answered else []
 
 
@@ -133,16 +129,23 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
     if record is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
     parts = state.parts(options.deadline)
-    (found,) = _found(state, parts, [(query, shares)], options, _to_explain)
-    return Evidence(query, found, {}, Known(called(parts.translators)), options.pipeline or "bm25").why(record)
+    ((found, _),) = _found(state, parts, [(query, shares)], options, depth=DEPTH)
+    return Evidence(query, found, {}, options.pipeline or "bm25").why(record)
 
 
-def suggested(state: State, query: Query, *, said: bool) -> Query | None:
+def matcher(state: State, text: str, options: SearchOptions) -> Matcher:
+    """What says which words of documents speak for a query, as a search for it does."""
+    query, shares = understood(state, Query("", text, options.lang or ""))
+    ((found, _),) = _found(state, state.parts(options.deadline), [(query, shares)], options)
+    return Matcher(query, found.forms, state.models)
+
+
+def suggested(state: State, query: Query, *, certain: bool) -> Query | None:
     """The query as it may have been meant, where nobody knows words of it: in its language where that was said or
     is one of the collection's, else in those and in the fallback."""
     statistics, model = state.index.statistics, state.default
     here = dict.fromkeys([*([query.lang] if query.lang in state.langs else []), FALLBACK, *state.langs])
-    return suggestion(query, [query.lang] if said else list(here)[:MOST_LANGS], statistics, model)
+    return suggestion(query, [query.lang] if certain else list(here)[:MOST_LANGS], statistics, model)
 
 
 def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
@@ -150,14 +153,14 @@ def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list
     state.index.catch_up()
     asked = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
     found = _found(state, state.parts(options.deadline), [understood(state, query) for query in asked], options)
-    return [list(each) for each in found]
+    return [list(ranking) for ranking, _ in found]
 
 
 def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
     """The best documents, without their texts."""
     state.index.catch_up()
     query, shares = understood(state, Query("", text, options.lang or ""))
-    (ranking,) = _found(state, state.parts(options.deadline), [(query, shares)], options)
+    ((ranking, _),) = _found(state, state.parts(options.deadline), [(query, shares)], options)
     there = state.store.get([hit.id for hit in ranking], text=False)
     return query, [record.document for record in there if record is not None]
 
@@ -194,38 +197,36 @@ def _found(
     parts: pipelines.Parts,
     asked: Sequence[tuple[Query, Sequence[Guess]]],
     options: SearchOptions,
-    reach: Callable[[Searcher, int], int] = lambda _, k: k,
-) -> list[Found]:
-    """A query that may be in one of several languages is searched in each, and a document has the score it is to be
-    expected to have. Where no document meets the conditions nobody need search. `reach` is how many hits are asked
-    for where so many are wanted."""
+    *,
+    standing: bool = False,
+    depth: int = 0,
+) -> list[tuple[Found, Searcher]]:
+    """For each query what is found, and the searcher of its likeliest language. A query that may be in one of several
+    languages is searched in each, and a document has the score it is to be expected to have. Where no document meets
+    the conditions nobody need search. With `standing`, how far documents stand out is told of words alone as well,
+    which takes one hit more. At least `depth` hits are looked at; what fuses parts looks at more than it hands out
+    anyway, and scores by how many it is asked for."""
     targets, where, k = targets_of(state, options.to), options.where, options.k
     nothing = bool(where) and next(state.store.scroll(where, batch=1, text=False), None) is None
     if options.to is not None:
         where = {**(where or {}), "lang": targets}
     found: list[list[tuple[float, Found]]] = [[] for _ in asked]
+    searchers: dict[str, Searcher] = {}
     for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
         which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
         queries = [asked[i][0]._replace(lang=source) for i, _ in which]
-        made = pipelines.build(parts, options.pipeline, source=source, targets=targets)
-        rankings = [Found() for _ in queries] if nothing else made.search(queries, reach(made, k), where)
+        searcher = searchers[source] = pipelines.build(parts, options.pipeline, source=source, targets=targets)
+        one_more = standing and isinstance(searcher, Lexical | Everywhere)
+        wanted = k + one_more if isinstance(searcher, Calibrated) else max(k + one_more, depth)
+        rankings = [Found() for _ in queries] if nothing else searcher.search(queries, wanted, where)
         for (i, share), ranking in zip(which, rankings, strict=True):
-            if isinstance(made, Lexical | Everywhere):
-                ranking.standing = standing({hit.id: hit.score for hit in ranking})
-            if reach is _to_show:
+            if one_more:
+                ranking.standing = calibrated.standing({hit.id: hit.score for hit in ranking})
                 del ranking[k:]
             found[i].append((share, ranking))
-    return [_expected(rankings, k) for rankings in found]
-
-
-def _to_show(made: Searcher, k: int) -> int:
-    """Of words alone one more, to see how far the last stands out."""
-    return k + isinstance(made, Lexical | Everywhere)
-
-
-def _to_explain(made: Searcher, k: int) -> int:
-    """As deep as any part is searched; what fuses them knows more than it hands out, and scores by how many it does."""
-    return k if isinstance(made, Calibrated) else max(k, DEPTH)
+    return [
+        (_expected(rankings, k), searchers[shares[0].lang]) for rankings, (_, shares) in zip(found, asked, strict=True)
+    ]
 
 
 def _expected(found: Sequence[tuple[float, Found]], k: int) -> Found:
@@ -234,10 +235,10 @@ def _expected(found: Sequence[tuple[float, Found]], k: int) -> Found:
     if len(found) == 1:
         return found[0][1]
 
-    def account(document: Document, _: float, known: Known) -> Account:
+    def account(document: Document, _: float) -> Account:
         hit = any(ranking.score(document.id) for _, ranking in found)
         scores = [ranking.score(document.id) if hit else None for _, ranking in found]
-        each = [ranking.explain(document, known, score=s) for (_, ranking), s in zip(found, scores, strict=True)]
+        each = [ranking.explain(document, score=s) for (_, ranking), s in zip(found, scores, strict=True)]
         return added(one.scaled(share * one.score) for (share, _), one in zip(found, each, strict=True))
 
     def whole() -> Ranking:
@@ -248,4 +249,5 @@ def _expected(found: Sequence[tuple[float, Found]], k: int) -> Found:
     for _, ranking in found:
         for id, one in ranking.standing.items():
             stood[id] = max(stood.get(id, one), one)
-    return Found(expected(found, k), account, standing=stood, whole=whole)
+    forms = QueryForms.joined(ranking.forms for _, ranking in found)
+    return Found(expected(found, k), account, forms=forms, standing=stood, whole=whole)

@@ -64,10 +64,10 @@ def without_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[s
 
 def with_folders(where: Where, roots: Mapping[str, str]) -> Where:
     """A condition on folders as they are shown, `without_folders`, as one on folders of this machine as well."""
-    said = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
-    full = [os.path.normpath(os.path.join(root, folder.removeprefix(name))) for folder in said
+    folders = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
+    full = [os.path.normpath(os.path.join(root, folder.removeprefix(name))) for folder in folders
             for root, name in roots.items() if folder.startswith(name)]  # fmt: skip
-    return {**where, "meta.folder": [*where["meta.folder"], *full]} if said else where
+    return {**where, "meta.folder": [*where["meta.folder"], *full]} if folders else where
 
 
 def _read(paths: Sequence[str], roots: Roots, on_error: OnError, asked: dict[str, Any]) -> Iterator[Document]:
@@ -92,5 +92,5 @@ def _told(documents: Iterator[Document]) -> Iterator[Document]:
             seen.add(place)
         yield document
     if repeated:
-        said = f"{repeated} documents had the id of an earlier one and took its place, the first being {example!r}"
-        warnings.warn(f"{said}: give each its own id", stacklevel=2)
+        message = f"{repeated} documents had the id of an earlier one and took its place, the first being {example!r}"
+        warnings.warn(f"{message}: give each its own id", stacklevel=2)

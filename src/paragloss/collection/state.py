@@ -68,7 +68,7 @@ class State:
             timed(self.store, deadline) if deadline else self.store,
             self.index.statistics,
             {name: m for name, m in self.models.items() if isinstance(m, Encoder)},
-            corrected(self.translators(), self.glossary, _GLOSSARY),
+            corrected(self.translators(), self.glossary),
             {name: m for name, m in self.models.items() if isinstance(m, Reranker)},
             self.documents,
             machine=self.machine.engine,

@@ -36,8 +36,8 @@ def features(query: Floats, weights: Floats, terms: Floats, counts: sp.csr_matri
     of zero: there is nothing to match, which is not the same as nothing matching.
     """
     kernels = len(MEANS)
-    felt = responses((query @ terms.T).T.astype(np.float32))  # (terms, query terms, kernels)
-    sums = np.asarray(counts @ felt.reshape(len(terms), len(query) * kernels))
+    activations = responses((query @ terms.T).T.astype(np.float32))  # (terms, query terms, kernels)
+    sums = np.asarray(counts @ activations.reshape(len(terms), len(query) * kernels))
     sums = sums.reshape(counts.shape[0], len(query), kernels)
     found = np.einsum("dqk,q->dk", np.log(np.maximum(sums, FLOOR)), weights) * SCALE
     found[np.diff(counts.indptr) == 0] = 0

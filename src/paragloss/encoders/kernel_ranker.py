@@ -167,11 +167,11 @@ class Knrm:
             asked, there = self.ids(query.text, query.lang), words.ids
             if not weight.any() or not len(there):
                 continue
-            felt = kernel_features.responses((self.table[asked] @ self.table[there].T).astype(np.float32))
+            activations = kernel_features.responses((self.table[asked] @ self.table[there].T).astype(np.float32))
             given = (
-                np.log(np.maximum(felt.sum(axis=1), kernel_features.FLOOR)) * kernel_features.SCALE * weight
+                np.log(np.maximum(activations.sum(axis=1), kernel_features.FLOOR)) * kernel_features.SCALE * weight
             )  # (asked, kernels)
-            nearest = felt.argmax(axis=1)  # (asked, kernels)
+            nearest = activations.argmax(axis=1)  # (asked, kernels)
             ours, theirs = self._terms(query.text, query.lang), self._terms(text, document.lang)
             found += [
                 (ours[i], theirs[nearest[i, kernel]], f"kernel {mean:+.1f}{of}", float(given[i, kernel]))
@@ -232,16 +232,16 @@ def standing(scores: npt.ArrayLike) -> Floats:
     depend on how many more were found; minus the logarithm of its place; and for the best one its lead over the
     next, by which a sure search is known from an unsure one.
     """
-    said = np.asarray(scores, np.float64)
-    if not len(said):
+    values = np.asarray(scores, np.float64)
+    if not len(values):
         return np.zeros((0, 3), np.float32)
-    spread = np.sort(said)[-_BEST:].std()
-    below = (said - said.max()) / spread if spread > 0 else np.zeros(len(said))
-    place = np.empty(len(said))
-    order = np.argsort(-said, kind="stable")
-    place[order] = np.arange(1, len(said) + 1)
-    lead = np.zeros(len(said))
-    if len(said) > 1:
+    spread = np.sort(values)[-_BEST:].std()
+    below = (values - values.max()) / spread if spread > 0 else np.zeros(len(values))
+    place = np.empty(len(values))
+    order = np.argsort(-values, kind="stable")
+    place[order] = np.arange(1, len(values) + 1)
+    lead = np.zeros(len(values))
+    if len(values) > 1:
         lead[order[0]] = -below[order[1]]
     return np.stack([below, -np.log(place), lead], axis=1).astype(np.float32)
 

@@ -46,9 +46,9 @@ class SubwordEncoder:
         strangers = sorted({term for terms in others for term in terms})
         if strangers and lang in self.grams:
             place = {term: i for i, term in enumerate(strangers)}
-            said = _counted([[place[term] for term in terms] for terms in others], len(strangers))
+            unknowns = _counted([[place[term] for term in terms] for terms in others], len(strangers))
             # Nobody knows how rare a word is that was never seen: as rare as a word seen once.
-            rows += said @ self.grams[lang].vectors(strangers) * (np.log(max(tower.vocabulary.documents, 1)) + 1)
+            rows += unknowns @ self.grams[lang].vectors(strangers) * (np.log(max(tower.vocabulary.documents, 1)) + 1)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         np.divide(rows, norms + self.bag.epsilon, out=rows, where=norms > 0)
         return rows

@@ -31,13 +31,14 @@ class Archive:
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
             reason = str(error) or type(error).__name__
             raise InputError(
-                f"{path}: can't be read as {kind} ({reason}); it is damaged or of another format"
+                f"can't be read as {kind} ({reason}); it is damaged or of another format", place=path
             ) from error
         unpacked = sum(part.file_size for part in parts)
         if unpacked > _MAX_UNPACKED or len(parts) > _MAX_PARTS or unpacked > max(_SMALL, _MAX_RATIO * len(self.data)):
             raise InputError(
-                f"{path}: {len(self.data):,} bytes that unpack to {unpacked:,} in {len(parts):,} parts; "
-                "no real document does, so it is refused"
+                f"{len(self.data):,} bytes that unpack to {unpacked:,} in {len(parts):,} parts; "
+                "no real document does, so it is refused",
+                place=path,
             )
         self.names = dict.fromkeys(part.filename for part in parts)
 
@@ -49,7 +50,9 @@ class Archive:
             with self._zip.open(name) as stream:
                 data = stream.read(_MAX_PART + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-            raise InputError(f"{self.path}: its part {name!r} can't be unpacked ({error}); save it anew") from error
+            raise InputError(f"its part {name!r} can't be unpacked ({error}); save it anew", place=self.path) from error
         if len(data) > _MAX_PART:
-            raise InputError(f"{self.path}: its part {name!r} is larger than {_MAX_PART:,} bytes; split the document")
+            raise InputError(
+                f"its part {name!r} is larger than {_MAX_PART:,} bytes; split the document", place=self.path
+            )
         return data

@@ -14,13 +14,13 @@ MOST = 10
 _CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<sign>>=|<=|>|<|=)(?P<value>.*)", re.DOTALL)
 
 
-def conditions(said: Sequence[str]) -> dict[str, list[str | int | float | bool | Range]]:
+def conditions(texts: Sequence[str]) -> dict[str, list[str | int | float | bool | Range]]:
     """What --where says: values of one field are alternatives, limits of one field hold together."""
     where: dict[str, list[str | int | float | bool | Range]] = {}
     limits: dict[str, Range] = {}
-    if len(said) > MOST:
-        raise InputError(f"--where is given {len(said):,} times; at most {MOST} conditions can be asked at once")
-    for condition in said:
+    if len(texts) > MOST:
+        raise InputError(f"--where is given {len(texts):,} times; at most {MOST} conditions can be asked at once")
+    for condition in texts:
         found = _CONDITION.fullmatch(condition)
         if found is None:
             raise InputError(f"--where {condition!r}: write FIELD=VALUE or FIELD>=NUMBER, such as year=1999")
@@ -34,13 +34,13 @@ def conditions(said: Sequence[str]) -> dict[str, list[str | int | float | bool |
     return where
 
 
-def _values(said: str) -> list[str | int | float | bool | Range]:
+def _values(text: str) -> list[str | int | float | bool | Range]:
     """What a value may stand for: a text, and the number or truth it is written as; in quotes only the text."""
-    if len(said) > 1 and said[0] == said[-1] == '"':
-        return [said[1:-1]]
-    size = number(said)
-    truth = {"true": True, "false": False}.get(said)
-    return [said, *([] if truth is None else [truth]), *([] if size is None else [size])]
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return [text[1:-1]]
+    size = number(text)
+    truth = {"true": True, "false": False}.get(text)
+    return [text, *([] if truth is None else [truth]), *([] if size is None else [size])]
 
 
 def _narrowed(known: Range, sign: str, condition: str, limit: float | None) -> Range:

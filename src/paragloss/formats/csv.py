@@ -100,10 +100,12 @@ def _header(line: str, path: PathLike) -> tuple[str, list[str]]:
     columns = cut(best)
     if not {"text", "title"} & set(columns):
         raise InputError(
-            f"{path}:1: no column 'text' in the header {line.strip()[:60]!r}; name columns id, lang, title, text"
+            f"no column 'text' in the header {line.strip()[:60]!r}; name columns id, lang, title, text",
+            place=f"{path}:1",
         )
     if len(set(columns)) < len(columns):
-        raise InputError(f"{path}:1: a column comes twice in the header {line.strip()[:60]!r}; give each its own name")
+        again = f"a column comes twice in the header {line.strip()[:60]!r}; give each its own name"
+        raise InputError(again, place=f"{path}:1")
     return best, columns
 
 

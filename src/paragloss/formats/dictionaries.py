@@ -153,7 +153,9 @@ def _dict_beside(index: Path) -> bytes:
     for name in (f"{base}.dict.dz", f"{base}.dict"):
         if (index.parent / name).exists():
             return read_bytes(index.parent / name, limit=_DICT_LIMIT)
-    raise InputError(f"{index}: no {base}.dict.dz or {base}.dict beside it; put both files of the dictionary together")
+    raise InputError(
+        f"no {base}.dict.dz or {base}.dict beside it; put both files of the dictionary together", place=index
+    )
 
 
 def _base64(text: str) -> int:

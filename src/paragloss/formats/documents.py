@@ -117,7 +117,7 @@ def read(
         while waiting:
             yield from _reported(waiting.popleft(), ended, on_error)
     if not read_:
-        raise InputError(f"{path}: no file in this folder can be read; supported: {SUPPORTED}")
+        raise InputError(f"no file in this folder can be read; supported: {SUPPORTED}", place=path)
     if left_out and on_error is None:
         kinds = ", ".join(f"{count} {kind}" for kind, count in left_out.most_common(8))
         warnings.warn(f"{path}: left out {left_out.total()} files of kinds that can't be read: {kinds}", stacklevel=2)
@@ -137,7 +137,7 @@ class _File(NamedTuple):
 def _reported(file: _File, ended: Callable[[Path, bool], None], on_error: OnError) -> Iterator[Document]:
     """The documents of a file. One that is bad as a whole is to its folder what a bad row is to its file."""
     if file.wrong and on_error is not None:
-        on_error(InputError(f"{file.path}: {file.wrong}"))
+        on_error(InputError(file.wrong, place=file.path))
         return
     try:
         yield from _documents(file, _kind(file.path), on_error)
@@ -201,7 +201,7 @@ def _kind(path: Path) -> str:
     for beginning, found in _STARTS:
         if start.startswith(beginning):
             return found
-    raise InputError(f"{path}: {_unreadable(kind)}")
+    raise InputError(_unreadable(kind), place=path)
 
 
 def _unreadable(kind: str) -> str:

@@ -24,19 +24,19 @@ def read_docx(path: PathLike, *, id: str = "") -> Document:
     archive = Archive(path)
     content, core = archive.part("word/document.xml"), archive.part("docProps/core.xml")
     if not content:
-        raise InputError(f"{path}: can't be read as .docx (no word/document.xml in it); save it anew")
+        raise InputError("can't be read as .docx (no word/document.xml in it); save it anew", place=path)
     blocks = list(_blocks(content, _styles(archive), path))
     text = "\n".join(text for _, text, _ in blocks if text)
     if not text:
-        raise InputError(f"{path}: no text in the document; give one that has some")
+        raise InputError("no text in the document; give one that has some", place=path)
     heads = [text for style, text, _ in blocks if text and style.startswith(("heading", "title"))]
     fields = {"headings": "\n".join(heads), "strong": "\n".join(bold for _, _, bold in blocks if bold)}
-    said = first_texts(core, ("title", "language"), path) if core else {}
+    declared = first_texts(core, ("title", "language"), path) if core else {}
     return Document(
         id or Path(path).name,
         text,
-        spoken_lang(said.get("language", "")),
-        said.get("title", "") or (heads[0] if heads else ""),
+        spoken_lang(declared.get("language", "")),
+        declared.get("title", "") or (heads[0] if heads else ""),
         {name: value for name, value in fields.items() if value},
     )
 
@@ -77,11 +77,11 @@ def _blocks(content: bytes, styles: Mapping[str, str], path: PathLike) -> Iterat
             elif name == "tr":
                 rows += 1
         elif event == END and name == "p":
-            said = "".join(pieces).strip()
+            paragraph = "".join(pieces).strip()
             if rows:
-                cell.append(said)
+                cell.append(paragraph)
             else:
-                yield style, said, "".join(strong).strip()
+                yield style, paragraph, "".join(strong).strip()
             style, bold = "", False
             pieces.clear()
             strong.clear()

@@ -17,17 +17,17 @@ def read_eml(path: PathLike, *, id: str = "") -> Document:
     try:
         letter = message_from_bytes(read_bytes(path), policy=policy.default)
         body, subject = _body(letter), _header(letter, "subject")
-        said = {name: _header(letter, name) for name in ("from", "to", "date")}
+        headers = {name: _header(letter, name) for name in ("from", "to", "date")}
         attached = [name for part in letter.iter_attachments() if (name := part.get_filename())]
     except InputError:
         raise
     except Exception as error:  # a damaged letter fails anywhere inside headers, encodings or parts
         raise InputError(
-            f"{path}: can't be read as a letter ({error or type(error).__name__}); save it anew"
+            f"can't be read as a letter ({error or type(error).__name__}); save it anew", place=path
         ) from error
     if not body and not subject:
-        raise InputError(f"{path}: no text in the letter; give one that has some")
-    meta: dict[str, object] = {name: value for name, value in said.items() if value}
+        raise InputError("no text in the letter; give one that has some", place=path)
+    meta: dict[str, object] = {name: value for name, value in headers.items() if value}
     return Document(
         id or Path(path).name, body, "", subject, {"attachments": "\n".join(attached)} if attached else {}, meta
     )

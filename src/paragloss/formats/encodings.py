@@ -92,9 +92,10 @@ class Converted(io.RawIOBase):
                 self._ready = text.encode()
             except UnicodeError as error:
                 raise InputError(
-                    f"{self._path}: looks like {self._encoding} and is not ({error.reason}); convert it to UTF-8"
+                    f"looks like {self._encoding} and is not ({error.reason}); convert it to UTF-8"
                     if isinstance(error, UnicodeDecodeError)
-                    else f"{self._path}: holds half a surrogate pair; convert it to UTF-8"
+                    else "holds half a surrogate pair; convert it to UTF-8",
+                    place=self._path,
                 ) from None
             if not data:
                 break

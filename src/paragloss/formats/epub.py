@@ -20,18 +20,18 @@ def read_epub(path: PathLike, *, id: str = "") -> Document:
     package = _package(archive)
     listing = archive.part(package)
     if not listing:
-        raise InputError(f"{path}: no list of chapters in the file; it is not an EPUB book, or encrypted")
+        raise InputError("no list of chapters in the file; it is not an EPUB book, or encrypted", place=path)
     chapters, size = list[str](), 0
     for name in _chapters(listing, package, path):
         chapters.append(shown_text(archive.part(name).decode("utf-8", "replace")))
         size += len(chapters[-1])
         if size > WHOLE_LIMIT:
-            raise InputError(f"{path}: more than {WHOLE_LIMIT:,} characters of text; split the file")
+            raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
     text = "\n\n".join(chapter for chapter in chapters if chapter)
     if not text:
-        raise InputError(f"{path}: no text in {len(chapters)} chapters; the book may be of images only")
-    said = first_texts(listing, ("title", "language"), path)
-    return Document(id or Path(path).name, text, spoken_lang(said.get("language", "")), said.get("title", ""))
+        raise InputError(f"no text in {len(chapters)} chapters; the book may be of images only", place=path)
+    declared = first_texts(listing, ("title", "language"), path)
+    return Document(id or Path(path).name, text, spoken_lang(declared.get("language", "")), declared.get("title", ""))
 
 
 def _package(archive: Archive) -> str:

@@ -20,7 +20,7 @@ def files(
     inside = top.resolve()
 
     def fail(error: OSError) -> None:
-        failed = InputError(f"{error.filename}: can't be listed ({error.strerror}); check its permissions")
+        failed = InputError(f"can't be listed ({error.strerror}); check its permissions", place=error.filename)
         if on_error is None:
             raise failed from error
         unread(Path(error.filename))

@@ -27,7 +27,7 @@ def read_html(path: PathLike, *, id: str = "") -> Document:
     try:
         return parse_html(_decoded(data), id=id or Path(path).name)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error.__cause__
+        raise InputError(str(error), place=path) from error.__cause__
 
 
 def parse_html(source: str, *, id: str) -> Document:
@@ -82,8 +82,8 @@ def _address(tree: Any) -> str:
 
 def _language(tree: Any) -> str:
     node = tree.css_first("html")
-    said = str((node.attributes.get("lang") if node is not None else "") or "").strip()
-    return spoken_lang(said)
+    code = str((node.attributes.get("lang") if node is not None else "") or "").strip()
+    return spoken_lang(code)
 
 
 def _body(source: str, tree: Any) -> str:

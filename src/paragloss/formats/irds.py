@@ -49,11 +49,11 @@ def _dataset(name: str, part: str) -> Any:
         dataset = ir_datasets.load(bare)
     except KeyError as error:
         remedy = "https://ir-datasets.com lists them"
-        raise InputError(f"{name}: ir_datasets has no collection {bare!r}; {remedy}") from error
+        raise InputError(f"ir_datasets has no collection {bare!r}; {remedy}", place=name) from error
     if not getattr(dataset, f"has_{part}")():
         has = [kind for kind in ("docs", "queries", "qrels") if getattr(dataset, f"has_{kind}")()]
         raise InputError(
-            f"{name}: the collection has no {part}, only {', '.join(has) or 'nothing'}; name a part that has"
+            f"the collection has no {part}, only {', '.join(has) or 'nothing'}; name a part that has", place=name
         )
     return dataset
 
@@ -93,5 +93,5 @@ def _own_lang(record: Any) -> str:
 
 
 def _lang(dataset: Any, part: str) -> str:
-    said = getattr(dataset, f"{part}_lang", lambda: None)()
-    return said if isinstance(said, str) else ""
+    lang = getattr(dataset, f"{part}_lang", lambda: None)()
+    return lang if isinstance(lang, str) else ""

@@ -70,4 +70,4 @@ def _named(path: PathLike) -> str:
     try:
         return checked_lang(name)
     except InputError as error:
-        raise InputError(f"{path}: no language in the file's name; call it wiki_xx or pass lang='xx'") from error
+        raise InputError("no language in the file's name; call it wiki_xx or pass lang='xx'", place=path) from error

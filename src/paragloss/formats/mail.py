@@ -41,7 +41,9 @@ def _letters(path: PathLike) -> Iterator[bytes]:
                         yield b"".join(letter)
                     letter, size, begun = [], 0, True
                 elif not begun and line.strip():
-                    raise InputError(f"{path}: does not begin with a line `From ...`, so it is no mbox; save it anew")
+                    raise InputError(
+                        "does not begin with a line `From ...`, so it is no mbox; save it anew", place=path
+                    )
                 elif size < WHOLE_LIMIT:  # what is longer is cut off: attachments are at the end
                     quoted = line.startswith(b">") and line.lstrip(b">").startswith(b"From ")
                     letter.append(line[1:] if quoted else line)

@@ -33,18 +33,18 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
     """A Markdown file; `title` and `lang` of a YAML head go before what the text says."""
     text = read_text(path).replace("\r\n", "\n")
     front = _FRONT.match(text)
-    said = {key.lower(): value.strip(" \t\"'") for key, value in _SETTING.findall(front[1])} if front else {}
+    settings = {key.lower(): value.strip(" \t\"'") for key, value in _SETTING.findall(front[1])} if front else {}
     text = text[front.end() :] if front else text
     text = _UNDERLINED.sub(r"# \1", _FENCE.sub("", text))
     headings = [_inline(heading) for heading in _HEADING.findall(text)]
     strong = [_inline(match[2]) for match in _STRONG.finditer(text)]
-    lang = said.get("lang") or said.get("language") or ""
+    lang = settings.get("lang") or settings.get("language") or ""
     fields = {"headings": "\n".join(headings), "strong": "\n".join(strong)}
     return Document(
         id or Path(path).name,
         _inline(_BULLET.sub(BULLET, _QUOTED.sub("", _HEADING.sub(r"\1", text)))).strip(),
         lang if looks_like_lang(lang) else "",
-        said.get("title") or (headings[0] if headings else ""),
+        settings.get("title") or (headings[0] if headings else ""),
         {name: value for name, value in fields.items() if value},
     )
 

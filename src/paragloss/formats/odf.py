@@ -20,18 +20,18 @@ def read_odf(path: PathLike, *, id: str = "") -> Document:
     archive = Archive(path)
     content, meta = archive.part("content.xml"), archive.part("meta.xml")
     if not content:
-        raise InputError(f"{path}: no content.xml in the file; it is not an OpenDocument file, or encrypted")
+        raise InputError("no content.xml in the file; it is not an OpenDocument file, or encrypted", place=path)
     blocks = _blocks(content, path)
     text = "\n".join(block for _, block in blocks)
     if not text:
-        raise InputError(f"{path}: no text in the document; give one that has some")
+        raise InputError("no text in the document; give one that has some", place=path)
     headings = [block for kind, block in blocks if kind == "h"]
-    said = first_texts(meta, ("title", "language"), path) if meta else {}
+    declared = first_texts(meta, ("title", "language"), path) if meta else {}
     return Document(
         id or Path(path).name,
         text,
-        spoken_lang(said.get("language", "")),
-        said.get("title", "") or (headings[0] if headings else ""),
+        spoken_lang(declared.get("language", "")),
+        declared.get("title", "") or (headings[0] if headings else ""),
         {"headings": "\n".join(headings)} if headings else {},
     )
 

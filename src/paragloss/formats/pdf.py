@@ -30,14 +30,14 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
                 if not pages[-1] and _has_picture(pdf, number):
                     unread.append(number)
                 if size > WHOLE_LIMIT:
-                    raise InputError(f"{path}: more than {WHOLE_LIMIT:,} characters of text; split the file")
+                    raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
         finally:
             pdf.close()
     except pypdfium2.PdfiumError as error:
         remedy = "it is damaged or needs a password; save it anew without one"
-        raise InputError(f"{path}: can't be read as PDF ({error}); {remedy}") from error
+        raise InputError(f"can't be read as PDF ({error}); {remedy}", place=path) from error
     if not any(pages) and not unread:
-        raise InputError(f"{path}: no text in {len(pages)} pages, and no picture of one; give a file that has some")
+        raise InputError(f"no text in {len(pages)} pages, and no picture of one; give a file that has some", place=path)
     meta = {"pages": len(pages)} | ({"unread": unread} if unread else {})
     return Document(id or Path(path).name, "\n\n\f".join(pages), "", title, {}, meta)
 

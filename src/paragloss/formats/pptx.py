@@ -21,11 +21,11 @@ def read_pptx(path: PathLike, *, id: str = "") -> Document:
     names = _in_order(archive)
     slides = [text for name in names if (text := _text(archive.part(name), path))]
     if not slides:
-        raise InputError(f"{path}: no text in {len(names)} slides; give a presentation that has some")
+        raise InputError(f"no text in {len(names)} slides; give a presentation that has some", place=path)
     core = archive.part("docProps/core.xml")
-    said = first_texts(core, ("title", "language"), path) if core else {}
-    title = said.get("title", "") or slides[0].split("\n", 1)[0]
-    lang = spoken_lang(said.get("language", ""))
+    declared = first_texts(core, ("title", "language"), path) if core else {}
+    title = declared.get("title", "") or slides[0].split("\n", 1)[0]
+    lang = spoken_lang(declared.get("language", ""))
     return Document(id or Path(path).name, "\n\n".join(slides), lang, title, {}, {"slides": len(names)})
 
 

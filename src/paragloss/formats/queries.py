@@ -28,7 +28,9 @@ def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]
         return jsonl.read_queries(path, on_error=on_error)
     if first.startswith("<"):
         return trec.read_topics(path, on_error=on_error)
-    raise InputError(f"{path}: neither its suffix {kind!r} nor its beginning tells its format; supported: {_SUPPORTED}")
+    raise InputError(
+        f"neither its suffix {kind!r} nor its beginning tells its format; supported: {_SUPPORTED}", place=path
+    )
 
 
 def read_qrels(path: PathLike, *, on_error: OnError = None) -> Qrels:

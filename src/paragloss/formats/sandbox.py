@@ -45,7 +45,7 @@ class Reader:
             seconds = SECONDS + (os.stat(path).st_size >> 20)
         except OSError as error:
             raise InputError(
-                f"{path}: can't be opened ({error.strerror}); check the path and its permissions"
+                f"can't be opened ({error.strerror}); check the path and its permissions", place=path
             ) from error
         there = os.path.abspath(path)  # the process may have been started in another folder
         try:
@@ -53,13 +53,13 @@ class Reader:
             asked = {"kind": kind, "path": there, "seconds": PAGE_SECONDS}
             return completed(found, path, lambda number: self._document({**asked, "page": number}))
         except InputError as error:
-            raise InputError(str(error).replace(there, str(path), 1)) from None
+            raise InputError(error.reason, place=error.place.replace(there, str(path), 1)) from None
 
     def _document(self, question: dict[str, Any]) -> Document:
         with self._turn:
             answer = self._ask(question)
         if "error" in answer:
-            raise InputError(answer["error"])
+            raise InputError(answer["error"], place=answer["place"])
         return Document(*answer["document"])
 
     def close(self) -> None:
@@ -92,8 +92,8 @@ class Reader:
             code = process.wait()
             self.close()
             if code:
-                return {"error": f"{question['path']}: {_reason(code, question)}, so it is left out"}
-        return {"error": f"{question['path']}: the process that reads files can't be started; try again"}
+                return {"error": f"{_reason(code, question)}, so it is left out", "place": question["path"]}
+        return {"error": "the process that reads files can't be started; try again", "place": question["path"]}
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:

@@ -66,13 +66,13 @@ def _answer(question: dict[str, Any]) -> bytes:
         meta = {name: _clean(value) if isinstance(value, str) else value for name, value in found.meta.items()}
         return framed({"document": [found.id, _clean(found.text), found.lang, _clean(found.title), texts, meta]})
     except InputError as error:
-        return framed({"error": str(error)})
+        return framed({"error": error.reason, "place": error.place})
     except MemoryError:
         needs = f"takes more than {MEMORY >> 20:,} MB to read, so it is left out; split the document"
-        return framed({"error": f"{path}: {needs}"})
+        return framed({"error": needs, "place": path})
     except Exception as error:  # readers are others' code, and files are anybody's
         reason = (str(error) or type(error).__name__).splitlines()[0][:200]
-        return framed({"error": f"{path}: can't be read as {question['kind']} ({reason}); save it anew"})
+        return framed({"error": f"can't be read as {question['kind']} ({reason}); save it anew", "place": path})
 
 
 def _clean(text: str) -> str:

@@ -72,14 +72,14 @@ def completed(document: Document, path: PathLike, read_page: Callable[[int], Doc
         if document.text.strip():
             return document._replace(meta=meta)
         remedy = "install Tesseract (Debian: apt install tesseract-ocr, and tesseract-ocr-deu for German ...)"
-        raise InputError(f"{path}: no text in {meta['pages']} pages, it is a scan; {remedy} and index it again")
+        raise InputError(f"no text in {meta['pages']} pages, it is a scan; {remedy} and index it again", place=path)
     pages = document.text.split("\f") if document.text else [""] * meta["pages"]
     found = {number: read_page(number) for number in unread}
     for number, page in found.items():
         pages[number] = page.text + "\n\n"
     letters = sum(len(page.text) for page in found.values())
     if not any(map(str.strip, pages)):
-        raise InputError(f"{path}: no words were found on the pictures of its {meta['pages']} pages")
+        raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", place=path)
     if letters:
         meta["scanned"] = sum(bool(page.text) for page in found.values())
         sure = sum(len(page.text) * page.meta["confidence"] for page in found.values())

@@ -56,9 +56,9 @@ def looks_like_lang(word: str) -> bool:
     return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known()
 
 
-def spoken_lang(said: str) -> str:
+def spoken_lang(code: str) -> str:
     """What a document says its language is, as a code; "" where it says none, or none that is known."""
-    base = re.match(r"[A-Za-z]{2,3}(?=$|[-_])", said.strip())
+    base = re.match(r"[A-Za-z]{2,3}(?=$|[-_])", code.strip())
     try:
         return normalise(base[0]) if base else ""
     except LanguageError:
@@ -83,7 +83,7 @@ def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
     try:
         raw = cast(io.BufferedReader, open(path, "rb", buffering=_BLOCK))  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: can't be opened ({_why(error)}); check the path and its permissions") from error
+        raise InputError(f"can't be opened ({_why(error)}); check the path and its permissions", place=path) from error
     with raw:
         yield _decompressed(raw)
 
@@ -117,7 +117,7 @@ def _whole(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
     except BROKEN as error:
         raise broken(path, error) from error
     if len(data) > limit:
-        raise InputError(f"{path}: more than {limit:,} bytes in one document; split it into smaller ones")
+        raise InputError(f"more than {limit:,} bytes in one document; split it into smaller ones", place=path)
     return data
 
 
@@ -128,9 +128,9 @@ def read_text(path: PathLike, *, limit: int = WHOLE_LIMIT) -> str:
     try:
         text = decoded(data)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error.__cause__
+        raise InputError(str(error), place=path) from error.__cause__
     if not text.strip():
-        raise InputError(f"{path}: the file is empty; give a file with text")
+        raise InputError("the file is empty; give a file with text", place=path)
     return text
 
 
@@ -154,7 +154,7 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
             blank = blank and not text.strip()
             yield number, text.rstrip("\r\n")
     if blank:
-        raise InputError(f"{path}: the file is empty; give a file with at least one row")
+        raise InputError("the file is empty; give a file with at least one row", place=path)
 
 
 def rows(
@@ -188,7 +188,7 @@ def decoded(data: bytes, offset: int = 0) -> str:
 
 def report(error: InputError, path: PathLike, number: int, on_error: OnError) -> None:
     """Gives the error its place, and raises it or hands it to `on_error`."""
-    placed = InputError(f"{path}:{number}: {error}")
+    placed = InputError(str(error), place=f"{path}:{number}")
     if on_error is None:
         raise placed from error.__cause__
     on_error(placed)
@@ -200,7 +200,7 @@ def _why(error: Exception) -> str:
 
 def broken(path: PathLike, error: Exception) -> InputError:
     """What to say of a file that can't be decompressed or read to its end."""
-    return InputError(f"{path}: can't be read to its end ({error}); the file is damaged or cut off, fetch it again")
+    return InputError(f"can't be read to its end ({error}); the file is damaged or cut off, fetch it again", place=path)
 
 
 @contextmanager
@@ -223,7 +223,7 @@ def open_binary_output(path: PathLike) -> Iterator[BinaryIO]:
         raw = open(part, "wb")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InputError(
-            f"{path}: can't be written ({error.strerror}); check the folder and its permissions"
+            f"can't be written ({error.strerror}); check the folder and its permissions", place=path
         ) from error
     try:
         with raw:

@@ -59,8 +59,9 @@ def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
                 score = float(hit.score)
                 if not math.isfinite(score) or score > last:
                     raise InputError(
-                        f"{path}: rank {rank} of query {query!r} has score {score!r} after {last!r}; "
-                        "scores must be finite and fall with the rank"
+                        f"rank {rank} of query {query!r} has score {score!r} after {last!r}; "
+                        "scores must be finite and fall with the rank",
+                        place=path,
                     )
                 last = score
                 out.write(f"{query} Q0 {_one_word(hit.id, 'document id')} {rank} {score!r} {tag}\n")
@@ -130,7 +131,7 @@ def read_topics(path: PathLike, *, field: str = "title", lang: str = "", on_erro
             continue
         yield topic
     if not count:
-        raise InputError(f"{path}: no <top> ... </top> element; give a file of TREC topics")
+        raise InputError("no <top> ... </top> element; give a file of TREC topics", place=path)
 
 
 def _columns(line: str, count: int, expected: str) -> list[str]:
@@ -189,7 +190,7 @@ def _bodies(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
     if start:
         report(unclosed, path, start, on_error)
     if not seen:
-        raise InputError(f"{path}: no <DOC> element; give a file of TREC documents")
+        raise InputError("no <DOC> element; give a file of TREC documents", place=path)
 
 
 def _document(body: str, lang: str) -> Document:

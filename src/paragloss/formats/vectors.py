@@ -48,7 +48,7 @@ def read_vectors(path: PathLike, *, limit: int | None = None, on_error: OnError 
             raise broken(path, error) from error
     header = _HEADER.match(start)
     if start.startswith(b"\x80") or suffix(path) in (".pkl", ".pickle"):
-        raise InputError(f"{path}: a pickle runs what it says when it is opened; save its vectors as word2vec text")
+        raise InputError("a pickle runs what it says when it is opened; save its vectors as word2vec text", place=path)
     if header is not None and _is_binary(start[header.end() :]):
         words, matrix = _read_binary(path, int(header[1]), int(header[2]), limit)
     else:
@@ -62,7 +62,7 @@ def read_languages(paths: Sequence[str]) -> dict[str, tuple[list[str], Floats]]:
     for given in paths:
         lang, path = language_of(given)
         if lang in found:
-            raise InputError(f"{path}: vectors for {lang} were given before; give one file for each language")
+            raise InputError(f"vectors for {lang} were given before; give one file for each language", place=path)
         found[lang] = read_vectors(path)
     widths = {lang: matrix.shape[1] for lang, (_, matrix) in found.items()}
     if len(set(widths.values())) > 1:
@@ -78,7 +78,7 @@ def language_of(given: str) -> tuple[str, str]:
     for part in reversed(re.split(r"[._-]", stem(given))):
         if looks_like_lang(part):
             return checked_lang(part), given
-    raise InputError(f"{given}: no language in the file's name; call it such as wiki.fr.vec, or write fr={given}")
+    raise InputError(f"no language in the file's name; call it such as wiki.fr.vec, or write fr={given}", place=given)
 
 
 def write_vectors(
@@ -131,7 +131,8 @@ def _promised(first: str, path: PathLike) -> tuple[int, int]:
     try:
         words, dim = (int(number) for number in first.split())
     except ValueError:
-        raise InputError(f"{path}:1: expected a number of words and one of dimensions, got {first[:40]!r}") from None
+        expected = f"expected a number of words and one of dimensions, got {first[:40]!r}"
+        raise InputError(expected, place=f"{path}:1") from None
     return words, dim
 
 
@@ -157,7 +158,7 @@ def _read_text(path: PathLike, has_header: bool, limit: int | None, on_error: On
         short = f"the header promises {expected:,} words, the file has {rows:,}; it is cut off, fetch it again"
         report(InputError(short), path, 1, on_error)
     if not words:
-        raise InputError(f"{path}: no vectors; expected lines 'word v1 v2 ...'")
+        raise InputError("no vectors; expected lines 'word v1 v2 ...'", place=path)
     return words, np.concatenate(blocks)
 
 
@@ -166,7 +167,7 @@ def _dim(block: list[tuple[int, str]], path: PathLike) -> int:
     dim = Counter(line.count(" ") for _, line in block if line).most_common(1)[0][0]
     if not 2 <= dim <= _MAX_DIM:
         raise InputError(
-            f"{path}:{block[0][0]}: {dim} numbers after the word; expected lines 'word v1 v2 ...' with blanks"
+            f"{dim} numbers after the word; expected lines 'word v1 v2 ...' with blanks", place=f"{path}:{block[0][0]}"
         )
     return dim
 
@@ -225,7 +226,7 @@ def _numbers(tails: list[str], dim: int) -> Floats:
 
 def _read_binary(path: PathLike, count: int, dim: int, limit: int | None) -> tuple[list[str], Floats]:
     if not 1 <= dim <= _MAX_DIM:
-        raise InputError(f"{path}: the header promises {dim} dimensions; expected 1 to {_MAX_DIM}")
+        raise InputError(f"the header promises {dim} dimensions; expected 1 to {_MAX_DIM}", place=path)
     count = count if limit is None else min(count, limit)
     words: list[str] = []
     data = bytearray()
@@ -242,7 +243,7 @@ def _read_binary(path: PathLike, count: int, dim: int, limit: int | None) -> tup
             raise broken(path, error) from error
     matrix: Floats = np.frombuffer(bytes(data), dtype="<f4").reshape(-1, dim).astype(np.float32, copy=False)
     if not np.isfinite(matrix).all():
-        raise InputError(f"{path}: a value is not finite; the file is damaged, fetch it again")
+        raise InputError("a value is not finite; the file is damaged, fetch it again", place=path)
     return words, matrix
 
 
@@ -253,8 +254,8 @@ def _binary_word(stream: BinaryIO, path: PathLike, row: int) -> str:
             raise EOFError(f"{row:,} words")
         word += char
         if len(word) > 4096:
-            raise InputError(f"{path}: word {row + 1} is longer than 4,096 bytes; the file is not word2vec binary")
+            raise InputError(f"word {row + 1} is longer than 4,096 bytes; the file is not word2vec binary", place=path)
     try:
         return word.lstrip(b"\n").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: word {row + 1} is not UTF-8; convert the file") from error
+        raise InputError(f"word {row + 1} is not UTF-8; convert the file", place=path) from error

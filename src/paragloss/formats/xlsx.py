@@ -28,15 +28,15 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
             size += len(line)
             # One shared text may stand in any number of cells.
             if size > WHOLE_LIMIT:
-                raise InputError(f"{path}: more than {WHOLE_LIMIT:,} characters of text; split the file")
+                raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
         sheets.append("\n".join(lines))
     text = "\n\n".join(sheet for sheet in sheets if sheet)
     if not text:
-        raise InputError(f"{path}: no text in {len(numbered)} sheets; give a workbook that has some")
+        raise InputError(f"no text in {len(numbered)} sheets; give a workbook that has some", place=path)
     core = archive.part("docProps/core.xml")
-    said = first_texts(core, ("title", "language"), path) if core else {}
-    lang = spoken_lang(said.get("language", ""))
-    return Document(id or Path(path).name, text, lang, said.get("title", ""), {}, {"sheets": len(numbered)})
+    declared = first_texts(core, ("title", "language"), path) if core else {}
+    lang = spoken_lang(declared.get("language", ""))
+    return Document(id or Path(path).name, text, lang, declared.get("title", ""), {}, {"sheets": len(numbered)})
 
 
 def _shared(data: bytes, path: PathLike) -> list[str]:

@@ -30,10 +30,11 @@ def elements(path: PathLike, names: Collection[str], *, limit: int = WHOLE_LIMIT
             except expat.ExpatError as error:
                 reason = expat.errors.messages.get(error.code, str(error.code))
                 raise InputError(
-                    f"{path}:{error.lineno}: not XML ({reason}); the file is damaged or cut off, fetch it again"
+                    f"not XML ({reason}); the file is damaged or cut off, fetch it again",
+                    place=f"{path}:{error.lineno}",
                 ) from error
             except InputError as error:
-                raise InputError(f"{path}:{handler.parser.CurrentLineNumber}: {error}") from None
+                raise InputError(str(error), place=f"{path}:{handler.parser.CurrentLineNumber}") from None
             yield from handler.done
             handler.done.clear()
 
@@ -56,7 +57,9 @@ def events(data: bytes, path: PathLike) -> Iterator[tuple[str, str, dict[str, st
         try:
             parser.Parse(data[at : at + _BLOCK], at + _BLOCK > len(data))
         except (expat.ExpatError, InputError, UnicodeDecodeError, ValueError, LookupError) as error:
-            raise InputError(f"{path}: its XML can't be read ({error}); the file is damaged, save it anew") from None
+            raise InputError(
+                f"its XML can't be read ({error}); the file is damaged, save it anew", place=path
+            ) from None
         yield from found
         found.clear()
 

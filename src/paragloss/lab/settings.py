@@ -134,11 +134,11 @@ def expected(option: Option) -> str:
         )
         if bound is not None
     ]
-    said = one
+    text = one
     if series is not None:
-        said = f"ascending {many}" if setting.ascending else many
-        said = f"{series.length} {said}" if series.length else said
-    return f"{said}, {' and '.join(bounds)}" if bounds else said
+        text = f"ascending {many}" if setting.ascending else many
+        text = f"{series.length} {text}" if series.length else text
+    return f"{text}, {' and '.join(bounds)}" if bounds else text
 
 
 class Series(NamedTuple):

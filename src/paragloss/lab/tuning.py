@@ -22,7 +22,7 @@ from paragloss.types import Qrels, Query
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _ROUNDS, _FEWEST, _DEPTH = 2, 20, 100
 
-Said = Sequence[Sequence[Sequence[Mapping[str, float]]]]
+Shares = Sequence[Sequence[Sequence[Mapping[str, float]]]]
 
 
 class Tuned(NamedTuple):
@@ -50,12 +50,12 @@ def tune(
     if len(asked) < _FEWEST:
         raise InputError(f"{len(asked)} of {len(queries)} queries have a relevant document; at least {_FEWEST} must")
     parts, searcher, asked = _fusion(engine, asked, to)
-    said = [gathered.shares for gathered in searcher.gather(asked, _DEPTH)]
+    shares = [gathered.shares for gathered in searcher.gather(asked, _DEPTH)]
     halves = [[i for i, query in enumerate(asked) if zlib.crc32(query.id.encode()) % 2 == half] for half in (0, 1)]
-    score = _scorer(searcher, asked, said, qrels, measure)
+    score = _scorer(searcher, asked, shares, qrels, measure)
     found: dict[str, float] = {}
-    for chosen, held in (halves, halves[::-1]):
-        found |= score(_best(searcher.weights, partial(score, which=chosen)), held)
+    for chosen, held_out in (halves, halves[::-1]):
+        found |= score(_best(searcher.weights, partial(score, which=chosen)), held_out)
     everyone = range(len(asked))
     after = _best(searcher.weights, partial(score, which=everyone))
     test = compare(score(searcher.weights, everyone), found)
@@ -80,10 +80,10 @@ def _fusion(
 
 
 def _scorer(
-    searcher: Calibrated, queries: Sequence[Query], said: Said, qrels: Qrels, measure: str
+    searcher: Calibrated, queries: Sequence[Query], shares: Shares, qrels: Qrels, measure: str
 ) -> Callable[..., dict[str, float]]:
     def score(weights: Sequence[float], which: Sequence[int]) -> dict[str, float]:
-        run = {queries[i].id: merged(searcher.weighed(said[i], weights), _DEPTH) for i in which}
+        run = {queries[i].id: merged(searcher.weighed(shares[i], weights), _DEPTH) for i in which}
         return evaluate(run, {id: qrels[id] for id in run}, [measure])[measure]
 
     return score

@@ -34,14 +34,16 @@ def read_table(path: PathLike, table: str) -> Iterator[tuple[Value, ...]]:
         if found[1] == table:
             yield from _rows(line, found.end(), f"{path}:{number}")
     if seen and seen != table:
-        raise InputError(f"{path}: a dump of {seen}, expected one of {table}")
+        raise InputError(f"a dump of {seen}, expected one of {table}", place=path)
 
 
 def read_langlinks(path: PathLike) -> Iterator[tuple[int, str, str]]:
     """A page's number, a language, and the title of the same page in it."""
     for row in read_table(path, "langlinks"):
         if len(row) != 3 or not isinstance(row[0], int) or not row[1] or not row[2]:
-            raise InputError(f"{path}: a row of {len(row)} columns where a page, a language and a title are expected")
+            raise InputError(
+                f"a row of {len(row)} columns where a page, a language and a title are expected", place=path
+            )
         yield row[0], str(row[1]), _title(row[2])
 
 
@@ -52,12 +54,12 @@ def read_pagelinks(path: PathLike, linktarget: PathLike | None = None) -> Iterat
     for row in read_table(path, "pagelinks"):
         if len(row) == 3:  # pl_from, pl_from_namespace, pl_target_id
             if targets is None:
-                raise InputError(f"{path}: targets are numbers; give the linktarget dump of the same day, too")
+                raise InputError("targets are numbers; give the linktarget dump of the same day, too", place=path)
             title = targets.get(row[2]) if row[1] == 0 else None
         elif len(row) == 4:  # pl_from, pl_namespace, pl_title, pl_from_namespace
             title = _title(row[2]) if row[1] == 0 and row[3] == 0 else None
         else:
-            raise InputError(f"{path}: rows of {len(row)} columns; pagelinks have 3, or before 2024 4")
+            raise InputError(f"rows of {len(row)} columns; pagelinks have 3, or before 2024 4", place=path)
         if title is not None and isinstance(row[0], int):
             yield row[0], title
 
@@ -122,13 +124,15 @@ def _rows(line: str, at: int, place: str) -> Iterator[tuple[Value, ...]]:
         while True:
             found = _VALUE.match(line, at)
             if found is None:
-                raise InputError(f"{place}: not a row of values at column {at + 1}; give a dump that was not cut off")
+                raise InputError(
+                    f"not a row of values at column {at + 1}; give a dump that was not cut off", place=place
+                )
             row.append(_read(found))
             at = found.end() + 1
             if line[at - 1 : at] == ")":
                 break
             if line[at - 1 : at] != ",":
-                raise InputError(f"{place}: not a row of values at column {at}; give a dump that was not cut off")
+                raise InputError(f"not a row of values at column {at}; give a dump that was not cut off", place=place)
         yield tuple(row)
         at += 1  # the comma between rows, or the semicolon at the end
 

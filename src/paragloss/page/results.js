@@ -14,7 +14,7 @@ const TITLE = 300, REGRET = 8000;
 
 export const list = (results, page) => results.map((result) => item(result, page));
 
-function item(result, { state, go, here }) {
+function item(result, { state, question, go, here }) {
   const open = () => go({ view: "read", doc: result.id });
   const title = h("button", { type: "button", class: result.title ? "" : "untitled", title: result.title.length > 90 ? result.title : null, onclick: open });
   paint(title, result.title.slice(0, 1000) || result.id);
@@ -28,7 +28,7 @@ function item(result, { state, go, here }) {
   why.addEventListener("click", () => {
     panel.hidden = !panel.hidden;
     why.setAttribute("aria-expanded", String(!panel.hidden));
-    if (!panel.hidden) explain(panel, state, result);
+    if (!panel.hidden) explain(panel, question, result);
   });
   const copy = h("button", { type: "button", class: "link", onclick: async () => {
     await navigator.clipboard?.writeText(new URL(toAddress({ ...state, view: "read", doc: result.id }), location).href);

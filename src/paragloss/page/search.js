@@ -60,14 +60,13 @@ export async function search(page, anew = false) {
   if (mine === asked) $("results").setAttribute("aria-busy", "false");
 }
 
-const find = ({ state, reader }, k, signal) => ask("search", {
-  q: state.q, lang: state.lang, to: state.to.join(","), each_language: state.each, collection: state.collection, where: state.where, sort: state.sort, k, reader,
-}, { signal });
+const question = ({ state, reader }, k) => ({ q: state.q, lang: state.lang, to: state.to.join(","), collection: state.collection, where: state.where, k, reader });
+const find = (page, k, signal) => ask("search", { ...question(page, k), each_language: page.state.each, sort: page.state.sort }, { signal });
 
 function append(page, answer) {
   const { state, go, here } = page;
   const fresh = answer.results.filter((result) => !ids.has(result.id));
-  const made = results.list(fresh, { state: { ...state, lang: answer.query.lang }, go, here });
+  const made = results.list(fresh, { state: { ...state, lang: answer.query.lang }, question: question(page, state.k), go, here });
   items.push(...made);
   $("results").append(...made.map(({ element }) => element));
   for (const { id } of fresh) ids.add(id);

@@ -6,10 +6,11 @@ import { t } from "./strings.js";
 
 const MOST = 8, ROW = 30;
 
-export async function explain(panel, state, result) {
+// `question` is what the search was asked that found it.
+export async function explain(panel, question, result) {
   panel.replaceChildren(h("p", { class: "soft" }, t("why.looking")));
   try {
-    const why = await ask("why", { q: state.q, id: result.id, lang: state.lang, to: state.to.join(","), collection: state.collection, where: state.where });
+    const why = await ask("why", { ...question, id: result.id });
     panel.replaceChildren(...draw(why, result));
   } catch (error) {
     panel.replaceChildren(h("p", {}, error.message));

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from functools import partial
 
-from paragloss.search.evidence import words
+from paragloss.search.evidence import attributed, words
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.translation.combined import translate_many
 from paragloss.translation.inner import with_sounds
-from paragloss.translation.origins import origins
-from paragloss.types import Account, Document, Found, Known, Query, Ranking, Translator, Where
+from paragloss.types import Account, Document, Found, Query, QueryForms, Ranking, Translator, Where
 
 
 class Everywhere:
     """Translates each query into every language of `to` (its own stays as it is) and asks the inner searcher for all
     of them together. The same scores as `Merged` over `Translated`, at the price of one search: term ids are those of a
-    language, so one question holds them all. `beside` are languages that documents hold beside their own."""
+    language, so one question holds them all. `beside` are languages that documents hold beside their own; `called` is
+    the translator's name."""
 
     def __init__(
         self,
@@ -25,16 +25,18 @@ class Everywhere:
         *,
         to: Sequence[str],
         beside: Sequence[str] = (),
+        called: str = "translator",
     ) -> None:
         self.searcher = searcher
         self.translator = translator
+        self._called = called
         self._to, self._beside = tuple(dict.fromkeys([*to, *beside])), frozenset(beside)
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         wanted = (where or {}).get("lang")
         translated = [self.translations(query, wanted) for query in queries]
-        each = zip(queries, translated, self.searcher.together(translated, k, where), strict=True)
-        return [self._with_evidence(query, some, ranking) for query, some, ranking in each]
+        each = zip(translated, self.searcher.together(translated, k, where), strict=True)
+        return [self._with_evidence(QueryForms(tuple(some)), ranking) for some, ranking in each]
 
     def best(self, lang: str) -> float:
         return self.searcher.best(lang) if lang in self._to else 0.0
@@ -43,23 +45,22 @@ class Everywhere:
         self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
     ) -> list[list[Found]]:
         translated = [self.translations(query, langs) for query in queries]
-        each = zip(queries, translated, self.searcher.apart(translated, k, langs, where), strict=True)
-        return [[self._with_evidence(query, some, r) for r in rankings] for query, some, rankings in each]
+        every = [QueryForms(tuple(some)) for some in translated]
+        each = zip(every, self.searcher.apart(translated, k, langs, where), strict=True)
+        return [[self._with_evidence(forms, ranking) for ranking in rankings] for forms, rankings in each]
 
-    def _with_evidence(self, query: Query, translated: Sequence[Query], ranking: Ranking) -> Found:
-        return Found(ranking, partial(self._account, query, translated), scores=partial(self._scores, translated))
+    def _with_evidence(self, forms: QueryForms, ranking: Ranking) -> Found:
+        account, scores = partial(self._account, forms.queries), partial(self._scores, forms.queries)
+        return Found(ranking, account, forms=forms, scores=scores)
 
-    def _account(
-        self, query: Query, translated: Sequence[Query], document: Document, score: float, known: Known
-    ) -> Account:
+    def _account(self, translated: Sequence[Query], document: Document, score: float) -> Account:
         """By the words of its language, or of another that it holds: a document has the best of what they say of it."""
         some = [each for each in translated if each.lang in (document.lang, *self._beside)]
         if not some:
             return Account(score)
         found = [(each, self.searcher.matches(each, document.id)) for each in some]
         best, matches = max(found, key=lambda pair: sum(match.score for match in pair[1]))
-        by = origins(self.translator, query, best.lang, known.names) if best.clauses else {}
-        return words(matches, best, score, by)
+        return words(matches, attributed(best, self._called), score)
 
     def _scores(self, translated: Sequence[Query], ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         wanted = [each for each in translated if each.lang in langs or each.lang in self._beside]

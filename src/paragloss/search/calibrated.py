@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Found, Hit, Known, Polyglot, Query, Ranking, Searcher, Where
+from paragloss.types import Account, Document, Found, Hit, Polyglot, Query, QueryForms, Ranking, Searcher, Where
 
 N = TypeVar("N")
 
@@ -44,11 +44,11 @@ class Gathered(NamedTuple):
     scored: Sequence[Sequence[Mapping[str, float]]]
     shares: Sequence[Sequence[Mapping[str, float]]]
 
-    def explain(self, part: int, document: Document, known: Known) -> Account:
+    def explain(self, part: int, document: Document) -> Account:
         """What one part says of a document: in its own language, else in another that it holds."""
         each = zip(self.langs, self.rankings[part], self.scored[part], strict=True)
         for _, ranking, scores in sorted(each, key=lambda item: item[0] != document.lang):
-            if (account := ranking.explain(document, known, score=scores.get(document.id))).score:
+            if (account := ranking.explain(document, score=scores.get(document.id))).score:
                 return account
         return Account(0.0)
 
@@ -109,28 +109,29 @@ class Calibrated:
         langs = self.weighed(gathered.shares, self.weights)
         stood = {id: s for lang in langs for id, s in standing(lang).items()}
         whole = partial(merged, langs, len(stood))
-        return Found(merged(langs, k), partial(self._account, gathered), standing=stood, whole=whole)
+        forms = QueryForms.joined(ranking.forms for part in gathered.rankings for ranking in part)
+        return Found(merged(langs, k), partial(self._account, gathered), forms=forms, standing=stood, whole=whole)
 
-    def _account(self, gathered: Gathered, document: Document, score: float, known: Known) -> Account:
+    def _account(self, gathered: Gathered, document: Document, score: float) -> Account:
         """The parts by what they carried of their kind, as `contributions` has it."""
-        said = [{id: share for lang in part for id, share in lang.items()} for part in gathered.shares]
-        weighed = [weight * part.get(document.id, 0.0) for part, weight in zip(said, self._weights, strict=True)]
+        given = [{id: share for lang in part for id, share in lang.items()} for part in gathered.shares]
+        weighed = [weight * part.get(document.id, 0.0) for part, weight in zip(given, self._weights, strict=True)]
         carried = contributions({n: (n < len(self._words), share) for n, share in enumerate(weighed)}, score)
         parts = []
         for number, share in carried.items():
             if share:
-                part = gathered.explain(number, document, known).scaled(share)
+                part = gathered.explain(number, document).scaled(share)
                 parts.append((self.names[number] if self.names else str(number), part))
         return Account(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 
     def weighed(
-        self, said: Sequence[Sequence[Mapping[str, float]]], weights: Sequence[float]
+        self, given: Sequence[Sequence[Mapping[str, float]]], weights: Sequence[float]
     ) -> list[dict[str, float]]:
         """One query's documents with their evidence, language by language."""
-        first, weighed = len(self._words), list(zip(said, weights, strict=True))
+        first, weighed = len(self._words), list(zip(given, weights, strict=True))
         return [
             evidence([(part[i], w) for part, w in weighed[:first]], [(part[i], w) for part, w in weighed[first:]])
-            for i in range(len(said[0]))
+            for i in range(len(given[0]))
         ]
 
     def _calibrated(self, k: int, langs: Sequence[str], found: Sequence[Sequence[Found]]) -> Gathered:
@@ -142,13 +143,13 @@ class Calibrated:
         union = [
             dict.fromkeys(hit.id for ranking in here for hit in ranking[:best]) for here in zip(*found, strict=True)
         ]
-        said, scored = [], []
+        given, scored = [], []
         for number, rankings in enumerate(found):
             more = self._filled(langs, rankings, union, self.depth(k))
             part = _shares(rankings, more) if number < words else ways(rankings, more)
-            said.append([{id: lang[id] for id in ids if id in lang} for ids, lang in zip(union, part, strict=True)])
+            given.append([{id: lang[id] for id in ids if id in lang} for ids, lang in zip(union, part, strict=True)])
             scored.append(more)
-        return Gathered(langs, found, scored, said)
+        return Gathered(langs, found, scored, given)
 
     def _filled(
         self,
@@ -236,9 +237,9 @@ def _joined(parts: Sequence[tuple[Mapping[str, float], float]]) -> dict[str, flo
     against: dict[str, float] = {}
     for part, weight in parts:
         for id, score in part.items():
-            said = weight * score
-            side = speaking if said >= 0 else against
-            side[id] = side.get(id, 0.0) + said * said
+            weighed = weight * score
+            side = speaking if weighed >= 0 else against
+            side[id] = side.get(id, 0.0) + weighed * weighed
     joined = {id: math.sqrt(square) for id, square in speaking.items()}
     for id, square in against.items():
         joined[id] = joined.get(id, 0.0) - math.sqrt(square)
@@ -250,9 +251,9 @@ def contributions(parts: Mapping[N, tuple[bool, float]], score: float) -> dict[N
     it. Within a kind by squares, so that all sum to the score; what spoke against it is below nothing."""
     carried = dict.fromkeys(parts, 0.0)
     for kind, sign in ((True, 1), (True, -1), (False, 1), (False, -1)):
-        some = {name: said for name, (words, said) in parts.items() if words == kind and sign * said > 0}
+        some = {name: given for name, (words, given) in parts.items() if words == kind and sign * given > 0}
         whole = math.hypot(*some.values())
-        carried |= {name: sign * said * said / whole for name, said in some.items()}
+        carried |= {name: sign * given * given / whole for name, given in some.items()}
     total = sum(carried.values())
     return {name: share * score / total if total else 0.0 for name, share in carried.items()}
 

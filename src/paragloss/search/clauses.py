@@ -14,7 +14,7 @@ from paragloss.search.evidence import words
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
-from paragloss.types import Account, Analyzer, Document, Found, Known, Query, Ranking, Store, Where
+from paragloss.types import Account, Analyzer, Document, Found, Query, QueryForms, Ranking, Store, Where
 
 #: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
 #: gave the same reciprocal ranks as 1,000 at a fifth of the time.
@@ -64,7 +64,9 @@ class ClauseSearcher:
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         rankings = zip(queries, self._rankings(queries, k, where), strict=True)
-        return [Found(ranking, partial(self._account, query)) for query, ranking in rankings]
+        return [
+            Found(ranking, partial(self._account, query), forms=QueryForms((query,))) for query, ranking in rankings
+        ]
 
     def best(self, lang: str) -> float:
         return 1.0 if self._proportional else math.inf
@@ -76,8 +78,8 @@ class ClauseSearcher:
         """What every word gives a document of the query's language; all of them sum to its score."""
         raise NotImplementedError
 
-    def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
-        return words(self.matches(query, document.id), query, score, known.origins)
+    def _account(self, query: Query, document: Document, score: float) -> Account:
+        return words(self.matches(query, document.id), query, score)
 
     def clauses(self, query: Query) -> list[tuple[str, list[Choice]]]:
         """Each source term with its alternatives, cut into words; what is only stop words is left out."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from paragloss.errors import LanguageError
 from paragloss.search.vector_evidence import near
-from paragloss.types import Account, Document, Encoder, Floats, Found, Known, Query, Ranking, Record, Where
+from paragloss.types import Account, Document, Encoder, Floats, Found, Query, QueryForms, Ranking, Record, Where
 
 T = TypeVar("T")
 
@@ -55,12 +55,13 @@ class Dense:
         return [self._with_evidence(*each) for each in zip(queries, vectors, rankings, strict=True)]
 
     def _with_evidence(self, query: Query, vector: Floats, ranking: Ranking) -> Found:
-        return Found(ranking, partial(self._account, query), scores=partial(self._scores, vector))
+        forms = QueryForms(vectors={self.name: vector})
+        return Found(ranking, partial(self._account, query), forms=forms, scores=partial(self._scores, vector))
 
     def best(self, lang: str) -> float:
         return 1.0 if lang in self.encoder.langs else 0.0
 
-    def _account(self, query: Query, document: Document, score: float, _: Known) -> Account:
+    def _account(self, query: Query, document: Document, score: float) -> Account:
         def kept() -> Floats | None:
             (record,) = self.store.get([document.id], vectors=[self.name])
             return record.dense.get(self.name) if record is not None else None

@@ -7,24 +7,18 @@ how an account is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from paragloss.analysis import analyzer
 from paragloss.search.matches import Match
 from paragloss.translation.inner import MARK, WITHIN
-from paragloss.translation.origins import Origins
-from paragloss.types import Account, Query, Share, Translator
+from paragloss.types import Account, Query, Share
 
 #: What words that stand as they are were met through.
 AS_THEY_STAND = "bm25"
 #: What names were met through that were compared by sound, and what is said of words that stand inside longer ones.
 BY_SOUND, INSIDE = "by sound", ", inside"
 NOTHING = Account(0.0)
-
-
-def called(translators: Mapping[str, Translator]) -> dict[int, str]:
-    """The names of translators, for `Known`."""
-    return {id(translator): name for name, translator in translators.items()}
 
 
 def added(accounts: Iterable[Account]) -> Account:
@@ -44,9 +38,15 @@ def added(accounts: Iterable[Account]) -> Account:
     )
 
 
-def words(matches: list[Match], query: Query, score: float, origins: Origins) -> Account:
+def attributed(query: Query, name: str) -> Query:
+    """A translated query whose words say who translated them: the translator of this name, unless one within it."""
+    clauses = [c if c.origins else c._replace(origins=((name, 1.0, c.alternatives),)) for c in query.clauses]
+    return query._replace(clauses=tuple(clauses))
+
+
+def words(matches: list[Match], query: Query, score: float) -> Account:
     """Pairs of words; one that several translators know is shared among them by the weights they gave it."""
-    known = _translators(query, origins)
+    known = _translators(query)
     shares = []
     for source, word, given in matches:
         bare = word.removeprefix(WITHIN)
@@ -56,15 +56,15 @@ def words(matches: list[Match], query: Query, score: float, origins: Origins) ->
     return Account(score, tuple(shares))
 
 
-def _translators(query: Query, origins: Origins) -> dict[tuple[str, str], dict[str, float]]:
+def _translators(query: Query) -> dict[tuple[str, str], dict[str, float]]:
     """For every word of a translated query who knows it, with how much weight; a phrase's words share its weight."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     terms = analyzer(query.lang).terms
     for clause in query.clauses:
-        for alternative in clause.alternatives:
-            cut = alternative.terms or tuple(terms(alternative.text))
-            for name, weight in origins.get((clause.source, alternative.text), {}).items():
+        for name, share, alternatives in clause.origins:
+            for alternative in alternatives:
+                cut = alternative.terms or tuple(terms(alternative.text))
                 for word in cut:
                     here = found.setdefault((clause.source, word), {})
-                    here[name] = here.get(name, 0.0) + weight / len(cut)
+                    here[name] = here.get(name, 0.0) + share * alternative.weight / len(cut)
     return found

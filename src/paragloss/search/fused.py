@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Found, Hit, Known, Query, Ranking, Searcher, Where
+from paragloss.types import Account, Document, Found, Hit, Query, QueryForms, Ranking, Searcher, Where
 
 Fusion: TypeAlias = Callable[[Sequence[Ranking], Sequence[float]], dict[str, float]]
 
@@ -41,14 +41,15 @@ class Fused:
 
     def _one(self, rankings: Sequence[Found], k: int) -> Found:
         scores = self._fuse(rankings, self._weights)
-        return Found(rank((Hit(i, s) for i, s in scores.items()), k), partial(self._account, rankings))
+        forms = QueryForms.joined(ranking.forms for ranking in rankings)
+        return Found(rank((Hit(i, s) for i, s in scores.items()), k), partial(self._account, rankings), forms=forms)
 
-    def _account(self, rankings: Sequence[Found], document: Document, score: float, known: Known) -> Account:
+    def _account(self, rankings: Sequence[Found], document: Document, score: float) -> Account:
         """Every fusion is a sum over its searchers."""
         parts = []
         for number, (ranking, weight) in enumerate(zip(rankings, self._weights, strict=True), start=1):
             if share := self._fuse([ranking], [weight]).get(document.id, 0.0):
-                parts.append((str(number), ranking.explain(document, known).scaled(share)))
+                parts.append((str(number), ranking.explain(document).scaled(share)))
         return Account(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 
 

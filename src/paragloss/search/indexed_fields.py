@@ -20,14 +20,14 @@ INNER = "inner"
 _BETWEEN = re.compile(r"[/_\-.+?&=#~]+")
 
 
-def weights(statistics: Statistics, said: Mapping[str, float | None] | None) -> dict[str, float]:
+def weights(statistics: Statistics, given: Mapping[str, float | None] | None) -> dict[str, float]:
     """A weight for each field that is searched. Fields said without a weight are searched alone, at weight 1, with
     those that have one; without any such field the others keep theirs."""
-    said = said or {}
+    given = given or {}
     there = named(statistics)
-    alone = any(weight is None for weight in said.values())
+    alone = any(weight is None for weight in given.values())
     usual = {field: 0.0 if alone else FIELDS.get(field, 1.0) for field in there}
-    wanted = usual | {field: 1.0 if weight is None else weight for field, weight in said.items()}
+    wanted = usual | {field: 1.0 if weight is None else weight for field, weight in given.items()}
     return {field: weight for field, weight in wanted.items() if weight}
 
 

@@ -17,7 +17,7 @@ from paragloss.bm25 import dot, sparse
 from paragloss.search.evidence import words
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
-from paragloss.types import Account, Analyzer, Document, Found, Known, Query, Ranking, SparseVector, Store, Where
+from paragloss.types import Account, Analyzer, Document, Found, Query, QueryForms, Ranking, SparseVector, Store, Where
 
 
 class Lexical:
@@ -57,7 +57,9 @@ class Lexical:
         return [self._with_evidence(query, ranking) for query, ranking in rankings]
 
     def _with_evidence(self, query: Query, ranking: Ranking) -> Found:
-        return Found(ranking, partial(self._account, query), scores=partial(self._scores, query))
+        return Found(
+            ranking, partial(self._account, query), forms=QueryForms((query,)), scores=partial(self._scores, query)
+        )
 
     def best(self, lang: str) -> float:
         return 1.0 if self._proportional else math.inf
@@ -100,17 +102,17 @@ class Lexical:
 
     def _vectors(self, queries: Sequence[Query], where: Where | None) -> list[dict[str, SparseVector]]:
         """The same for several queries, each language by itself."""
-        said = [[(lang, self._terms(query, lang)) for lang in self._searched(query, where)] for query in queries]
-        parts = iter(self._statistics.queries([one for some in said for one in some], self._weights))
-        return [{lang: self._scaled(*next(parts)) for lang, _ in some} for some in said]
+        terms = [[(lang, self._terms(query, lang)) for lang in self._searched(query, where)] for query in queries]
+        parts = iter(self._statistics.queries([one for some in terms for one in some], self._weights))
+        return [{lang: self._scaled(*next(parts)) for lang, _ in some} for some in terms]
 
     def _scaled(self, vector: SparseVector, most: float) -> SparseVector:
         if self._proportional and most:
             return vector._replace(values=vector.values / np.float32(most))
         return vector
 
-    def _account(self, query: Query, document: Document, score: float, known: Known) -> Account:
-        return words(self.matches(query, document.id), query, score, known.origins)
+    def _account(self, query: Query, document: Document, score: float) -> Account:
+        return words(self.matches(query, document.id), query, score)
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,
@@ -121,7 +123,7 @@ class Lexical:
             if record is None or lang not in (record.document.lang, *self._statistics.beside):
                 continue
             most = self._statistics.queries([(lang, self._terms(query, lang))], self._weights)[0][1]
-            for source, word, weight in self._said(query, lang):
+            for source, word, weight in self._weighed_words(query, lang):
                 linear = self._statistics.query(lang, {word: weight}, self._weights)
                 score = dot(linear, record.sparse[self._name]) / (most if self._proportional else 1.0)
                 found.append(Match(source, word, score))
@@ -134,11 +136,11 @@ class Lexical:
 
     def _terms(self, query: Query, lang: str) -> dict[str, float]:
         weights: dict[str, float] = {}
-        for _, word, weight in self._said(query, lang):
+        for _, word, weight in self._weighed_words(query, lang):
             weights[word] = weights.get(word, 0.0) + weight
         return weights
 
-    def _said(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
+    def _weighed_words(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
         """Every word of a language that is asked for, with the term of the query it stands for and its weight."""
         terms = self._analyze(lang).terms
         if not query.clauses:

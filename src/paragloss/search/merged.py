@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Found, Known, Query, Searcher, Where
+from paragloss.types import Account, Document, Found, Query, QueryForms, Searcher, Where
 
 
 class Merged:
@@ -19,15 +19,19 @@ class Merged:
         answers = [searcher.search(queries, k, where) for searcher in self.searchers]
         if not answers:
             return [Found() for _ in queries]
-        each = list(zip(*answers, strict=True))
-        merged = [rank((hit for ranking in rankings for hit in ranking), k) for rankings in each]
-        return [Found(hits, partial(_account, rankings)) for hits, rankings in zip(merged, each, strict=True)]
+        return [_merged(rankings, k) for rankings in zip(*answers, strict=True)]
 
     def best(self, lang: str) -> float:
         return max((searcher.best(lang) for searcher in self.searchers), default=0.0)
 
 
-def _account(rankings: Sequence[Found], document: Document, score: float, known: Known) -> Account:
+def _merged(rankings: Sequence[Found], k: int) -> Found:
+    hits = rank((hit for ranking in rankings for hit in ranking), k)
+    forms = QueryForms.joined(ranking.forms for ranking in rankings)
+    return Found(hits, partial(_account, rankings), forms=forms)
+
+
+def _account(rankings: Sequence[Found], document: Document, score: float) -> Account:
     """One of the lists has the document."""
-    accounts = (ranking.explain(document, known) for ranking in rankings)
+    accounts = (ranking.explain(document) for ranking in rankings)
     return next((account.scaled(score) for account in accounts if account.score), Account(score))

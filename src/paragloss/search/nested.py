@@ -26,9 +26,9 @@ class Nested(ClauseSearcher):
         return [self._one(query, k, where) for query in queries]
 
     def _one(self, query: Query, k: int, where: Where | None) -> Ranking:
-        needed, said = self._said(query)
+        needed, weighed = self._weighed_words(query)
         clauses, words = [choices for _, choices in needed], dict[str, float]()
-        for _, word, weight in said:
+        for _, word, weight in weighed:
             words[word] = words.get(word, 0.0) + weight
         linear = self._statistics.query(query.lang, words, self._fields())
         needs = [[[self._anywhere(w, query.lang) for w in choice.words] for choice in choices] for choices in clauses]
@@ -48,12 +48,12 @@ class Nested(ClauseSearcher):
         if langs != [query.lang]:
             return []
         found = []
-        for source, word, weight in self._said(query)[1]:
+        for source, word, weight in self._weighed_words(query)[1]:
             linear = self._statistics.query(query.lang, {word: weight}, self._fields())
             found.append(Match(source, word, dot(linear, vector)))
         return [match for match in found if match.score]
 
-    def _said(self, query: Query) -> tuple[list[tuple[str, list[Choice]]], list[tuple[str, str, float]]]:
+    def _weighed_words(self, query: Query) -> tuple[list[tuple[str, list[Choice]]], list[tuple[str, str, float]]]:
         """The clauses that must match, and every word with its source and its weight."""
         added = tuple(clause for clause in query.clauses if not clause.required)
         asked = query._replace(clauses=tuple(clause for clause in query.clauses if clause.required))

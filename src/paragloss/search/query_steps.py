@@ -124,8 +124,8 @@ def _maker(here: Place, part: Part) -> Callable[..., Translator] | None:
     if part.name in parts.translators:
         return partial(made.chosen, here.asked, part.name)
     if part.name in parts.encoders:
-        said = any(option.name == "words" for option in part.options)
-        return partial(made.words, here.asked, part.name) if said else None
+        as_words = any(option.name == "words" for option in part.options)
+        return partial(made.words, here.asked, part.name) if as_words else None
     if part.name == MIX and part.inner is not None:
         return partial(_mixed, here, part.inner)
     return partial(made.TRANSLATORS[part.name], here.asked) if part.name in made.TRANSLATORS else None
@@ -133,4 +133,4 @@ def _maker(here: Place, part: Part) -> Callable[..., Translator] | None:
 
 def _mixed(here: Place, inner: Node, *, most: int = 20) -> Translator:
     each = [wording(here, list(flat(term.search))).translator for term in terms(inner)]
-    return made.mix(each, [1.0 if term.weight is None else term.weight for term in terms(inner)], most=most)
+    return made.mix(here.asked, each, [1.0 if term.weight is None else term.weight for term in terms(inner)], most=most)

@@ -84,7 +84,7 @@ def query_terms(
         return None
     lang, of, langs = clauses.lang, clauses.of, tuple(query.lang for query in queries)
     ids = layout.ids(fields[:, None], clauses.hashes)  # (fields, terms)
-    documents, usual = (each[fields][:, lang] for each in statistics.held(langs))  # (fields, clauses)
+    documents, usual = (each[fields][:, lang] for each in statistics.usual_shares(langs))  # (fields, clauses)
     df = statistics.df_of(ids.ravel()).reshape(ids.shape).astype(float)
     inner = layout.ids(layout.field(INNER), clauses.hashes) if inside else ids[0, :0]
     within, home = clauses.inside[: len(inner)], 0

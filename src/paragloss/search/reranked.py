@@ -15,7 +15,6 @@ from paragloss.types import (
     Document,
     Found,
     Hit,
-    Known,
     Multilingual,
     Query,
     Ranking,
@@ -53,17 +52,17 @@ class Reranked:
     def best(self, lang: str) -> float:
         return math.inf
 
-    def _again(self, query: Query, ranking: Ranking, k: int) -> Found:
+    def _again(self, query: Query, ranking: Found, k: int) -> Found:
         langs = self.reranker.langs if isinstance(self.reranker, Multilingual) else None
         first = ranking[: self.depth]
         documents = self.documents([hit.id for hit in first]) if langs is None or query.lang in langs else []
         known = [document for document in documents if langs is None or document.lang in langs]
         account = partial(self._account, query, first, {document.id for document in known})
         if not known:
-            return Found(ranking[:k], account)
+            return Found(ranking[:k], account, forms=ranking.forms)
         if isinstance(self.reranker, Rescorer):
-            said = {hit.id: hit.score for hit in first}
-            scores = self.reranker.rescore(query, known, np.array([said[d.id] for d in known], np.float32))
+            scores_before = {hit.id: hit.score for hit in first}
+            scores = self.reranker.rescore(query, known, np.array([scores_before[d.id] for d in known], np.float32))
         else:
             scores = self.reranker.score(query, known)
         best = rank((Hit(d.id, float(s)) for d, s in zip(known, scores, strict=True)), len(known))
@@ -71,9 +70,7 @@ class Reranked:
         floor, again = best[-1].score, {hit.id for hit in best}
         rest = [hit for hit in ranking if hit.id not in again]
         below = [Hit(hit.id, floor - place) for place, hit in enumerate(rest, start=1)]
-        return Found([*best, *below][:k], account)
+        return Found([*best, *below][:k], account, forms=ranking.forms)
 
-    def _account(
-        self, query: Query, first: Ranking, known: set[str], document: Document, score: float, _: Known
-    ) -> Account:
+    def _account(self, query: Query, first: Ranking, known: set[str], document: Document, score: float) -> Account:
         return reread(self.reranker, query, document, score, first, known)

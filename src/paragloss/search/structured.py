@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import HELD, Bags, Doubles, Integers
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Integers
 from paragloss.ranking import top
 from paragloss.search.clauses import ClauseSearcher, probabilities
 from paragloss.search.indexed_fields import INNER
@@ -74,10 +74,10 @@ class _OneTerm(ClauseSearcher):
         rest = dict(where or {})
         wanted = rest.pop("lang", None)  # terms' ids are those of a language: the store need not filter by it as well
         number = self._number if wanted is None or len(wanted) > 1 else self._few(k)
-        said = [[query for query in queries if self._wanted(query, wanted)] for queries in questions]
+        wanted_of = [[query for query in queries if self._wanted(query, wanted)] for queries in questions]
         homes, every = None if wanted is None else frozenset(map(str, wanted)), list[Ranking]()
-        for start in range(0, len(said), _AT_ONCE):
-            some = said[start : start + _AT_ONCE]
+        for start in range(0, len(wanted_of), _AT_ONCE):
+            some = wanted_of[start : start + _AT_ONCE]
             ends = np.cumsum([len(queries) for queries in some]).tolist()
             places = [range(end - len(queries), end) for queries, end in zip(some, ends, strict=True)]
             flat = [query for queries in some for query in queries]
@@ -98,16 +98,16 @@ class _OneTerm(ClauseSearcher):
         every, some = [], max(1, _AT_ONCE // max(len(langs), 1))
         beside = self._statistics.beside
         for start in range(0, len(questions), some):
-            said = [[query for query in queries if query.lang in langs] for queries in questions[start : start + some]]
+            own = [[query for query in queries if query.lang in langs] for queries in questions[start : start + some]]
             flat, places, kept = list[Query](), list[range](), list[_Kept]()
-            for queries, all_ in zip(said, questions[start : start + some], strict=True):
+            for queries, all_ in zip(own, questions[start : start + some], strict=True):
                 for query in queries:
                     both = [query, *(other for other in all_ if other.lang in beside and other.lang != query.lang)]
                     places.append(range(len(flat), len(flat) + len(both)))
                     flat += both
                     kept.append(_Kept(frozenset([query.lang]), frozenset(langs)))
             found = iter(self._looked_at(flat, places, max(self._few(k), k), k, rest, kept if beside else None))
-            for queries in said:
+            for queries in own:
                 mine = {query.lang: next(found) for query in queries}
                 every.append([mine.get(lang, []) for lang in langs])
         return every
@@ -118,7 +118,7 @@ class _OneTerm(ClauseSearcher):
 
     def _looked_at(
         self,
-        said: Sequence[Query],
+        queries: Sequence[Query],
         questions: Sequence[Sequence[int]],
         number: int,
         k: int,
@@ -127,13 +127,13 @@ class _OneTerm(ClauseSearcher):
     ) -> list[Ranking]:
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
-        asked = self._asked(said)
+        asked = self._asked(queries)
         if asked is None:
             return [[] for _ in questions]
         vectors = [asked.linear(places) for places in questions]
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
-        signs = [self._statistics.ids("text", lang, HELD[:1]) for lang in self._statistics.beside]
+        signs = [self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1]) for lang in self._statistics.beside]
         looked = looked._replace(rows=self._statistics.layout.among(looked.rows, np.concatenate([asked.ids, *signs])))
         which, owner, places = self._pairs(
             asked, looked, [questions[i] for i in told], None if kept is None else [kept[i] for i in told]
@@ -189,11 +189,11 @@ class _OneTerm(ClauseSearcher):
             return {}
         langs, rows = self._store.read_sparse(self._name, ids)
         places = asked.places(langs)
-        scores, said = self._scores(asked, places, rows), places >= 0
+        scores, asked_in = self._scores(asked, places, rows), places >= 0
         for place, holds in self._beside(asked.langs, rows):
             scores = np.maximum(scores, self._scores(asked, np.where(holds, place, -1), rows))
-            said = said | holds
-        return {id: score for id, score, here in zip(ids, scores.tolist(), said.tolist(), strict=True) if here}
+            asked_in = asked_in | holds
+        return {id: score for id, score, here in zip(ids, scores.tolist(), asked_in.tolist(), strict=True) if here}
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
         """For each language that some documents hold beside their own, where it is said, and which of these do."""
@@ -202,7 +202,7 @@ class _OneTerm(ClauseSearcher):
         for place, lang in enumerate(langs):
             if lang in self._statistics.beside:
                 if lang not in holds:
-                    sign = self._statistics.ids("text", lang, HELD[:1])[0]
+                    sign = self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1])[0]
                     row = np.searchsorted(ends, np.flatnonzero(rows.indices == sign), side="right")
                     holds[lang] = np.bincount(row, minlength=len(ends)).astype(bool)
                 yield place, holds[lang]

@@ -250,14 +250,14 @@ def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[st
 
 def counting(layout: Layout, documents: Sequence[Document], found: Sequence[Analysed]) -> Counted:
     """The same of documents that have been analysed."""
-    said = [(document.lang, each.terms) for document, each in zip(documents, found, strict=True)]
-    return Counted(layout.bags(said), [each.cut for each in found])
+    counted = [(document.lang, each.terms) for document, each in zip(documents, found, strict=True)]
+    return Counted(layout.bags(counted), [each.cut for each in found])
 
 
 def analysed(layout: Layout, document: Document, analyze: Callable[[str], Analyzer] = analyzer) -> Analysed:
     own, *others = cuts.cut(document.text, document.lang, analyze)
     found = {
-        field: own.said() if field == "text" else analyze(language_of(field) or document.lang).terms(text)
+        field: own.sequence() if field == "text" else analyze(language_of(field) or document.lang).terms(text)
         for field in layout.fields
         if field != INNER and (text := text_of(document, field))
     }
@@ -267,7 +267,7 @@ def analysed(layout: Layout, document: Document, analyze: Callable[[str], Analyz
         return Analysed(found, b"")
     for other in others:
         if translation(other.lang) not in layout.fields:
-            found[translation(other.lang)] = other.said()
+            found[translation(other.lang)] = other.sequence()
     return Analysed(found, cuts.pack(cuts.near([own, *others])))
 
 

@@ -90,8 +90,8 @@ def left_out(
     if likeness is not None and there:
         nearest = [there[i] for i in np.argmax(likeness(words, there), axis=1)]
     given = score * lost / lost.sum()
-    met = zip(words, nearest, given.tolist(), strict=True)
-    return [Share(ours, theirs, name, part) for ours, theirs, part in met if part]
+    pairs = zip(words, nearest, given.tolist(), strict=True)
+    return [Share(ours, theirs, name, part) for ours, theirs, part in pairs if part]
 
 
 def _pairs(model: BagEncoder, query: Query, document: Document, name: str) -> list[Share]:

@@ -6,14 +6,11 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from paragloss.collection import Answer, Collection, Deadline, SearchOptions
-from paragloss.errors import DeadlineError
+from paragloss.collection import Answer, Collection, Deadline, Result, SearchOptions
 from paragloss.formats.numbers import dated
 from paragloss.types import Document, Query
 
@@ -27,48 +24,45 @@ VALUES = 12
 _UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets", "page", "unread"}
 
 
-#: Of so many searches what was met on the way is kept for who asks why; of each collection the latest.
-LATEST = 16
-_latest: WeakKeyDictionary[Collection, dict[tuple[str, ...], Answer]] = WeakKeyDictionary()
-
-
-def found(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    asked = _asked(engine, q, options)
+def found(
+    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
+) -> dict[str, Any]:
     answer = engine.search(q, options, deadline=deadline)
-    if any(asked[-2:]):  # else others write here, and nobody says when
-        latest = _latest.setdefault(engine, {})
-        latest[asked] = answer
-        for old in list(latest)[:-LATEST]:
-            latest.pop(old, None)
-    return _shown(engine, answer)
+    return _shown(engine, answer, [(answer, result) for result in answer.results], why, deadline)
 
 
-def _asked(engine: Collection, q: str, options: SearchOptions) -> tuple[str, ...]:
-    """What was asked, of which state of a collection."""
-    return (q, repr(replace(options, deadline=None)), *engine.versions())
-
-
-def each_language(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+def each_language(
+    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
+) -> dict[str, Any]:
     """The best documents, and after them the best of every language that has none among them."""
     answer = engine.search(q, options, deadline=deadline)
     missing = [lang for lang in options.to or engine.langs if lang not in {result.lang for result in answer.results}]
     one = replace(options, lang=answer.query.lang, k=1, deadline=deadline)
-    more = [result for lang in missing for result in engine.search(q, one, to=[lang]).results]
-    results = [*answer.results, *sorted(more, key=lambda result: -result.score)]
-    return _shown(engine, answer._replace(results=results))
+    others = [engine.search(q, one, to=[lang]) for lang in missing]
+    more = [(other, result) for other in others for result in other.results]
+    results = [*((answer, result) for result in answer.results), *sorted(more, key=lambda pair: -pair[1].score)]
+    return _shown(engine, answer, results, why, deadline)
 
 
-def by_date(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
+def by_date(
+    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
+) -> dict[str, Any]:
     """The best documents, the newest of them first."""
     answer = engine.search(q, options, k=max(options.k, SORTED), deadline=deadline)
     some = sorted(answer.results, key=lambda result: dated(result.meta) or 0.0, reverse=True)
-    return _shown(engine, answer._replace(results=some[: options.k]))
+    return _shown(engine, answer, [(answer, result) for result in some[: options.k]], why, deadline)
 
 
-def _shown(engine: Collection, answer: Answer) -> dict[str, Any]:
-    shown = answer.as_json()
-    for row in shown["results"]:
+def _shown(
+    engine: Collection, answer: Answer, results: Sequence[tuple[Answer, Result]], why: bool, deadline: Deadline
+) -> dict[str, Any]:
+    """An answer with some results, each with the answer it came with: that knows why."""
+    shown = answer._replace(results=[result for _, result in results]).as_json()
+    for row, (source, result) in zip(shown["results"], results, strict=True):
         row |= told(engine, row["meta"])
+        if why:
+            deadline.check()
+            row["why"] = source.why(result.id)["parts"]
     return shown
 
 
@@ -99,18 +93,13 @@ def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str
         told = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder, **year, **meta}
         for field, value in told.items():
             if field not in _UNTOLD and isinstance(value, str | int) and 0 < len(str(value)) <= 60:
-                said = str(value).lower() if isinstance(value, bool) else str(value)
-                counts.setdefault(field, Counter())[said] += 1
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                counts.setdefault(field, Counter())[text] += 1
     several = {f: c for f, c in counts.items() if 1 < len(c) <= max(3, c.total() // 2)}
     return {field: dict(counted.most_common(VALUES)) for field, counted in several.items()}
 
 
 def why(engine: Collection, q: str, id: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    """Of a result of one of the latest searches nothing is searched again."""
-    answer = _latest.get(engine, {}).get(_asked(engine, q, options))
-    if answer is not None and answer.evidence is not None and id in answer.evidence.records:
-        with suppress(DeadlineError):  # that of the search, where something was still to be read
-            return answer.why(id)
     return engine.why(Query("", q, options.lang or ""), id, options, deadline=deadline)
 
 

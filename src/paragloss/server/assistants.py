@@ -25,11 +25,11 @@ def build(engine: Collection) -> MCPServer:
         raise MissingExtraError("serving assistants", "serve") from None
 
     info = engine.info()
-    held = ", ".join(f"{lang} {count}" for lang, count in info["languages"].items())
+    langs = ", ".join(f"{lang} {count}" for lang, count in info["languages"].items())
     server = MCPServer(
         "paragloss",
         version=__version__,
-        instructions=f"Searches {info['documents']} documents across languages (documents by language: {held}). Ask in "
+        instructions=f"Searches {info['documents']} documents across languages (by language: {langs}). Ask in "
         "any language; documents in others are found too. `search` finds, `show` gives a document's text.",
     )
     harmless = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)

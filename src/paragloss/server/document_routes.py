@@ -187,28 +187,30 @@ class _Bulk:
         self.failed += 1
         self._here.metrics.written(self._here.name, "refused", 1)
         if len(self.errors) < LISTED:
-            said = "not UTF-8: write the file again in that encoding" if isinstance(error, UnicodeError) else str(error)
-            self.errors.append({"line": number, "error": said})
+            reason = (
+                "not UTF-8: write the file again in that encoding" if isinstance(error, UnicodeError) else str(error)
+            )
+            self.errors.append({"line": number, "error": reason})
 
 
 async def _lines(request: Request, limit: int) -> AsyncIterator[tuple[int, bytes | None]]:
     """The lines of a body with their numbers from 1, blank ones left out; None for one that is too long."""
-    number, held, skipping = 1, bytearray(), False
+    number, buffer, skipping = 1, bytearray(), False
     async for chunk in request.stream():
         pieces = chunk.split(b"\n")
         for place, piece in enumerate(pieces):
             if place:  # a line has ended
-                if skipping or held.strip():
-                    yield number, None if skipping else bytes(held)
+                if skipping or buffer.strip():
+                    yield number, None if skipping else bytes(buffer)
                 number, skipping = number + 1, False
-                held.clear()
+                buffer.clear()
             if not skipping:
-                held += piece
-            if len(held) > limit:
-                held.clear()
+                buffer += piece
+            if len(buffer) > limit:
+                buffer.clear()
                 skipping = True
-    if skipping or held.strip():
-        yield number, None if skipping else bytes(held)
+    if skipping or buffer.strip():
+        yield number, None if skipping else bytes(buffer)
 
 
 async def _add(here: Place, documents: list[Document]) -> int:

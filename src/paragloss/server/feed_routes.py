@@ -71,8 +71,8 @@ def _say(parent: ElementTree.Element, **texts: str) -> ElementTree.Element:
     return made
 
 
-def _link(page: str, said: dict[str, str]) -> str:
-    return f"{page}?{urlencode({name: value for name, value in said.items() if value})}"
+def _link(page: str, parameters: dict[str, str]) -> str:
+    return f"{page}?{urlencode({name: value for name, value in parameters.items() if value})}"
 
 
 def _moment(meta: dict[str, Any], now: datetime) -> str:

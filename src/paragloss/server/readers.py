@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from paragloss import errors
 from paragloss.collection import Collection
-from paragloss.collection.processes import pool
+from paragloss.processes import pool
 
 
 class Failed(NamedTuple):

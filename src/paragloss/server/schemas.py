@@ -34,6 +34,21 @@ class Asked(BaseModel):
     )
 
 
+class PairOfWords(BaseModel):
+    query: str = Field(examples=["bees"])
+    document: str = Field(examples=["abeille"])
+    source: str = Field(examples=["table"])
+    score: float = Field(examples=[0.4])
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    part: str = Field(examples=["table"])
+    score: float = Field(examples=[0.9])
+    approximate: bool = False
+    pairs: list[PairOfWords]
+
+
 class Found(BaseModel):
     """One document found."""
 
@@ -46,6 +61,7 @@ class Found(BaseModel):
     marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Places in the snippet that matched.")
     meta: dict[str, Any] = Field(examples=[{"concept": "bee"}])
     fit: float = Field(examples=[0.72], description="How likely this is what was asked for.")
+    why: list[Part] = Field(default=[], description="What its score is made of; only where `why` is asked.")
 
 
 class Answered(BaseModel):
@@ -240,21 +256,6 @@ class TranslationRequest(Strict):
 
 class Translated(BaseModel):
     text: str = Field(examples=["The bee lives in a hive."])
-
-
-class PairOfWords(BaseModel):
-    query: str = Field(examples=["bees"])
-    document: str = Field(examples=["abeille"])
-    source: str = Field(examples=["table"])
-    score: float = Field(examples=[0.4])
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(extra="allow")
-    part: str = Field(examples=["table"])
-    score: float = Field(examples=[0.9])
-    approximate: bool = False
-    pairs: list[PairOfWords]
 
 
 class Why(BaseModel):

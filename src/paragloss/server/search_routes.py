@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query
@@ -50,13 +51,14 @@ async def search(
     options: Options,
     each_language: Annotated[bool, Query(description="At least one document of every language.")] = False,
     sort: Annotated[Literal["fit", "date"], Query(description="The best first, or the newest of them.")] = "fit",
+    why: Annotated[bool, Query(description="Explain each document as `/api/why` does, by the same search.")] = False,
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
     asked(here, q, options.k)
     every = answers.each_language if each_language else answers.found
     work = answers.by_date if sort == "date" else every
     # The answer is ours and JSON already: checking it again costs more than a small search.
-    return JSONResponse(await here.library.ask(here.name, work, q, options))
+    return JSONResponse(await here.library.ask(here.name, partial(work, why=True) if why else work, q, options))
 
 
 @routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))
@@ -85,8 +87,8 @@ async def gloss(
 ) -> JSONResponse:
     """What the words of a text mean."""
     _bounded("text", len(text), here.library.limits.gloss, "characters")
-    (said,) = await here.library.ask(here.name, answers.glosses, [(text, lang)], {"to": to})
-    return JSONResponse(said)
+    (words,) = await here.library.ask(here.name, answers.glosses, [(text, lang)], {"to": to})
+    return JSONResponse(words)
 
 
 @routes.post("/gloss", response_model=schemas.Glosses, responses=problems(413, 503, 504))
@@ -99,10 +101,10 @@ async def glosses(here: Here, wanted: schemas.GlossRequest) -> JSONResponse:
 
 
 @routes.post("/translate", response_model=schemas.Translated, responses=problems(413, 501, 503, 504))
-async def translate(here: Here, said: schemas.TranslationRequest) -> JSONResponse:
+async def translate(here: Here, wanted: schemas.TranslationRequest) -> JSONResponse:
     """A text by the translation engine of the collection, where it has one."""
-    _bounded("text", len(said.text), here.library.limits.gloss, "characters")
-    made = await here.library.ask(here.name, answers.translated, said.text, said.lang, said.to)
+    _bounded("text", len(wanted.text), here.library.limits.gloss, "characters")
+    made = await here.library.ask(here.name, answers.translated, wanted.text, wanted.lang, wanted.to)
     return JSONResponse({"text": made})
 
 

@@ -49,7 +49,7 @@ async def upload(
     """Add the documents of a file of any kind that `paragloss index` reads."""
     home = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
     try:
-        said = checked_lang(lang) if lang else ""
+        code = checked_lang(lang) if lang else ""
         path = home / _safe(file.filename or "file.txt")
         await asyncio.to_thread(_keep, file, path)
         if modified:
@@ -58,7 +58,7 @@ async def upload(
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)
         raise
-    return StreamingResponse(_told(here, path, below, said), media_type="application/x-ndjson")
+    return StreamingResponse(_told(here, path, below, code), media_type="application/x-ndjson")
 
 
 async def _told(here: Place, path: Path, below: str, lang: str) -> AsyncIterator[bytes]:

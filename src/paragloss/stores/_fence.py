@@ -81,7 +81,7 @@ class Fence:
             return self._right.number, self._whole
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def writing(self) -> Iterator[None]:
         """Whatever is claimed within is given back at the end of the outermost."""
         with self._turn:
             self._depth += 1

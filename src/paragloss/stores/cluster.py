@@ -246,7 +246,7 @@ class ClusterStore(KeptVectors):
         return self._fence.claim()
 
     def writing(self) -> AbstractContextManager[None]:
-        return self._fence.held()
+        return self._fence.writing()
 
     def doubt(self) -> None:
         self._fence.doubt()
@@ -340,7 +340,7 @@ class ClusterStore(KeptVectors):
 
     def _write(self, call: Callable[..., Any], collection: str, *args: Any, **options: Any) -> Any:
         """A call that changes points, with the right to; the server refuses it when that is somebody else's."""
-        with self._fence.held():
+        with self._fence.writing():
             self._fence.claim()
             try:
                 return self._ask(call, self._fence.through(collection), *args, wait=True, **options)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from paragloss.errors import InputError, LanguageError
-from paragloss.types import Alternative, ManyTranslator, Query, Translation, Translator
+from paragloss.types import Alternative, ManyTranslator, Origin, Query, Translation, Translator
 
 
 class Combined:
@@ -14,30 +14,32 @@ class Combined:
     """
 
     def __init__(
-        self, translators: Sequence[Translator], *, weights: Sequence[float] | None = None, most: int = 20
+        self,
+        translators: Sequence[Translator],
+        *,
+        weights: Sequence[float] | None = None,
+        names: Sequence[str] = (),
+        most: int = 20,
     ) -> None:
         weights = [1.0] * len(translators) if weights is None else list(weights)
         if len(weights) != len(translators):
             raise ValueError(f"{len(weights)} weights for {len(translators)} translators")
-        counting = [(one, weight) for one, weight in zip(translators, weights, strict=True) if weight > 0]
+        names = names or [type(translator).__name__.lower() for translator in translators]
+        counting = [number for number, weight in enumerate(weights) if weight > 0]
         if translators and not counting:
             raise InputError("no translator of the mix counts: give one of them a weight above 0")
-        self._translators, self._weights = [one for one, _ in counting], [weight for _, weight in counting]
+        self._translators = [translators[number] for number in counting]
+        self._weights, self._names = [weights[number] for number in counting], [names[number] for number in counting]
         self._most = most
-
-    @property
-    def parts(self) -> list[tuple[Translator, float]]:
-        """The translators with their weights."""
-        return list(zip(self._translators, self._weights, strict=True))
 
     def knows(self, source: str, target: str) -> bool:
         return any(translator.knows(source, target) for translator in self._translators)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         answers, refused = [], []
-        for translator, weight in zip(self._translators, self._weights, strict=True):
+        for number, translator in enumerate(self._translators):
             try:
-                answers.append((translator.translate(query, to), weight))
+                answers.append((number, translator.translate(query, to)))
             except LanguageError as error:
                 refused.append(str(error))
         if not answers:
@@ -46,42 +48,51 @@ class Combined:
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
         """The query in several languages, each of which some translator knows."""
-        answers: dict[str, list[tuple[list[Translation], float]]] = {lang: [] for lang in targets}
-        for translator, weight in zip(self._translators, self._weights, strict=True):
+        answers: dict[str, list[tuple[int, list[Translation]]]] = {lang: [] for lang in targets}
+        for number, translator in enumerate(self._translators):
             if some := known(translator, query.lang, targets):
                 for lang, clauses in translate_many(translator, query, some).items():
-                    answers[lang].append((clauses, weight))
+                    answers[lang].append((number, clauses))
         return {
-            lang: self._together(query, said) if said else self.translate(query, lang)  # which says what is missing
-            for lang, said in answers.items()
+            lang: self._together(query, some) if some else self.translate(query, lang)  # which says what is missing
+            for lang, some in answers.items()
         }
 
-    def _together(self, query: Query, answers: Sequence[tuple[list[Translation], float]]) -> list[Translation]:
+    def _together(self, query: Query, answers: Sequence[tuple[int, list[Translation]]]) -> list[Translation]:
         if len(answers) == 1:
-            return answers[0][0]
-        said: dict[str, list[tuple[Translation, float]]] = {}
-        for clauses, weight in answers:
+            ((number, clauses),) = answers
+            return [clause._replace(origins=self._origins(clause, number)) for clause in clauses]
+        by_source: dict[str, list[tuple[Translation, int]]] = {}
+        for number, clauses in answers:
             for clause in clauses:
-                said.setdefault(clause.source, []).append((clause, weight))
-        whole = _outermost(said)
-        return [self._mixed(source, said[source]) for source in sorted(whole, key=query.text.find)]
+                by_source.setdefault(clause.source, []).append((clause, number))
+        whole = _outermost(by_source)
+        return [self._mixed(source, by_source[source]) for source in sorted(whole, key=query.text.find)]
 
-    def _mixed(self, source: str, said: Sequence[tuple[Translation, float]]) -> Translation:
-        knowing = [(c, w) for c, w in said if any(a.text != source for a in c.alternatives)] or said
-        total = sum(weight for _, weight in knowing)
+    def _mixed(self, source: str, clauses: Sequence[tuple[Translation, int]]) -> Translation:
+        knowing = [(c, n) for c, n in clauses if any(a.text != source for a in c.alternatives)] or clauses
+        total = sum(self._weights[number] for _, number in knowing)
         mixed: dict[str, float] = {}
         terms: dict[str, tuple[str, ...]] = {}
-        for clause, weight in knowing:
+        for clause, number in knowing:
             mass = sum(a.weight for a in clause.alternatives)
             for alternative in clause.alternatives:
-                share = weight * alternative.weight / (total * mass)
+                share = self._weights[number] * alternative.weight / (total * mass)
                 mixed[alternative.text] = mixed.get(alternative.text, 0.0) + share
                 terms[alternative.text] = alternative.terms or terms.get(alternative.text, ())
         ranked = sorted(mixed.items(), key=lambda item: -item[1])[: self._most]
-        return Translation(source, tuple(Alternative(text, min(weight, 1.0), terms[text]) for text, weight in ranked))
+        alternatives = tuple(Alternative(text, min(weight, 1.0), terms[text]) for text, weight in ranked)
+        origins = tuple(one for clause, number in knowing for one in self._origins(clause, number))
+        return Translation(source, alternatives, origins=origins)
+
+    def _origins(self, clause: Translation, number: int) -> tuple[Origin, ...]:
+        """Who gave a clause: the translator itself or those within it, with what each counts."""
+        factor = self._weights[number] / (sum(alternative.weight for alternative in clause.alternatives) or 1.0)
+        within = clause.origins or ((self._names[number], 1.0, clause.alternatives),)
+        return tuple((name, factor * share, alternatives) for name, share, alternatives in within)
 
 
-def _outermost(sources: Sequence[str] | dict[str, list[tuple[Translation, float]]]) -> list[str]:
+def _outermost(sources: Collection[str]) -> list[str]:
     """Without the words that stand inside a phrase that is also there."""
     return [
         source

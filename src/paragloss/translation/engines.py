@@ -191,8 +191,8 @@ class LibreTranslate:
     def _pairs(self) -> dict[str, frozenset[str]]:
         """What the server says that it translates into what."""
         try:
-            said = {each["code"]: each.get("targets") for each in self._ask("languages")}
-            return {_code(lang): frozenset(map(_code, targets or said)) for lang, targets in said.items()}
+            by_source = {each["code"]: each.get("targets") for each in self._ask("languages")}
+            return {_code(lang): frozenset(map(_code, targets or by_source)) for lang, targets in by_source.items()}
         except (KeyError, TypeError, AttributeError):
             raise ModelError(f"{self._url} answered something else than its languages: is it LibreTranslate?") from None
 

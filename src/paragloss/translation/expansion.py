@@ -49,7 +49,7 @@ class Chained:
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self._most]
         # Several ways may lead to one word; a weight stays a weight.
         found = tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked if weight > 0)
-        return clause._replace(alternatives=found or (Alternative(clause.source, 1.0),))
+        return clause._replace(alternatives=found or (Alternative(clause.source, 1.0),), origins=())
 
     def _meanings(self, part: Query, to: str) -> Iterable[Alternative]:
         clauses = self._second.translate(part, to)
@@ -128,8 +128,8 @@ def rocchio(
     most = best[0][1] if best else max((scores.get(term, 0.0) for term in asked), default=0.0)
 
     def gained(clause: Translation) -> Translation:
-        said = max(min((scores.get(t, 0.0) for t in own[a.text]), default=0.0) for a in clause.alternatives)
-        more = beta * min(said / most, 1.0) if most > 0 else 0.0
+        best = max(min((scores.get(t, 0.0) for t in own[a.text]), default=0.0) for a in clause.alternatives)
+        more = beta * min(best / most, 1.0) if most > 0 else 0.0
         return clause._replace(weight=alpha * clause.weight + more)
 
     weighed = [gained(clause) for clause in clauses]

@@ -14,6 +14,8 @@ from paragloss.translation.combined import translate_many
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Query, Translation, Translator
 
+#: What it is called where it stands among translators.
+NAME = "glossary"
 #: More than anyone keeps by hand; a list this long wants to be a dictionary.
 MOST = 20_000
 
@@ -73,7 +75,8 @@ class Pairs:
         """Only what stands in the glossary."""
         if not self.knows(query.lang, to):
             return []
-        return [c for c in self.translate(query, to) if [a.text for a in c.alternatives] != [c.source]]
+        own = [c for c in self.translate(query, to) if [a.text for a in c.alternatives] != [c.source]]
+        return [clause._replace(origins=((NAME, 1.0, clause.alternatives),)) for clause in own]
 
 
 class Corrected:
@@ -89,15 +92,15 @@ class Corrected:
         return self._overruled(self.translator.translate(query, to), query, to)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
-        said = translate_many(self.translator, query, targets)
-        return {lang: self._overruled(clauses, query, lang) for lang, clauses in said.items()}
+        translated = translate_many(self.translator, query, targets)
+        return {lang: self._overruled(clauses, query, lang) for lang, clauses in translated.items()}
 
     def _overruled(self, clauses: list[Translation], query: Query, to: str) -> list[Translation]:
-        said = self.glossary.known(query, to)
-        if not said:
+        corrections = self.glossary.known(query, to)
+        if not corrections:
             return clauses
-        others = [c for c in clauses if not any(f" {c.source} " in f" {own.source} " for own in said)]
-        return sorted([*said, *others], key=lambda clause: query.text.find(clause.source))
+        others = [c for c in clauses if not any(f" {c.source} " in f" {own.source} " for own in corrections)]
+        return sorted([*corrections, *others], key=lambda clause: query.text.find(clause.source))
 
 
 class Remaining:
@@ -115,12 +118,12 @@ class Remaining:
         return self._glossary.translate(query, to)
 
 
-def corrected(translators: Mapping[str, Translator], glossary: Pairs, name: str) -> dict[str, Translator]:
-    """Translators that the glossary corrects; it joins them under a name of its own, for what none of them knows."""
+def corrected(translators: Mapping[str, Translator], glossary: Pairs) -> dict[str, Translator]:
+    """Translators that the glossary corrects; it joins them under its own name, for what none of them knows."""
     if not glossary.pairs:
         return dict(translators)
     ours: dict[str, Translator] = {other: Corrected(translator, glossary) for other, translator in translators.items()}
-    return {**ours, name: Remaining(glossary, list(translators.values()))}
+    return {**ours, NAME: Remaining(glossary, list(translators.values()))}
 
 
 def _checked(pair: Pair) -> Pair:

@@ -42,7 +42,7 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
         return []
     known = _inner_terms(lang)
     found = list(chain.from_iterable(map(known.__getitem__, terms)))
-    found += [said for pair in zip(terms, written, strict=False) for said in known.spoken(*pair)]
+    found += [each for pair in zip(terms, written, strict=False) for each in known.spoken(*pair)]
     return found + pieced(terms, lang) if sounds.letters(lang) else found
 
 
@@ -57,7 +57,7 @@ def holding(cut: Cut, lang: str, wanted: Collection[str]) -> Iterator[tuple[str,
     likely = {term for part in wanted if len(part) > 1 or part.isdigit() for term in _lines_with(part, lines)}
     if not likely and not asked:
         return
-    held = [
+    inner = [
         (one, place)
         for place, term in enumerate(cut.terms)
         if term in likely or (asked and sound(term) in asked)
@@ -67,9 +67,9 @@ def holding(cut: Cut, lang: str, wanted: Collection[str]) -> Iterator[tuple[str,
     if asked and as_they_stand:
         each = zip(cut.terms, cut.words(), strict=True)
         spoken = (known.spoken(term, word) if sound(word) in asked else () for term, word in each)
-        held += [(one, place) for place, some in enumerate(spoken) for one in some if one in wanted]
-    places = [place for _, place in held]
-    for (one, place), word in zip(held, cut.words(places), strict=True):
+        inner += [(one, place) for place, some in enumerate(spoken) for one in some if one in wanted]
+    places = [place for _, place in inner]
+    for (one, place), word in zip(inner, cut.words(places), strict=True):
         yield one, cut.terms[place], word
 
 
@@ -124,8 +124,12 @@ def pieced(terms: Sequence[str], lang: str) -> list[str]:
         end, name = start, ""
         while end < len(terms) and end - start < _PIECES and fits[end]:
             name, end = name + terms[end], end + 1
-            if end - start > 1 and _SHORTEST <= len(name) <= _LONGEST and len(said := sound(name)) >= sounds.FEWEST:
-                found.append(MARK + said)
+            if (
+                end - start > 1
+                and _SHORTEST <= len(name) <= _LONGEST
+                and len(consonants := sound(name)) >= sounds.FEWEST
+            ):
+                found.append(MARK + consonants)
     return found
 
 
@@ -144,8 +148,8 @@ class _InnerTerms(dict[str, tuple[str, ...]]):
             self.clear()
         if len(self) == _MANY:
             self._knows = default.open().vocabulary(self._lang).__contains__
-        said = sound(term)
-        named = [MARK + said] if len(said) >= sounds.FEWEST and self._is_name(term, said) else []
+        consonants = sound(term)
+        named = [MARK + consonants] if len(consonants) >= sounds.FEWEST and self._is_name(term, consonants) else []
         self[term] = found = (*named, *default.open().inside(term, self._lang, self._knows))
         return found
 
@@ -155,12 +159,12 @@ class _InnerTerms(dict[str, tuple[str, ...]]):
         if found is None:
             if len(self._spoken) >= _MEMO:
                 self._spoken.clear()
-            said = sound(word)
-            other = len(said) >= sounds.FEWEST and said != sound(term)
-            self._spoken[term, word] = found = (MARK + said,) if other and self._is_name(term, said) else ()
+            consonants = sound(word)
+            other = len(consonants) >= sounds.FEWEST and consonants != sound(term)
+            self._spoken[term, word] = found = (MARK + consonants,) if other and self._is_name(term, consonants) else ()
         return found
 
-    def _is_name(self, term: str, said: str) -> bool:
+    def _is_name(self, term: str, consonants: str) -> bool:
         """Whether a term may be a name: it is unknown, or sounds as its English does; an English one is written
         large."""
         if term.isdigit() or not self._knows(term):
@@ -169,7 +173,7 @@ class _InnerTerms(dict[str, tuple[str, ...]]):
         if self._lang == "en":
             return model.spelled_large(term, "en")
         likely = model.alternatives(term, self._lang, "en")[:_LIKELY]
-        return any(sounds.alike(sound(one.text), said) for one in likely)
+        return any(sounds.alike(sound(one.text), consonants) for one in likely)
 
 
 _inner_terms = cache(_InnerTerms)

@@ -58,10 +58,10 @@ class Parallel:
         weight = self.weights(query, to)
         cut = analyzer(to).terms
 
-        def said(alternative: Alternative) -> float:
+        def support(alternative: Alternative) -> float:
             return min((weight.get(term, 0.0) for term in cut(alternative.text)), default=0.0)
 
-        return [_weighed(clause, [said(a) for a in clause.alternatives], one=one) for clause in clauses]
+        return [_weighed(clause, [support(a) for a in clause.alternatives], one=one) for clause in clauses]
 
     def weights(self, query: Query, to: str) -> dict[str, float]:
         """The heaviest terms of the best texts' other sides by Rocchio's formula: tf * idf, added up."""
@@ -114,12 +114,12 @@ class Witnessed:
         return self._chooser.choose(query, self._translator.translate(query, to), to, one=self._one)
 
 
-def _weighed(clause: Translation, said: Sequence[float], *, one: bool) -> Translation:
-    if not any(said):
+def _weighed(clause: Translation, support: Sequence[float], *, one: bool) -> Translation:
+    if not any(support):
         return clause
     if one:
-        return clause._replace(alternatives=(Alternative(clause.alternatives[int(np.argmax(said))].text, 1.0),))
-    both = [(a, a.weight * share) for a, share in zip(clause.alternatives, said, strict=True)]
+        return clause._replace(alternatives=(Alternative(clause.alternatives[int(np.argmax(support))].text, 1.0),))
+    both = [(a, a.weight * share) for a, share in zip(clause.alternatives, support, strict=True)]
     total = sum(weight for _, weight in both)
     kept = sorted((a._replace(weight=weight / total) for a, weight in both if weight > 0), key=lambda a: -a.weight)
     return clause._replace(alternatives=tuple(kept))

@@ -28,18 +28,18 @@ Channel: TypeAlias = Mapping[str, Mapping[str, float]]
 def pronounced(word: str, source: str, target: str) -> tuple[tuple[str, float], ...]:
     """The sounds that a word may have in a language, likeliest first, with shares that sum to one; none for a word of
     too few consonants."""
-    said = sound(word)
-    if len(said) < FEWEST:
+    consonants = sound(word)
+    if len(consonants) < FEWEST:
         return ()
-    found = ways(said, _channel(source, target))
+    found = ways(consonants, _channel(source, target))
     total = sum(share for _, share in found)
     return tuple((symbols, share / total) for symbols, share in found)
 
 
-def ways(said: str, channel: Channel, *, most: int = _MOST) -> list[tuple[str, float]]:
+def ways(consonants: str, channel: Channel, *, most: int = _MOST) -> list[tuple[str, float]]:
     """What consonants may become, likeliest first, with how likely each is; nothing of too few consonants."""
     beam = {"": 1.0}
-    for symbol in said:
+    for symbol in consonants:
         grown: dict[str, float] = {}
         for out, share in channel.get(symbol, {symbol: 1.0}).items():
             for before, weight in beam.items():

@@ -80,10 +80,10 @@ def test_kernels_feel_the_text_and_then_the_title_or_the_text_again():
     first = candidates()[0]
     blank = Knrm({"fr": WORDS.towers["fr"].vocabulary}, {"fr": np.arange(4)}, np.eye(4), np.zeros(11), 0.0)
     untitled, text, title = (blank.features_ids([0], [ids])[0] for ids in ([3, 0], [1, 0, 1], [1]))
-    assert first.felt.shape == (2, 24)
-    np.testing.assert_allclose(first.felt[0, :22], [*untitled, *untitled], atol=1e-6)
-    np.testing.assert_allclose(first.felt[1, :22], [*text, *title], atol=1e-6)
-    assert not first.felt[:, 22:].any()  # no word stands in both languages
+    assert first.features.shape == (2, 24)
+    np.testing.assert_allclose(first.features[0, :22], [*untitled, *untitled], atol=1e-6)
+    np.testing.assert_allclose(first.features[1, :22], [*text, *title], atol=1e-6)
+    assert not first.features[:, 22:].any()  # no word stands in both languages
 
 
 def test_only_concepts_kept_apart_ask_and_are_found_and_only_in_languages_that_have_vectors():
@@ -110,7 +110,7 @@ def test_what_is_felt_is_weighed_by_real_searches_and_counted_by_all():
     learned, loss = knrm._weighed(made, 0.01)
     assert [part.shape for part in learned] == [(3,), (11,), (11,), (2,)]
     real = [one for one in made if one.real]
-    found, _ = weigh_lists([np.hstack([o.standing, o.felt]) for o in real], [o.right for o in real], penalty=0.01)
+    found, _ = weigh_lists([np.hstack([o.standing, o.features]) for o in real], [o.right for o in real], penalty=0.01)
     kernel, weights = found[3:], np.concatenate(learned[1:])
     share = weights[0] / kernel[0]
     assert share > 0

@@ -115,7 +115,7 @@ def test_a_claim_holds_where_the_system_is_surely_above_every_rival():
     assert (cr5["queries"], cr5["mean"], cr5["rival"]) == (80, 0.95, 0.4)  # seeds first: (.3 + .5) / 2
     assert cr5["p"] < 0.001
     assert found["questions, news"]["fast"]["XCNN"]["queries"] == 40, "French was not asked of it"
-    fast, best = claims.said(found)
+    fast, best = claims.sentences(found)
     assert "Surely above every single method of the papers on 1 of 2 sets (questions, news)" in fast
     assert "No surer than chance against one or more on words, muse" in fast
     assert "Below e5 on questions, news" in best
@@ -164,7 +164,7 @@ def test_another_reader_finds_the_same_figures_in_the_runs(tmp_path, monkeypatch
     for number, measure in enumerate(("RR", "nDCG@10")):
         task = Task(f"demo, {measure}, en-fr", asked, documents, wanted, measure)
         systems = {"BM25": "bm25", "default model": "model"}
-        ours = results._asked([task], [results.held()], systems, tmp_path / str(number), seed=3)
+        ours = results._asked([task], [results.held_out_model()], systems, tmp_path / str(number), seed=3)
         place = tmp_path / "runs" / leaderboard.slug(task.name)
         judged = list(ir_measures.read_trec_qrels(str(place / "qrels")))
         for system in systems:

@@ -93,13 +93,13 @@ class Pretrained:
     def rows(self, texts: Sequence[str], lang: str, *, query: bool) -> Floats:
         if lang not in self.langs:
             raise LanguageError(f"{self.settings.source} does not know {lang!r}; it knows {', '.join(self.langs)}")
-        said = [i for i, text in enumerate(texts) if text.strip()]
+        filled = [i for i, text in enumerate(texts) if text.strip()]
         rows = np.zeros((len(texts), self.dim), np.float32)
-        if said:
-            found = self._encoded([texts[i].replace("\0", " ") for i in said], query=query)
-            if found.shape != (len(said), self.dim) or not np.isfinite(found).all():
-                raise ModelError(f"{self.settings.source} gave {found.shape} for {len(said)} texts of {self.dim}")
-            rows[said] = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+        if filled:
+            found = self._encoded([texts[i].replace("\0", " ") for i in filled], query=query)
+            if found.shape != (len(filled), self.dim) or not np.isfinite(found).all():
+                raise ModelError(f"{self.settings.source} gave {found.shape} for {len(filled)} texts of {self.dim}")
+            rows[filled] = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
         return rows
 
     def _encoded(self, texts: list[str], *, query: bool) -> Floats:
@@ -170,7 +170,7 @@ def _is_address(what: str) -> bool:
     return what.startswith(("http://", "https://"))
 
 
-def settings_for(what: str, **said: Any) -> Settings:
+def settings_for(what: str, **given: Any) -> Settings:
     """Settings for something named on the command line; a folder is remembered by its full path."""
     where = str(Path(what).resolve()) if not _is_address(what) and what not in packages.NAMES else what
-    return Settings(where, **said)
+    return Settings(where, **given)

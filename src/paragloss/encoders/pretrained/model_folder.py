@@ -47,9 +47,9 @@ def languages(path: Path) -> list[str]:
         head = (path / "README.md").read_text(encoding="utf-8").split("---")[1]
     except (OSError, IndexError, UnicodeDecodeError):
         return []
-    said = re.search(r"^language:[ \t]*((?:\n\s*-\s*[\w-]+)+|\[[^\]]*\]|[\w-]+)", head, re.M)
+    declared = re.search(r"^language:[ \t]*((?:\n\s*-\s*[\w-]+)+|\[[^\]]*\]|[\w-]+)", head, re.M)
     found = []
-    for code in re.findall(r"\b[A-Za-z]{2,3}\b", said.group(1)) if said else []:
+    for code in re.findall(r"\b[A-Za-z]{2,3}\b", declared.group(1)) if declared else []:
         try:
             found.append(normalise(code))
         except LanguageError:
@@ -180,19 +180,19 @@ def pooled(tokens: Any, mask: Any, pooling: str) -> Floats:
 
 
 def _pooling(path: Path) -> str:
-    said = _json(path / "1_Pooling" / "config.json")
-    if isinstance(mode := said.get("pooling_mode"), str):
+    config = _json(path / "1_Pooling" / "config.json")
+    if isinstance(mode := config.get("pooling_mode"), str):
         return {"lasttoken": "last"}.get(mode, mode)
     named = {"pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_lasttoken": "last"}
-    return next((name for key, name in named.items() if said.get(key)), "mean")
+    return next((name for key, name in named.items() if config.get(key)), "mean")
 
 
 def _denses(path: Path) -> list[tuple[Floats, Floats]]:
     """Layers after the pooling, such as LaBSE's: a matrix, a shift, tanh."""
     found = []
     for folder in sorted(path.glob("[0-9]_Dense")):
-        said, file = _json(folder / "config.json"), folder / "model.safetensors"
-        if not file.is_file() or "Tanh" not in str(said.get("activation_function", "")):
+        config, file = _json(folder / "config.json"), folder / "model.safetensors"
+        if not file.is_file() or "Tanh" not in str(config.get("activation_function", "")):
             raise ModelError(f"{folder} can't be read without sentence-transformers' own code: use its torch weights")
         arrays = library("safetensors.numpy").load_file(str(file))
         weight = np.asarray(arrays["linear.weight"], np.float32)
@@ -200,16 +200,16 @@ def _denses(path: Path) -> list[tuple[Floats, Floats]]:
     return found
 
 
-def _prompt(path: Path, names: Sequence[str], said: str | None) -> str:
-    if said is not None:
-        return said
+def _prompt(path: Path, names: Sequence[str], given: str | None) -> str:
+    if given is not None:
+        return given
     prompts = _json(path / "config_sentence_transformers.json").get("prompts") or {}
     return next((str(prompts[name]) for name in names if prompts.get(name)), "")
 
 
 def _longest(path: Path) -> int:
-    said = _json(path / "sentence_bert_config.json").get("max_seq_length")
-    return int(said or min(_json(path / "config.json").get("max_position_embeddings") or _LONGEST, _LONGEST))
+    length = _json(path / "sentence_bert_config.json").get("max_seq_length")
+    return int(length or min(_json(path / "config.json").get("max_position_embeddings") or _LONGEST, _LONGEST))
 
 
 def onnx_file(path: Path) -> Path | None:
@@ -230,20 +230,20 @@ def _static(path: Path) -> Path | None:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} can't be read ({error}): copy the model again") from None
-    return said if isinstance(said, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _json_list(path: Path) -> list[dict[str, Any]]:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
-    return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
 def library(module: str) -> Any:

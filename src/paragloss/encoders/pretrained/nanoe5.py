@@ -74,8 +74,8 @@ class Weights:
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Pieces of texts, without those that begin and end one."""
         table = self.normalised
-        said = [_SPACES.sub(" ", text.translate(table)) for text in texts]
-        return [self.tokenizer.encode(one, add_special_tokens=False).ids for one in said]
+        cleaned = [_SPACES.sub(" ", text.translate(table)) for text in texts]
+        return [self.tokenizer.encode(one, add_special_tokens=False).ids for one in cleaned]
 
     @cached_property
     def tokenizer(self) -> Any:

@@ -121,8 +121,8 @@ class _Graph:
     def add(self, kind: str, inputs: Sequence[str | Array], domain: str = "", **settings: float) -> str:
         """A node with one output, whose name is returned."""
         names, output = [one if isinstance(one, str) else self._tensor(one) for one in inputs], f"v{len(self._nodes)}"
-        said = [(5, _field(1, name) + _setting(value)) for name, value in settings.items()]
-        self._nodes.append(_fields(*((1, name) for name in names), (2, output), (4, kind), *said, (7, domain)))
+        attributes = [(5, _field(1, name) + _setting(value)) for name, value in settings.items()]
+        self._nodes.append(_fields(*((1, name) for name in names), (2, output), (4, kind), *attributes, (7, domain)))
         return output
 
     def _tensor(self, array: Array) -> str:

@@ -12,10 +12,10 @@ from paragloss.lab.clicks.log_files import Session
 
 def asked(sessions: Iterable[Session], *, least: int = 1, below: int | None = None) -> list[Session]:
     """The sessions whose query is asked at least `least` times in the log, and fewer than `below` times."""
-    held = list(sessions)
-    times = Counter(session.query for session in held)
-    kept = [s for s in held if times[s.query] >= least and (below is None or times[s.query] < below)]
-    if held and not kept:
+    every = list(sessions)
+    times = Counter(session.query for session in every)
+    kept = [s for s in every if times[s.query] >= least and (below is None or times[s.query] < below)]
+    if every and not kept:
         most = max(times.values())
         raise InputError(f"no query is asked {least} times or more{_and(below)}; the commonest is asked {most} times")
     return kept

@@ -48,14 +48,16 @@ def clicks(
     # All queries are numbered, judged or not, as `search --queries LOG` numbers them.
     ids = {text: f"q{number}" for number, text in enumerate(spoken, 1)}
     sessions = clicks.asked(sessions, **_times(asked))
-    said = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
+    estimates = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
     grades = (
-        clicks.thousandths(said) if scores else clicks.graded(said, clicks.cuts(said, _numbers("--shares", shares)))
+        clicks.thousandths(estimates)
+        if scores
+        else clicks.graded(estimates, clicks.cuts(estimates, _numbers("--shares", shares)))
     )
     queries = [Query(ids[text], text, spoken[text]) for text in grades]
     _write(Path(out), queries, {ids[text]: found for text, found in grades.items()})
     with open_output(Path(out, "scores.tsv")) as table:
-        for text, found in said.items():
+        for text, found in estimates.items():
             table.writelines(f"{ids[text]}\t{document}\t{score:.6g}\n" for document, score in found.items())
     skipped.tell()
     pairs = sum(map(len, grades.values()))

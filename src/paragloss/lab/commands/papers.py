@@ -52,7 +52,7 @@ def recipes(
         smoke=smoke,
         seeds=drawn,
         only=part or (),
-        said=lambda what: print(f"paragloss: {name}: {what}", file=sys.stderr, flush=True),
+        report=lambda what: print(f"paragloss: {name}: {what}", file=sys.stderr, flush=True),
     )
     if as_json:
         print_json(results.as_json())
@@ -72,37 +72,37 @@ def advise(
     from paragloss.lab.advisor import advise
     from paragloss.lab.recipes import collected as collecting
 
-    said = advise(paths, collecting.shipped(), lang=lang)
+    advice = advise(paths, collecting.shipped(), lang=lang)
     if as_json:
-        print_json({**said._asdict(), "corpus": said.corpus._asdict(), "machine": said.machine._asdict(),
-                    "expected": [e._asdict() for e in said.expected]})  # fmt: skip
+        print_json({**advice._asdict(), "corpus": advice.corpus._asdict(), "machine": advice.machine._asdict(),
+                    "expected": [e._asdict() for e in advice.expected]})  # fmt: skip
         return
-    corpus = said.corpus
+    corpus = advice.corpus
     if corpus.documents:
         shares = ", ".join(f"{code} {count:,}" for code, count in corpus.langs.items())
         print(f"{corpus.documents:,} documents of {corpus.characters:,} characters: {shares}")
     for what, pairs in (("aligned", corpus.aligned), ("dictionary", corpus.dictionaries)):
         for pair, count in pairs.items():
             print(f"{what} {pair}: {count:,}")
-    here = said.machine
+    here = advice.machine
     parts = ", ".join(here.installed) or "none"
     print(f"{here.cores} cores, {here.memory / 1e9:.0f} GB, {'a' if here.gpu else 'no'} GPU; optional parts: {parts}")
-    print(f"\npipeline: {said.pipeline}")
-    for reason in said.reasons:
+    print(f"\npipeline: {advice.pipeline}")
+    for reason in advice.reasons:
         print(f"  {reason}")
     print("\nexpected (measured on the sets of docs/understand/results.md that are most like this):")
     print_table(
         ["system", "quality", "tasks", "documents/s", "ms a query"],
         [
             [e.system, f"{e.quality:.3f}", str(e.tasks), *(_of(e.cost, name) for name in ("documents/s", "ms/query"))]
-            for e in said.expected
+            for e in advice.expected
         ],
     )
     print("\nwhat would help most:")
-    for number, help_ in enumerate(said.helps, start=1):
+    for number, help_ in enumerate(advice.helps, start=1):
         print(f"  {number}. {help_}")
     print("\ncommands:")
-    for command in said.commands:
+    for command in advice.commands:
         print(f"  {command}")
 
 

@@ -195,11 +195,11 @@ def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epo
         return loss(rows, chances.argmax(1))
 
     order = np.random.default_rng(schedule.seed).permutation(corpus.joint.shape[0])
-    held = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
-    held = held if held >= _FEWEST_HELD_OUT else 0
-    tested, trained = order[:held], order[held:]
+    held_out = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
+    held_out = held_out if held_out >= _FEWEST_HELD_OUT else 0
+    tested, trained = order[:held_out], order[held_out:]
     alternating = _some_language(corpus.present[tested])
-    validate = (lambda: -float(loss(tested, alternating))) if held else None
+    validate = (lambda: -float(loss(tested, alternating))) if held_out else None
     _run(parameters, drawn, trained, schedule, epochs=epochs, patience=patience, validate=validate)
 
 
@@ -209,10 +209,10 @@ def surprise(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
     for i, block in enumerate(corpus.blocks):
         texts = block[rows].tocoo()
         at, ids = torch.from_numpy(texts.row.astype(np.int64)), torch.from_numpy(texts.col.astype(np.int64))
-        said = torch.from_numpy(texts.data).to(logits.dtype) / corpus.words
+        observed = torch.from_numpy(texts.data).to(logits.dtype) / corpus.words
         seen = torch.from_numpy(corpus.present[rows, i])
         own = logits[:, corpus.edges[i] : corpus.edges[i + 1]]
-        total = total + own.logsumexp(1)[seen].sum() - (said * logits[at, ids]).sum()
+        total = total + own.logsumexp(1)[seen].sum() - (observed * logits[at, ids]).sum()
     return total / max(int(corpus.present[rows].sum()), 1)
 
 

@@ -107,11 +107,11 @@ def stepping(
 
     So one loop, with its early stopping, checkpoints and checks, serves this optimiser as well.
     """
-    held = [part.detach() for part in parts]
-    sizes = [part.numel() for part in held]
+    fixed = [part.detach() for part in parts]
+    sizes = [part.numel() for part in fixed]
 
     def split(point: torch.Tensor) -> list[torch.Tensor]:
-        return [piece.view_as(part) for piece, part in zip(torch.split(point, sizes), held, strict=True)]
+        return [piece.view_as(part) for piece, part in zip(torch.split(point, sizes), fixed, strict=True)]
 
     def objective(point: torch.Tensor) -> tuple[float, torch.Tensor]:
         with torch.enable_grad():
@@ -120,10 +120,10 @@ def stepping(
             (gradient,) = torch.autograd.grad(value, leaf)
         return float(value.detach()), gradient
 
-    start = torch.cat([part.reshape(-1) for part in held])
+    start = torch.cat([part.reshape(-1) for part in fixed])
     target = split(minimise(objective, start, iterations=iterations, searches=searches, reach=reach))
-    way_back = [(part * (now - then)).sum() for part, now, then in zip(parts, held, target, strict=True)]
+    way_back = [(part * (now - then)).sum() for part, now, then in zip(parts, fixed, target, strict=True)]
     surrogate = torch.stack(way_back).sum()
     with torch.no_grad():
-        value = loss(held)
+        value = loss(fixed)
     return surrogate - surrogate.detach() + value

@@ -100,10 +100,10 @@ def learn(
 
 def _held_out(count: int, seed: int) -> tuple[Rows, Rows]:
     """Which of so many pairs are kept apart for early stopping, and which are learned from."""
-    held = min(int(count * _HELD_OUT), _MOST_HELD_OUT)
-    held = held if held >= _FEWEST_HELD_OUT else 0
+    number = min(int(count * _HELD_OUT), _MOST_HELD_OUT)
+    number = number if number >= _FEWEST_HELD_OUT else 0
     order = np.random.default_rng(seed).permutation(count)
-    return order[:held], order[held:]
+    return order[:number], order[number:]
 
 
 def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, rows: Rows) -> float:

@@ -91,13 +91,13 @@ class Steps:
             if name not in self.state:
                 self.state[name] = _State(*(part.clone() for part in parts))
             else:  # recorded steps go on using the same memory
-                for held, part in zip(self.state[name], parts, strict=True):
-                    held.copy_(part)
+                for buffer, part in zip(self.state[name], parts, strict=True):
+                    buffer.copy_(part)
 
     def _hand_back(self, moments: Mapping[str, tuple[torch.Tensor, ...]]) -> None:
         for name, value in self.parameters.items():
-            for held, part in zip(self.state[name], (value.detach(), *moments[name]), strict=True):
-                part.copy_(held[:-1] if name == "table" else held)
+            for buffer, part in zip(self.state[name], (value.detach(), *moments[name]), strict=True):
+                part.copy_(buffer[:-1] if name == "table" else buffer)
 
     def _step(self, chosen: torch.Tensor, widths: tuple[int, int]) -> torch.Tensor:
         device = self.active.device
@@ -120,20 +120,20 @@ class Steps:
             left, right = unit[: asked.numel()].view(*asked.shape, -1), unit[asked.numel() :].view(2, *_half(read), -1)
             cosines = left @ right.transpose(2, 3)  # (2, batch, query terms, document terms)
             sums = _Pooled.apply(cosines, counts.view(2, *_half(read)), self.means, self.narrow)  # type: ignore[no-untyped-call]
-            felt = (sums.clamp(min=FLOOR).log() * times[..., None]).sum(2) * SCALE
-            felt = felt * there.any(1).view(2, -1, 1)
-            better, worse = (felt @ (weight * self.active) + bias).tanh()
+            activations = (sums.clamp(min=FLOOR).log() * times[..., None]).sum(2) * SCALE
+            activations = activations * there.any(1).view(2, -1, 1)
+            better, worse = (activations @ (weight * self.active) + bias).tanh()
             loss = (1 - better + worse).clamp(min=0).mean()
         gradients = torch.autograd.grad(loss, (rows, weight, bias))
         with torch.no_grad():
             self._rows(ids, rows.detach(), gradients[0])
             for name, gradient in zip(("weight", "bias"), gradients[1:], strict=True):
-                held = self.state[name]
-                held.first.lerp_(gradient, 1 - BETAS[0])
-                held.second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
-                held.value.sub_(self.rate * held.first / (held.second.sqrt() + self.epsilon))
-        said: torch.Tensor = loss.detach()
-        return said
+                buffers = self.state[name]
+                buffers.first.lerp_(gradient, 1 - BETAS[0])
+                buffers.second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+                buffers.value.sub_(self.rate * buffers.first / (buffers.second.sqrt() + self.epsilon))
+        loss_value: torch.Tensor = loss.detach()
+        return loss_value
 
     def _read(self, texts: Bags, chosen: torch.Tensor, width: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Term ids, counts and a mask of some texts, padded with a term that nobody has: (texts, width) each."""
@@ -169,12 +169,12 @@ class _Recorded:
         torch.cuda.current_stream().wait_stream(side)
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
-            self.said = steps._learn(self.chosen, widths)
+            self.loss_value = steps._learn(self.chosen, widths)
 
     def replay(self, chosen: torch.Tensor) -> torch.Tensor:
         self.chosen.copy_(chosen, non_blocking=True)
         self.graph.replay()
-        return self.said.clone()
+        return self.loss_value.clone()
 
 
 class _Pooled(torch.autograd.Function):
@@ -185,14 +185,14 @@ class _Pooled(torch.autograd.Function):
         ctx: Any, cosines: torch.Tensor, counts: torch.Tensor, means: torch.Tensor, narrow: torch.Tensor
     ) -> torch.Tensor:
         away = cosines[..., None] - means
-        felt = (away.square() * narrow).exp_() * counts[..., None, :, None]
-        ctx.save_for_backward(away, felt, narrow)
-        return felt.sum(-2)
+        activations = (away.square() * narrow).exp_() * counts[..., None, :, None]
+        ctx.save_for_backward(away, activations, narrow)
+        return activations.sum(-2)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        away, felt, narrow = ctx.saved_tensors
-        return (felt * away * (2 * narrow * gradients[0])[..., None, :]).sum(-1), None, None, None
+        away, activations, narrow = ctx.saved_tensors
+        return (activations * away * (2 * narrow * gradients[0])[..., None, :]).sum(-1), None, None, None
 
 
 def _half(texts: torch.Tensor) -> tuple[int, int]:

@@ -155,8 +155,8 @@ def candidate_pairs(source: Bags, target: Bags, most: int) -> Pairs:
         fits = np.diff(shared.indptr)[row - start] <= most
         worth = np.flatnonzero(~fits & (score > 0))
         order = worth[np.lexsort((shared.indices[worth], -score[worth], row[worth]))]
-        held = np.bincount(row[worth] - start, minlength=stop - start)
-        rank = np.arange(len(order)) - np.repeat(np.cumsum(held) - held, held)
+        sizes = np.bincount(row[worth] - start, minlength=stop - start)
+        rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         kept = np.concatenate([np.flatnonzero(fits), order[rank < most]])
         sources.append(row[kept])
         targets.append(shared.indices[kept])

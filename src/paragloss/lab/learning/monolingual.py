@@ -58,14 +58,14 @@ def cooccurrences(
     contexts = min(contexts, words)
     total = sp.csr_matrix((words, contexts), dtype=np.float32)
     pending: list[npt.NDArray[np.int32]] = []
-    held = 0
+    buffered = 0
     gap = np.full(window, -1, np.int32)  # no pair crosses the end of a text
     for ids in sentences:
         pending += [ids, gap]
-        held += (len(ids) + window) * 2 * window
-        if held > _PAIRS:
+        buffered += (len(ids) + window) * 2 * window
+        if buffered > _PAIRS:
             total = total + _window_counts(np.concatenate(pending), words, contexts, window)
-            pending, held = [], 0
+            pending, buffered = [], 0
     if pending:
         total = total + _window_counts(np.concatenate(pending), words, contexts, window)
     return total

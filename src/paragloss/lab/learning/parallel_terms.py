@@ -92,8 +92,8 @@ def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int64], width: int, 
     text, term = text[first], term[first]
     score = np.where(long[text], weight * np.log((len(size) + 1) / df[term]), np.inf)
     order = np.lexsort((-score, text))
-    held = np.bincount(text, minlength=len(size))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(held) - held, held)
+    counts = np.bincount(text, minlength=len(size))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     kept = np.sort(order[rank < max_terms])
     kept = kept[np.lexsort((mean[kept], text[kept]))]
     start = np.concatenate([[0], np.cumsum(np.bincount(text[kept], minlength=len(size)))]).astype(np.int64)

@@ -74,14 +74,14 @@ def correlate(
     edges = np.cumsum([0, *widths])
     sums = np.zeros((len(share), edges[-1]))
     own = np.zeros((edges[-1], edges[-1]))
-    held = np.zeros_like(own)  # the part of the ridge that belongs to the sums, as part of a view's covariance does
+    extra = np.zeros_like(own)  # the part of the ridge that belongs to the sums, as part of a view's covariance does
     for view, owner, start, stop in zip(views, concepts, edges, edges[1:], strict=False):
         sums[owner, start:stop] = view / np.sqrt(share[owner])[:, None]
         covariance = view.T.astype(np.float64) @ view
         added = ridge * np.trace(covariance) / len(covariance) * np.eye(stop - start)
         own[start:stop, start:stop] = covariance + added
-        held[start:stop, start:stop] = added * np.mean(1 / share[owner])
-    shared = sums.T @ sums + held
+        extra[start:stop, start:stop] = added * np.mean(1 / share[owner])
+    shared = sums.T @ sums + extra
     size = edges[-1]
     values, vectors = scipy.linalg.eigh(shared, own, subset_by_index=[max(0, size - dim), size - 1])
     values, vectors = values[::-1], vectors[:, ::-1]

@@ -79,8 +79,8 @@ def fit(
     known = published.opened(start) if start else None
     parts = firststage.folds(len(aligned), parts=folds, most=queries, seed=seed)
     lists: list[_List] = []
-    for number, held in enumerate(parts):
-        apart = {aligned[i].id for i in held}
+    for number, held_out in enumerate(parts):
+        apart = {aligned[i].id for i in held_out}
         encoder = known or method("cr5").fit(
             [concept for concept in aligned if concept.id not in apart], dim=dim, seed=seed
         )
@@ -103,7 +103,7 @@ class _List(NamedTuple):
     """The candidates of one search: how they stood, what the kernels feel of text and title, which one is right."""
 
     standing: Floats  # (candidates, 3)
-    felt: Floats  # (candidates, 2 x kernels + 2): what stands in text and title as it is asked comes last
+    features: Floats  # (candidates, 2 x kernels + 2): what stands in text and title as it is asked comes last
     right: int
     real: bool  # False for a search that was made up
 
@@ -126,17 +126,17 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
     """
     real = [one for one in lists if one.real]
     found, _ = weigh_lists(
-        [np.hstack([one.standing, one.felt]) for one in real], [one.right for one in real], penalty=penalty
+        [np.hstack([one.standing, one.features]) for one in real], [one.right for one in real], penalty=penalty
     )
     kernel = found[_STANDING:]
     together, loss = weigh_lists(
-        [np.column_stack([one.standing, one.felt @ kernel]) for one in lists],
+        [np.column_stack([one.standing, one.features @ kernel]) for one in lists],
         [one.right for one in lists],
         penalty=penalty,
         least=0.0,
     )
-    felt = (together[_STANDING] * kernel).astype(np.float32)
-    weight, title, alike = np.split(felt, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
+    features = (together[_STANDING] * kernel).astype(np.float32)
+    weight, title, alike = np.split(features, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
     return _Learned(together[:_STANDING].astype(np.float32), weight, title, alike), loss
 
 
@@ -156,9 +156,9 @@ def _candidates(
     feel = _feeling(encoder, asked, documents)
     for query, several in lists.items():
         anyone = np.unique(np.concatenate([found.documents for found, _ in several]))  # felt once, for all searches
-        felt = feel(query, anyone)
+        features = feel(query, anyone)
         for found, real in several:
-            yield _List(standing(found.scores), felt[np.searchsorted(anyone, found.documents)], found.right, real)
+            yield _List(standing(found.scores), features[np.searchsorted(anyone, found.documents)], found.right, real)
 
 
 def _searches(

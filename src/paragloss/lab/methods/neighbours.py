@@ -52,10 +52,10 @@ def fit(
     if not pretrained.can_open(model):
         raise InputError(f"no encoder {model!r}: expected e5, use, a model's folder or the address of an endpoint")
     encoder = pretrained.build(pretrained.settings_for(model))
-    said = {lang: commonest(aligned, lang, words) for lang in dict.fromkeys(lang for pair in wanted for lang in pair)}
-    rows = {lang: encoder.rows(some.surfaces, lang, query=True) for lang, some in said.items()}
+    common = {lang: commonest(aligned, lang, words) for lang in dict.fromkeys(lang for pair in wanted for lang in pair)}
+    rows = {lang: encoder.rows(some.surfaces, lang, query=True) for lang, some in common.items()}
     tables = {(a, b): near(rows[a], rows[b], nearest=nearest, temperature=temperature) for a, b in wanted}
-    return Table(said, tables, most=nearest, trust=TRUST)
+    return Table(common, tables, most=nearest, trust=TRUST)
 
 
 def commonest(aligned: Aligned, lang: str, most: int) -> Words:

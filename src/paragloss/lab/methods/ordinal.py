@@ -79,10 +79,10 @@ def fit(
     for lang in answering:
         judged = _asked_every_way(aligned, asking, lang, linked)
         if patience and len(aligned) >= ENOUGH:
-            judged, held = judgments.split(judged, (19, 1), seed=seed, family=_concept)
-            free = len(held.documents) - max(map(len, held.qrels.values()), default=0)
-            if held.queries and free > 0:
-                validation.append(judgments.sample_irrelevant(held, min(negatives, free), seed=seed))
+            judged, held_out = judgments.split(judged, (19, 1), seed=seed, family=_concept)
+            free = len(held_out.documents) - max(map(len, held_out.qrels.values()), default=0)
+            if held_out.queries and free > 0:
+                validation.append(judgments.sample_irrelevant(held_out, min(negatives, free), seed=seed))
         training.append(judged)
     given: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
     return fit_judged(*training, validation=validation, **given, **settings)
@@ -261,10 +261,10 @@ def tune(
     trials = []
     for edges, epsilon in product(map(tuple, thresholds), epsilons):
         measures = []
-        for held in parts:
-            queries = [query for part in parts if part is not held for query in part.queries]
+        for held_out in parts:
+            queries = [query for part in parts if part is not held_out for query in part.queries]
             rest = Judged(queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries})
-            test = judgments.sample_irrelevant(held, negatives, seed=seed)
+            test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
             fixed: dict[str, Any] = {"validation": [test], "seed": seed, "negatives": negatives}
             model = fit_judged(rest, thresholds=edges, epsilon=epsilon, **fixed, **settings)
             measures.append(model.meta["ndcg@5"])

@@ -36,12 +36,12 @@ class Pages(NamedTuple):
 def pages(source: str, lang: str, *, smoke: bool) -> Pages:
     """A third of the pages is held out: pages that link to each other must be among them."""
     whole = split("mdn", ["en", lang], tenths=3, lines=900 if smoke else None)
-    held = drawn(in_all(whole.test, ["en", lang]), 120 if smoke else 1500, 0)
-    here = {c.id for c in held}
+    held_out = drawn(in_all(whole.test, ["en", lang]), 120 if smoke else 1500, 0)
+    here = {c.id for c in held_out}
     links = judgments.read_links(folder() / "mdn" / "mutual_links.tsv.gz")
-    asking = [c for c in held if links.get(c.id, set()) & here and c.titles.get(source)]
+    asking = [c for c in held_out if links.get(c.id, set()) & here and c.titles.get(source)]
     queries = [Query(c.id, c.titles[source], source) for c in drawn(asking, 10 if smoke else 200, 0)]
-    documents = [Document(c.id, c.texts[lang], lang, c.titles.get(lang, "")) for c in held]
+    documents = [Document(c.id, c.texts[lang], lang, c.titles.get(lang, "")) for c in held_out]
     qrels: Qrels = {query.id: dict.fromkeys(sorted(links[query.id] & here), 1) for query in queries}
     return Pages(queries, documents, qrels, in_all(whole.train, ["en", lang]), 100 if smoke else 1500)
 

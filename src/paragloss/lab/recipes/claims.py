@@ -64,10 +64,10 @@ def lines(claims: Mapping[str, Any]) -> list[str]:
     """A table of who is above whom, and what it comes to, in Markdown."""
     rows = [_row(name, system, rivals) for name, systems in claims.items() for system, rivals in systems.items()]
     header = ["set", "system", "queries", "mean", "nearest rival", "its mean", "p", "surely above", "surely below"]
-    return [*grid(header, rows), "", *(f"- {line}" for line in said(claims)), "", *why(claims)]
+    return [*grid(header, rows), "", *(f"- {line}" for line in sentences(claims)), "", *why(claims)]
 
 
-def said(claims: Mapping[str, Any]) -> list[str]:
+def sentences(claims: Mapping[str, Any]) -> list[str]:
     """In plain words, for each claim."""
     found = []
     for system, what in (
@@ -76,11 +76,14 @@ def said(claims: Mapping[str, Any]) -> list[str]:
         ("best", "e5 alone"),
     ):
         of = {name: systems[system] for name, systems in claims.items() if system in systems}
-        held = [name for name, rivals in of.items() if all(_above(t) for t in rivals.values())]
-        not_below = [name for name in of if name not in held and not any(_below(t) for t in of[name].values())]
-        lost = {name: [r for r, t in of[name].items() if _below(t)] for name in of if name not in (*held, *not_below)}
+        confirmed = [name for name, rivals in of.items() if all(_above(t) for t in rivals.values())]
+        not_below = [name for name in of if name not in confirmed and not any(_below(t) for t in of[name].values())]
+        lost = {
+            name: [r for r, t in of[name].items() if _below(t)] for name in of if name not in (*confirmed, *not_below)
+        }
         parts = [
-            f"surely above {what} on {len(held)} of {len(of)} sets" + (f" ({'; '.join(held)})" if held else ""),
+            f"surely above {what} on {len(confirmed)} of {len(of)} sets"
+            + (f" ({'; '.join(confirmed)})" if confirmed else ""),
             *([f"no surer than chance against one or more on {'; '.join(not_below)}"] if not_below else []),
             *(f"below {', '.join(rivals)} on {name}" for name, rivals in lost.items()),
         ]

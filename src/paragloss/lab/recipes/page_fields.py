@@ -112,4 +112,4 @@ def marks(markdown: str) -> dict[str, str]:
     """Headings and strong words of a page; a line of code that begins with # is neither."""
     text = _CODE.sub("", markdown)
     found = {"heading": " ".join(_HEADING.findall(text)), "strong": " ".join(_STRONG.findall(text))}
-    return {name: said for name, said in found.items() if said}
+    return {name: words for name, words in found.items() if words}

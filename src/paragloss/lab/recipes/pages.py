@@ -149,8 +149,8 @@ def _compared(results: Mapping[str, Any], kind: str) -> list[str]:
         [name, str(t["queries"]), figure(t["fast"]), figure(t["mean"]), f"{t['difference']:+.3f}", _chance(t["p"])]
         for name, t in sorted(tests.items(), key=lambda item: -item[1]["difference"])
     ]
-    said = "Against `fast` on the same queries; p by randomisation, corrected for the number of comparisons (Holm)."
-    return [said, "", *grid(["", "queries", "fast", "mean", "difference", "p"], rows), ""]
+    caption = "Against `fast` on the same queries; p by randomisation, corrected for the number of comparisons (Holm)."
+    return [caption, "", *grid(["", "queries", "fast", "mean", "difference", "p"], rows), ""]
 
 
 def _chance(p: float) -> str:
@@ -165,7 +165,7 @@ def _costs(costs: Mapping[str, Any]) -> list[str]:
 
 def findings(results: Mapping[str, Any]) -> list[str]:
     """What the comparisons say, in words; each line is computed."""
-    said = []
+    lines = []
     for kind, tests in results["comparisons"].items():
         if not tests:
             continue
@@ -177,15 +177,15 @@ def findings(results: Mapping[str, Any]) -> list[str]:
             f"worse than {_listed(better)}" if better else "",
             f"between `fast` and {_listed(level)} no difference that is more than chance" if level else "",
         ]
-        said.append(f"{kind.capitalize()}: {'; '.join(part for part in parts if part)}.")
+        lines.append(f"{kind.capitalize()}: {'; '.join(part for part in parts if part)}.")
     both = [(k, t["best"], t.get("e5")) for k, t in results["comparisons"].items() if "best" in t]
     for kind, best, alone in both:
         if alone:
-            said.append(
+            lines.append(
                 f"{kind.capitalize()}: with e5 added to words and the default model {figure(best['mean'])}, e5 alone "
                 f"{figure(alone['mean'])}, without it {figure(best['fast'])}."
             )
-    return said
+    return lines
 
 
 def _listed(some: Sequence[str]) -> str:

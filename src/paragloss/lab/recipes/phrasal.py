@@ -36,37 +36,37 @@ class Phrasal(NamedTuple):
     def translate(self, text: str) -> str:
         return " ".join(self.decode(words(text)))
 
-    def decode(self, said: Words) -> Words:
+    def decode(self, source: Words) -> Words:
         """The best translation a beam of hypotheses finds; a word no phrase has stays as it is."""
-        options = self._options(said)
-        ahead = _ahead(options, len(said))
-        stacks: list[dict[tuple[int, int, Words], tuple[float, Words]]] = [{} for _ in range(len(said) + 1)]
+        options = self._options(source)
+        ahead = _ahead(options, len(source))
+        stacks: list[dict[tuple[int, int, Words], tuple[float, Words]]] = [{} for _ in range(len(source) + 1)]
         stacks[0][0, 0, ("<s>", "<s>")] = (0.0, ())
         for count, stack in enumerate(stacks[:-1]):
-            kept = sorted(stack.items(), key=lambda item: -(item[1][0] + _rest(item[0][0], ahead, len(said))))
+            kept = sorted(stack.items(), key=lambda item: -(item[1][0] + _rest(item[0][0], ahead, len(source))))
             for (covered, end, context), (score, told) in kept[:BEAM]:
-                first = next(i for i in range(len(said)) if not covered >> i & 1)
+                first = next(i for i in range(len(source)) if not covered >> i & 1)
                 for (start, stop), phrases in options.items():
                     mask = (1 << stop) - (1 << start)
                     if covered & mask or stop - first > JUMP + LONGEST or (start != first and start - first > JUMP):
                         continue
                     for phrase, own in phrases:
                         fresh = score + own + JUMPED * abs(start - end) + self.language.adds(context, phrase)
-                        if covered | mask == (1 << len(said)) - 1:
+                        if covered | mask == (1 << len(source)) - 1:
                             fresh += LANGUAGE * self.language.log((*context, *phrase)[-2:], "</s>")
                         key = (covered | mask, stop, (*context, *phrase)[-2:])
                         if fresh > stacks[count + stop - start].get(key, (-math.inf, ()))[0]:
                             stacks[count + stop - start][key] = fresh, (*told, *phrase)
         return max(stacks[-1].values(), default=(0.0, ()))[1]
 
-    def _options(self, said: Words) -> dict[tuple[int, int], list[tuple[Words, float]]]:
+    def _options(self, source: Words) -> dict[tuple[int, int], list[tuple[Words, float]]]:
         found = {
-            (start, stop): self.phrases[said[start:stop]]
-            for start in range(len(said))
-            for stop in range(start + 1, min(start + LONGEST, len(said)) + 1)
-            if said[start:stop] in self.phrases
+            (start, stop): self.phrases[source[start:stop]]
+            for start in range(len(source))
+            for stop in range(start + 1, min(start + LONGEST, len(source)) + 1)
+            if source[start:stop] in self.phrases
         }
-        return {**{(i, i + 1): [((word,), UNHEARD)] for i, word in enumerate(said)}, **found}
+        return {**{(i, i + 1): [((word,), UNHEARD)] for i, word in enumerate(source)}, **found}
 
 
 def fit(pairs: Sequence[tuple[str, str]], *, iterations: int = 5) -> Phrasal:
@@ -169,10 +169,10 @@ class Language:
     def __init__(self, texts: Sequence[Words]) -> None:
         self._counts: dict[Words, Counter[str]] = defaultdict(Counter)
         for text in texts:
-            said = ("<s>", "<s>", *text, "</s>")
-            for i in range(2, len(said)):
+            padded = ("<s>", "<s>", *text, "</s>")
+            for i in range(2, len(padded)):
                 for order in range(3):
-                    self._counts[said[i - order : i]][said[i]] += 1
+                    self._counts[padded[i - order : i]][padded[i]] += 1
         self._known = len(self._counts[()]) + 1
         self._logs: dict[tuple[Words, str], float] = {}
 
@@ -190,8 +190,8 @@ class Language:
 
     def adds(self, context: Words, phrase: Words) -> float:
         """What saying a phrase after a context adds to a score."""
-        said = (*context, *phrase)
-        told = sum(self.log(said[i : i + 2], word) for i, word in enumerate(phrase))
+        words = (*context, *phrase)
+        told = sum(self.log(words[i : i + 2], word) for i, word in enumerate(phrase))
         return LANGUAGE * told + SAID * len(phrase)
 
 

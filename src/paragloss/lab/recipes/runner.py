@@ -68,9 +68,9 @@ def run(
     smoke: bool = False,
     seeds: Sequence[int] | None = None,
     only: Sequence[str] = (),
-    said: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Results:
-    """Measure what is not measured yet and write all there is; `said` is told of each part as it begins."""
+    """Measure what is not measured yet and write all there is; `report` is told of each part as it begins."""
     module = load(name)
     if lacking := missing(module):
         raise InputError(
@@ -84,7 +84,7 @@ def run(
         for seed in drawn[:1] if part in getattr(module, "ONCE", ()) else drawn:
             path = _cell(cells, part, seed, smoke)
             if not path.is_file():
-                said(f"{part}, seed {seed}")
+                report(f"{part}, seed {seed}")
                 started = time.process_time()
                 rows = module.measure(part, seed, smoke=smoke)
                 spent = time.process_time() - started

@@ -45,10 +45,10 @@ def split(name: str, langs: Sequence[str], *, tenths: int = 2, lines: int | None
     that the split never depends on the languages asked for. Debian's binary packages of one source name and MDN's
     pages stay together: near-duplicates never stand on both sides. `lines` reads the beginning of each file only."""
     concepts = read(name, langs, lines=lines)
-    held = [digest(family(name, concept.id)) % 10 < tenths for concept in concepts]
+    held_out = [digest(family(name, concept.id)) % 10 < tenths for concept in concepts]
     return Split(
-        [c for c, out in zip(concepts, held, strict=True) if not out],
-        [c for c, out in zip(concepts, held, strict=True) if out],
+        [c for c, out in zip(concepts, held_out, strict=True) if not out],
+        [c for c, out in zip(concepts, held_out, strict=True) if out],
     )
 
 
@@ -93,10 +93,10 @@ def divided(pairs: Iterable[Sequence[str]], lang: str, *, tenths: int = 1) -> Sp
         if english not in seen and other not in seen:
             seen |= {english, other}
             concepts.append(Concept(f"t{number}", {"en": english, lang: other}))
-    held = [digest(concept.texts["en"]) % 10 < tenths for concept in concepts]
+    held_out = [digest(concept.texts["en"]) % 10 < tenths for concept in concepts]
     return Split(
-        [c for c, out in zip(concepts, held, strict=True) if not out],
-        [c for c, out in zip(concepts, held, strict=True) if out],
+        [c for c, out in zip(concepts, held_out, strict=True) if not out],
+        [c for c, out in zip(concepts, held_out, strict=True) if out],
     )
 
 

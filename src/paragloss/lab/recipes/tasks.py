@@ -100,8 +100,8 @@ def tasks(group: str, *, smoke: bool) -> list[Task]:
 
 def titles(name: str, lang: str, sizes: Sizes, smoke: bool) -> Task:
     """English titles find pages among held-out ones."""
-    held = in_all(split(name, ["en", lang], lines=600 if smoke else None).test, [lang])
-    some = drawn(held, sizes.documents, 0)
+    held_out = in_all(split(name, ["en", lang], lines=600 if smoke else None).test, [lang])
+    some = drawn(held_out, sizes.documents, 0)
     asking = drawn([c for c in some if c.titles.get("en")], sizes.queries, 1)
     documents = [Document(c.id, c.texts[lang], lang, c.titles.get(lang, "")) for c in some]
     queries = [Query(c.id, c.titles["en"], "en") for c in asking]
@@ -110,9 +110,9 @@ def titles(name: str, lang: str, sizes: Sizes, smoke: bool) -> Task:
 
 def graded(lang: str, sizes: Sizes, smoke: bool) -> Task:
     """First sentences without the title's words; the page itself counts 2, pages linked with it both ways 1."""
-    held = in_all(split("mdn", ["en", lang], lines=600 if smoke else None).test, ["en", lang])
+    held_out = in_all(split("mdn", ["en", lang], lines=600 if smoke else None).test, ["en", lang])
     links = judgments.read_links(folder() / "mdn" / "mutual_links.tsv.gz")
-    judged = judgments.from_aligned(drawn(held, sizes.documents, 0), source="en", target=lang, links=links)
+    judged = judgments.from_aligned(drawn(held_out, sizes.documents, 0), source="en", target=lang, links=links)
     queries = drawn(judged.queries, sizes.queries, 1)
     qrels = {query.id: judged.qrels[query.id] for query in queries}
     return Task(f"ad hoc, mdn, en-{lang}", queries, list(judged.documents.values()), qrels, "nDCG@10")
@@ -120,8 +120,8 @@ def graded(lang: str, sizes: Sizes, smoke: bool) -> Task:
 
 def sentences(lang: str, sizes: Sizes) -> Task:
     """Tatoeba's test sentences find their translations."""
-    held = [c for c in pairs(lang) if share(c.texts["en"].lower(), 1) == "test"]
-    some = drawn(held, sizes.documents, 0)
+    held_out = [c for c in pairs(lang) if share(c.texts["en"].lower(), 1) == "test"]
+    some = drawn(held_out, sizes.documents, 0)
     queries = [Query(c.id, c.texts["en"], "en") for c in drawn(some, sizes.queries, 1)]
     documents = [Document(c.id, c.texts[lang], lang) for c in some]
     return Task(f"sentences, tatoeba, en-{lang}", queries, documents, {q.id: {q.id: 1} for q in queries})

@@ -51,10 +51,10 @@ def _seen(
     """A figure without numbers: what the paper says is higher than what."""
     known = [(high, low) for high, low in pairs if high in ours and low in ours]
     wrong = [(high, low) for high, low in known if ours[low] > ours[high] + told["tolerance"]]
-    held = "as the paper says" if not wrong else f"not as the paper says ({len(known) - len(wrong)} of {len(known)})"
+    verdict = "as the paper says" if not wrong else f"not as the paper says ({len(known) - len(wrong)} of {len(known)})"
     beside = ", ".join(f"{row} {_shown(ours[row])}" for row in dict.fromkeys(row for pair in known for row in pair))
     return (
-        f"{where}: **{held}**, {told['says']}. {told['column']}, ours: {beside}. "
+        f"{where}: **{verdict}**, {told['says']}. {told['column']}, ours: {beside}. "
         f"Tolerance {told['tolerance']}; {_seeds(results)}; {results['machine']}. The paper's data: {told['data']}."
     )
 
@@ -77,10 +77,10 @@ def _judged(
     beside = ", ".join(f"{row} {_shown(paper[row])} / {_shown(ours[row])}" for row in paper)
     kept = f"{pairs - len(wrong)} of {pairs} pairs of rows as in the paper"
     because = f", because {told['because']}" if told.get("because") else ""
-    said = "same order" if not wrong else f"not the same order ({kept}){because}"
+    verdict = "same order" if not wrong else f"not the same order ({kept}){because}"
     name = "" if where == "all" else f"{where}: "
     return (
-        f"{name}**{said}**. {told['column']}, paper / ours: {beside}. "
+        f"{name}**{verdict}**. {told['column']}, paper / ours: {beside}. "
         f"Tolerance {told['tolerance']}; {_seeds(results)}; {results['machine']}. The paper's data: {told['data']}."
     )
 

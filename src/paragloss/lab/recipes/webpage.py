@@ -42,23 +42,23 @@ def _as_html(text: str) -> str:
     made: list[str] = []
     lines = text.splitlines()
     for number, line in enumerate(lines):
-        said = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(line, quote=False))
-        said = re.sub(r"\*\*([^*]*)\*\*", r"<b>\1</b>", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", said))
-        if said.startswith("|---"):
+        markup = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(line, quote=False))
+        markup = re.sub(r"\*\*([^*]*)\*\*", r"<b>\1</b>", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markup))
+        if markup.startswith("|---"):
             continue
-        if said.startswith("|"):
+        if markup.startswith("|"):
             begins = not lines[number - 1].startswith("|")
             ends = number + 1 == len(lines) or not lines[number + 1].startswith("|")
             cell = "th" if begins else "td"
-            cells = "".join(f"<{cell}>{c.strip()}</{cell}>" for c in said[1:-1].split("|"))
+            cells = "".join(f"<{cell}>{c.strip()}</{cell}>" for c in markup[1:-1].split("|"))
             made.append(f"{'<table>' if begins else ''}<tr>{cells}</tr>{'</table>' if ends else ''}")
-        elif said.startswith("#"):
-            level = len(said) - len(said.lstrip("#"))
-            made.append(f"<h{level}>{said.lstrip('# ')}</h{level}>")
-        elif said.strip().startswith("- "):
-            made.append(f"<p>• {said.strip()[2:]}</p>")
-        elif said:
-            made.append(f"<p>{said}</p>" if not made or not made[-1].startswith("<p>") else f"{said} ")
+        elif markup.startswith("#"):
+            level = len(markup) - len(markup.lstrip("#"))
+            made.append(f"<h{level}>{markup.lstrip('# ')}</h{level}>")
+        elif markup.strip().startswith("- "):
+            made.append(f"<p>• {markup.strip()[2:]}</p>")
+        elif markup:
+            made.append(f"<p>{markup}</p>" if not made or not made[-1].startswith("<p>") else f"{markup} ")
     return "\n".join(made)
 
 

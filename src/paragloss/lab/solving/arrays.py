@@ -131,9 +131,13 @@ class Sparse:
         """The sum of the squares of each column: (columns, 1)."""
         if arrays.torch is None:
             return np.asarray(self.columns.multiply(self.columns).sum(1), np.float32).reshape(-1, 1)
-        held = self.columns
+        matrix = self.columns
         squares = arrays.torch.sparse_csr_tensor(
-            held.crow_indices(), held.col_indices(), held.values().square(), size=held.shape, check_invariants=False
+            matrix.crow_indices(),
+            matrix.col_indices(),
+            matrix.values().square(),
+            size=matrix.shape,
+            check_invariants=False,
         )
         return squares @ (arrays.zeros(self.shape[0], 1) + 1)
 

@@ -107,11 +107,11 @@ class Regression:
 
     def solve(self, rows: Dense, *, tolerance: float, most: int = 200) -> tuple[Dense, Dense]:
         """B = (X̂^T X̂ + λ)^-1 X̂^T rows, and M's side of it, Ŷ^T X̂ B, for rows whose columns sum to zero."""
-        solved, said = self.arrays.zeros(self.terms, rows.shape[1]), self.arrays.zeros(self.concepts, rows.shape[1])
+        solved, residual = self.arrays.zeros(self.terms, rows.shape[1]), self.arrays.zeros(self.concepts, rows.shape[1])
         for panel in _panels(rows.shape[1]):
             B = self._conjugate(_own(rows[:, panel]), tolerance, most, centred=True)
-            solved[:, panel], said[:, panel] = B, self.gather(self.read(B))
-        return solved, said
+            solved[:, panel], residual[:, panel] = B, self.gather(self.read(B))
+        return solved, residual
 
     def solve_plainly(self, rows: Dense, tolerance: float, most: int = 200) -> Dense:
         """(X^T X + λ)^-1 X^T rows, without centring."""
@@ -131,10 +131,10 @@ class Regression:
         for _ in range(most):
             if not bool((rz > enough).any()):
                 break
-            said = self.read(p)
+            product = self.read(p)
             if centred:
-                said -= said.sum(0) / self.documents
-            q = self.words(said) + self.lambda_ * p
+                product -= product.sum(0) / self.documents
+            q = self.words(product) + self.lambda_ * p
             step = rz / _positive((p * q).sum(0))
             x += step * p
             r -= step * q

@@ -58,21 +58,21 @@ def top_eigen(
     basis = np.empty((room, size), np.float32)  # one row per basis vector
     projected = np.zeros((room, room))
     fresh, _ = _orthonormal(noise.standard_normal((size, block)).astype(np.float32), basis[:0], noise)
-    held = 0
+    kept = 0
     while True:
-        basis[held : held + block] = fresh.T
-        start, held = held, held + block
+        basis[kept : kept + block] = fresh.T
+        start, kept = kept, kept + block
         image = apply(fresh)  # (size, block)
-        onto = basis[:held] @ image  # (held, block)
-        projected[:held, start:held] = onto
-        projected[start:held, :held] = onto.T
-        residual = image - basis[:held].T @ onto
-        fresh, coupling = _orthonormal(residual, basis[:held], noise)
-        full = held + block > room
-        if full or held >= 2 * k:
-            values, vectors = _descending(*np.linalg.eigh(projected[:held, :held]), k)
+        onto = basis[:kept] @ image  # (held, block)
+        projected[:kept, start:kept] = onto
+        projected[start:kept, :kept] = onto.T
+        residual = image - basis[:kept].T @ onto
+        fresh, coupling = _orthonormal(residual, basis[:kept], noise)
+        full = kept + block > room
+        if full or kept >= 2 * k:
+            values, vectors = _descending(*np.linalg.eigh(projected[:kept, :kept]), k)
             if full or _converged(coupling, values, vectors[start:], tolerance):
-                return values, np.ascontiguousarray(basis[:held].T @ vectors)
+                return values, np.ascontiguousarray(basis[:kept].T @ vectors)
 
 
 def _descending(values: npt.NDArray[np.float64], vectors: npt.NDArray[np.float64], k: int) -> tuple[Floats, Floats]:

@@ -74,7 +74,6 @@ class Default:
         self._entry = lru_cache(maxsize=50_000)(_told(self._entry_of))
         self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
         self._row = _told(Rows.row)
-        self._latest: tuple[tuple[str, str], list[Piece], dict[str, list[Translation]]] = ("", ""), [], {}
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -95,18 +94,13 @@ class Default:
         """The query in several languages; its words are looked up once."""
         lang = self._code(query.lang)
         codes = {target: self._code(target) for target in targets}
-        asked, pieces, said = self._latest
-        if asked != (query.text, lang):  # who searches asks again, to show what was found and to say what was not
-            asked, pieces, said = self._latest = (query.text, lang), self.pieces(query.text, lang), {}
-        for code in codes.values():
-            if code not in said:
-                said[code] = self._clauses(pieces, lang, code)
-        return {target: list(said[code]) for target, code in codes.items()}
+        pieces = self.pieces(query.text, lang)
+        return {target: self._clauses(pieces, lang, code) for target, code in codes.items()}
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it is not known."""
         source, target = self._code(source), self._code(target)
-        return self._said(Piece(term, term, *self._term(source, term)), target)
+        return self._alternatives(Piece(term, term, *self._term(source, term)), target)
 
     def english(self, term: str, lang: str) -> list[tuple[int, float]]:
         """Which English words, by number, an analysed term may be, with shares; none when it is not known, or the model
@@ -192,12 +186,12 @@ class Default:
     def _clauses(self, pieces: Sequence[Piece], lang: str, to: str) -> list[Translation]:
         """A clause for each word, and in languages that write words together one for each known word that two
         neighbours make: train delay, Zugverspätung."""
-        said: dict[tuple[str, bytes, bytes], Translation] = {}  # a word that is repeated says the same
+        known: dict[tuple[str, bytes, bytes], Translation] = {}  # a word that is repeated says the same
         keys = [(piece.written, piece.english.tobytes(), piece.shares.tobytes()) for piece in pieces]
         for key, piece in zip(keys, pieces, strict=True):
-            if key not in said:
-                said[key] = self._translation(piece, lang, to)
-        clauses = [said[key] for key in keys]
+            if key not in known:
+                known[key] = self._translation(piece, lang, to)
+        clauses = [known[key] for key in keys]
         if to not in COMPOUNDING or lang == to:
             return clauses
         found = clauses[:1]
@@ -214,15 +208,17 @@ class Default:
     def _translation(self, piece: Piece, lang: str, to: str) -> Translation:
         """Its alternatives, best first, the word itself among them where both languages might write it."""
         itself = piece.term.isascii() or _alike(lang, to)
-        said = () if lang == to or piece.term.isdigit() else self._said(piece, to, 1 - _ITSELF if itself else 1.0)
-        if not said:
+        alternatives = (
+            () if lang == to or piece.term.isdigit() else self._alternatives(piece, to, 1 - _ITSELF if itself else 1.0)
+        )
+        if not alternatives:
             return Translation(piece.written, (Alternative(piece.written, 1.0),))
         if itself:
-            place = sum(a.weight >= _ITSELF for a in said)
-            said = (*said[:place], Alternative(piece.written, _ITSELF), *said[place:])
-        return Translation(piece.written, said)
+            place = sum(a.weight >= _ITSELF for a in alternatives)
+            alternatives = (*alternatives[:place], Alternative(piece.written, _ITSELF), *alternatives[place:])
+        return Translation(piece.written, alternatives)
 
-    def _said(self, piece: Piece, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
+    def _alternatives(self, piece: Piece, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
         """A word in another language, best first, with weights that sum to `mass`."""
         found, weights = self._into(piece.english, piece.shares, to)
         ranked = sorted(zip(weights.tolist(), found.tolist(), strict=True), key=lambda one: -one[0])[:_MOST]

@@ -51,10 +51,10 @@ MAPS = {
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     name, _, lang = part.rpartition("en-")
-    held = originals.sentences(name.strip(), lang) if name else sentences(lang)
-    test = drawn(held.test, 40 if smoke else 2000 if name else 1000, 0)
+    held_out = originals.sentences(name.strip(), lang) if name else sentences(lang)
+    test = drawn(held_out.test, 40 if smoke else 2000 if name else 1000, 0)
     learned = models(lang, seed, smoke)
-    apart = drawn(held.train, 40 if smoke else 500, seed)
+    apart = drawn(held_out.train, 40 if smoke else 500, seed)
     lambda_ = best(learned, lambda model: np.mean([across(model, apart, *way)["P@1"] for way in ways(lang)]))
     rows: Measured = {}
     for name, (method, rule) in MAPS.items():

@@ -31,8 +31,8 @@ MOST = 2000
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     name, _, lang = part.rpartition(" en-")
-    learned, held = divided(name, lang)
-    queries, documents, qrels = asked(held, lang, 20 if smoke else 200)
+    learned, held_out = divided(name, lang)
+    queries, documents, qrels = asked(held_out, lang, 20 if smoke else 200)
     scores = reciprocal_ranks(drawn(learned, 60 if smoke else 500, seed), queries, documents, qrels)
     rows: Measured = {}
     for stage in STAGES:
@@ -57,8 +57,8 @@ def divided(name: str, lang: str) -> tuple[list[Concept], list[Concept]]:
     return found.train, [c._replace(titles={"en": c.texts["en"]}) for c in found.test]
 
 
-def asked(held: list[Concept], lang: str, most: int) -> tuple[list[Query], list[Document], Qrels]:
-    queries, documents, qrels = known_item(held, "en", [lang])
+def asked(held_out: list[Concept], lang: str, most: int) -> tuple[list[Query], list[Document], Qrels]:
+    queries, documents, qrels = known_item(held_out, "en", [lang])
     queries = drawn(queries, most, 0)
     wanted = {id for query in queries for id in qrels[query.id]}
     others = drawn([document for document in documents if document.id not in wanted], MOST - len(wanted), 0)

@@ -31,9 +31,9 @@ METHODS = {
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     name, _, lang = part.rpartition(" en-")
     whole = split(name, ["en", lang], lines=400 if smoke else None)
-    learned, held = (in_all(some, ["en", lang]) for some in whole)
+    learned, held_out = (in_all(some, ["en", lang]) for some in whole)
     most = min(120 if smoke else 1200, len(learned) * 9 // 10)  # never all of them: seeds are to differ
-    train, test = drawn(learned, most, seed), drawn(held, 30 if smoke else 1000, 0)
+    train, test = drawn(learned, most, seed), drawn(held_out, 30 if smoke else 1000, 0)
     return {row: found(model, test, lang) for row, model in fitted(train, lang, 50 if smoke else 300, seed).items()}
 
 

@@ -63,7 +63,7 @@ def given(group: str, asked: Sequence[Task], place: Path) -> Measured:
     """Words as they stand, a dictionary, machine translation where there is any, the default model, and what
     `paragloss search` does with it."""
     systems = {"BM25": "bm25", "default model": "model", "fast": "bm25+model"}
-    models = [held()]
+    models = [held_out_model()]
     pair = group.split(" ")[1]
     if (source := pair.partition("-")[0]) == "en":
         lang = pair.removeprefix("en-")
@@ -93,7 +93,7 @@ def own(learned: Sequence[Concept], asked: Sequence[Task], seed: int, place: Pat
     space = _made(lambda: train(cr5.fit, learned, seed=seed), place / "cr5")
     cost = {name: round(value + space[name], 2) for name, value in words.items()}
     name = "fast with own table and Cr5"
-    models = [held(), str(place / "table"), str(place / "cr5")]
+    models = [held_out_model(), str(place / "table"), str(place / "cr5")]
     measured = _asked(asked, models, {name: "bm25+model+table+cr5"}, place, seed)
     return {**measured, f"cost | {name}": {**cost, **measured[f"cost | {name}"]}}
 
@@ -115,7 +115,7 @@ def encoder(asked: Sequence[Task], place: Path) -> Measured:
     """A pretrained encoder alone, and with words and the default model: what `--model e5` gives."""
     systems = {"e5": "e5", "best": "bm25+model+e5"}
     with precomputed.vectors(os.environ.get("PARAGLOSS_VECTORS", "")) as known:
-        made = _asked(asked, [held(), "e5"], systems, place)
+        made = _asked(asked, [held_out_model(), "e5"], systems, place)
     if known is not None:
         for name in systems:
             made[f"cost | {name}"] = _encoded(made[f"cost | {name}"], known, asked)
@@ -132,7 +132,7 @@ def _encoded(
     return {"documents/s": round(documents / index, 1), "ms/query": round(asking, 2)}
 
 
-def held() -> str:
+def held_out_model() -> str:
     """The default model that has not seen what is asked; its folder must be called `model`."""
     return os.environ.get("PARAGLOSS_HELD", str(Path(default.__file__).parent / "data" / "model"))
 

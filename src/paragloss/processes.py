@@ -6,12 +6,20 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import connection, get_context
-from typing import Any
+from typing import Any, TypeVar
 
+from paragloss.errors import ParaglossError
+
+J = TypeVar("J")
+T = TypeVar("T")
+#: Jobs that wait for each process.
+_AHEAD = 2
 _THREADS = "OMP_NUM_THREADS"
 
 
@@ -34,6 +42,36 @@ def pool(workers: int, begin: Callable[..., None], *told: Any) -> Iterator[Proce
         os.environ.pop(_THREADS)
         if before is not None:
             os.environ[_THREADS] = before
+
+
+def in_order(
+    workers: int,
+    begin: Callable[[Any], None],
+    told: object,
+    work: Callable[[J], T],
+    jobs: Iterable[J],
+    died: ParaglossError,
+) -> Iterator[T]:
+    """What `work` makes of each job, in the order they come, a few of them being worked at meanwhile. Where reading
+    jobs fails, those that were read before still come. `died` is raised where a process has died."""
+    waiting: deque[Future[T]] = deque()
+
+    def finished(most: int) -> Iterator[T]:
+        while len(waiting) > most:
+            yield waiting.popleft().result()
+
+    with pool(workers, begin, told) as working:
+        try:
+            try:
+                for job in jobs:
+                    waiting.append(working.submit(work, job))
+                    yield from finished(_AHEAD * workers)
+            except (ParaglossError, KeyboardInterrupt):
+                yield from finished(0)
+                raise
+            yield from finished(0)
+        except BrokenProcessPool:
+            raise died from None
 
 
 def _begin(begin: Callable[..., None], *told: Any) -> None:
