@@ -169,7 +169,7 @@ def _terms(words: Sequence[str], lang: str) -> list[str]:
     ends = np.cumsum([len(word) + 1 for word in words])
     lines = np.searchsorted(ends, cut.starts, side="right")
     number = np.bincount(lines, minlength=len(words)).tolist()
-    only = dict(zip(lines.tolist(), cut.said(), strict=True))
+    only = dict(zip(lines.tolist(), cut.sequence(), strict=True))
     for at, word in enumerate(words):
         if not number[at]:  # a stop word is a term where nothing else is said
             found = analyzer(lang).terms(word)
