@@ -7,7 +7,8 @@ FROM python:3.12-slim
 COPY dist/*.whl /tmp/
 RUN pip install --no-cache-dir "$(ls /tmp/paragloss-*.whl)[serve,cluster]" \
     && rm /tmp/*.whl \
-    && useradd --create-home --uid 10001 paragloss
+    && useradd --create-home --uid 10001 paragloss \
+    && install --directory --owner=paragloss /library
 
 USER paragloss
 WORKDIR /home/paragloss

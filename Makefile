@@ -21,7 +21,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	touch $@
 
 test: $(VENV)/.installed lint types
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Every recipe on a little of its data (PARAGLOSS_DATA).
 smoke: $(VENV)/.installed

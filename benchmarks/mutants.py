@@ -6,10 +6,11 @@
 FOLDERS are below src/paragloss. A fault is another comparison, sign, constant or truth, `and` for `or`, a term left
 out, two arguments or sides swapped, a matrix not turned, the other axis or end, least for most, a condition turned
 round, a statement or setting left out; messages, annotations, docstrings and assertions are left alone. First every
-test is run once with a tracer, and --map keeps which functions it calls and how long it takes. A fault is then tried,
-in a process forked from one that has imported the libraries but none of our code, with the tests that call its
-function, the quickest first. Survivors are printed with their line, to be looked at; --again tries those of such a list
-once more.
+test is run once with a tracer, and --map keeps which functions it calls and how long it takes; test files that changed
+since are traced again. A fault is then tried with the tests that call its function, the quickest first, up to the first
+that fails. Each has a process of its own: forked, where the fault is inside a function, from one that has collected all
+tests, with the function's code changed; elsewhere from one that has imported the libraries but none of our code.
+Survivors are printed with their line, to be looked at; --again tries those of such a list once more.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import argparse
 import ast
 import contextlib
 import copy
+import gc
+import hashlib
 import importlib.abc
 import importlib.util
 import json
@@ -27,10 +30,12 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
 import hypothesis
 import numpy
@@ -48,10 +53,12 @@ SWAPS: dict[type, type] = {
     ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "any": "all", "all": "any"}
+#: Calls whose two arguments may stand in either order.
+EITHER_WAY = {"min", "max", "minimum", "maximum"}
 #: Names that only tell people something.
 TOLD = {"MINUTES", "__all__", "TypeAlias"}
-#: Least seconds of processor that one fault may take.
-LIMIT = 60
+#: Least seconds of processor that one fault may take: within collected tests, and where everything is imported first.
+LIMIT, LIMIT_AFRESH = 10, 60
 #: Tests that are tried before the others are read; seconds of processor that the tests of one fault may take in all.
 FIRST, MOST = 8, 8.0
 
@@ -78,7 +85,7 @@ def _kinds(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield "a statement left out"
     elif isinstance(node, ast.Call):
-        if len(node.args) == 2 and _differ(*node.args):
+        if len(node.args) == 2 and _differ(*node.args) and _name(node.func) not in EITHER_WAY:
             yield "arguments swapped"
         yield from (f"without {k.arg}" for k in node.keywords if k.arg not in (None, "strict", "dtype", "encoding"))
         if _name(node.func) in NAMES:
@@ -131,11 +138,39 @@ def _said(node: ast.AST, what: str) -> str:
     return f"line {node.lineno}: {what}: {text}"  # type: ignore[attr-defined]
 
 
-def planted(source: str, number: int) -> tuple[str, str, int]:
-    """The source with one of its faults, what that is, and its line."""
-    tree = ast.parse(source)
+class Fault(NamedTuple):
+    path: Path
+    said: str
+    #: The file's code with the fault; the function around it, and the outermost one, if it is in the body of one.
+    code: CodeType
+    function: str
+    outermost: tuple[str, int] | None
+
+
+def planted(path: Path, number: int) -> Fault:
+    tree = ast.parse(path.read_text())
     node, what = faults(tree)[number]
-    told = (_said(node, what), node.lineno)  # type: ignore[attr-defined]
+    around = _around(tree, node)
+    functions = [at for at, scope in enumerate(around) if isinstance(scope, ast.FunctionDef)]
+    outermost = None
+    if functions and any(node in ast.walk(part) for part in around[functions[0]].body):
+        first = around[functions[0]]
+        name = ".".join(scope.name for scope in around[: functions[0] + 1])
+        outermost = (name, min([first.lineno, *(d.lineno for d in first.decorator_list)]))
+    names = [n for s in around for n in (s.name, *(["<locals>"] if isinstance(s, ast.FunctionDef) else []))]
+    said = _said(node, what)
+    _change(node, what)
+    code = compile(ast.fix_missing_locations(tree), str(path), "exec")
+    return Fault(path, said, code, ".".join(names).removesuffix(".<locals>"), outermost)
+
+
+def _around(tree: ast.AST, node: ast.AST) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The classes and functions around a node, the outermost first."""
+    scopes = [s for s in ast.walk(tree) if isinstance(s, ast.FunctionDef | ast.ClassDef) and node in ast.walk(s)]
+    return sorted(scopes, key=lambda scope: sum(1 for _ in ast.walk(scope)), reverse=True)
+
+
+def _change(node: ast.AST, what: str) -> None:
     if isinstance(node, ast.BinOp) and what == "sides swapped":
         node.left, node.right = node.right, node.left
     elif isinstance(node, ast.BinOp) and "left out" in what:
@@ -163,7 +198,6 @@ def planted(source: str, number: int) -> tuple[str, str, int]:
         node.attr = "real"  # the same array, as it stands
     elif isinstance(node, ast.Slice):
         node.lower, node.upper = node.upper, node.lower
-    return ast.unparse(ast.fix_missing_locations(tree)), *told
 
 
 def again(files: list[Path], survivors: list[str]) -> list[tuple[Path, int]]:
@@ -182,11 +216,10 @@ def again(files: list[Path], survivors: list[str]) -> list[tuple[Path, int]]:
 
 
 class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Loads one module from a source that is not its file's."""
+    """Loads one module from code that is not its file's."""
 
-    def __init__(self, path: Path, source: str) -> None:
-        self.name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
-        self.path, self.source = path, source
+    def __init__(self, path: Path, code: CodeType) -> None:
+        self.name, self.path, self.code = _module(path), path, code
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         if name != self.name:
@@ -195,7 +228,31 @@ class Planting(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.util.spec_from_file_location(name, self.path, loader=self, submodule_search_locations=inside)
 
     def exec_module(self, module: Any) -> None:
-        exec(compile(self.source, str(self.path), "exec"), module.__dict__)
+        exec(self.code, module.__dict__)
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+
+
+def replaced(fault: Fault) -> None:
+    """Give the living function the code with the fault."""
+    name, line = fault.outermost or ("", 0)
+    for thing in gc.get_objects():
+        if isinstance(thing, FunctionType) and _is(thing.__code__, str(fault.path), name, line):
+            thing.__code__ = _inside(fault.code, name, line)
+
+
+def _is(code: CodeType, file: str, name: str, line: int) -> bool:
+    return (code.co_filename, code.co_qualname, code.co_firstlineno) == (file, name, line)
+
+
+def _inside(code: CodeType, name: str, line: int) -> CodeType:
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    for part in inner:
+        if _is(part, code.co_filename, name, line):
+            return part
+    return next(_inside(part, name, line) for part in inner if name.startswith(f"{part.co_qualname}."))
 
 
 class Tracing:
@@ -220,62 +277,116 @@ class Tracing:
             self.met.add((frame.f_code.co_filename, frame.f_code.co_qualname))
 
 
-def traced(tests: list[str], path: Path) -> None:
-    child = os.fork()
+def traced(tests: list[str], path: Path) -> dict[str, Any]:
+    """The map, with test files that are new or have changed traced first."""
+    found = [f for name in tests for f in (sorted(Path(name).rglob("test_*.py")) if Path(name).is_dir() else [name])]
+    now = {str(file): hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in found}
+    kept = json.loads(path.read_text()) if path.exists() else {"calls": {}, "seconds": {}, "files": {}}
+    changed = [file for file, digest in now.items() if kept["files"].get(file) != digest]
+    child = os.fork() if changed else None
     if child == 0:
         tracing = Tracing()
-        pytest.main([*CHOSEN, *tests], plugins=[tracing])
-        path.write_text(json.dumps({"calls": tracing.calls, "seconds": tracing.seconds}))
+        pytest.main([*CHOSEN, *changed], plugins=[tracing])
+        for part, new in (("calls", tracing.calls), ("seconds", tracing.seconds)):
+            kept[part] = {test: value for test, value in kept[part].items() if test.split("::")[0] not in changed} | new
+        path.write_text(json.dumps({**kept, "files": now}))
         os._exit(0)
-    os.waitpid(child, 0)
+    if child:
+        os.waitpid(child, 0)
+        kept = json.loads(path.read_text())
+    return kept
 
 
-def tests_of(path: Path, line: int, met: dict[str, dict[str, set[str]]], seconds: dict[str, float]) -> list[str]:
-    """The tests that call the function around the line, or where none does (a constant of the module), those that call
-    the module or name it, the quickest first."""
-    name = str(path.relative_to(HOME))
-    found = [test for test, files in met.items() if _function(path, line) in files.get(name, set())]
+def tests_of(fault: Fault, met: dict[str, dict[str, set[str]]], seconds: dict[str, float]) -> list[str]:
+    """The tests that call the function around a fault, or where none does (a constant of the module), those that call
+    the module or name it, the quickest first. A default is also seen by tests that are given the module's name."""
+    name = str(fault.path.relative_to(HOME))
+    found = [test for test, files in met.items() if fault.function in files.get(name, set())]
     found = found or [test for test, files in met.items() if name in files]
-    named = {file for file in {test.split("::")[0] for test in met} if path.stem in (ROOT / file).read_text()}
+    named = {file for file in {test.split("::")[0] for test in met} if fault.path.stem in (ROOT / file).read_text()}
     found = found or [test for test in met if test.split("::")[0] in named]
-    quick = sorted(found, key=lambda test: seconds[test])
+    given = [test for test in met if not fault.outermost and f"[{fault.path.stem}]" in test]
+    quick = sorted({*found, *given}, key=lambda test: (seconds[test], test))
     return [
         test for test, so_far in zip(quick, accumulate(map(seconds.__getitem__, quick)), strict=True) if so_far <= MOST
     ]
 
 
-def _function(path: Path, line: int) -> str:
-    """The innermost function around a line, with the classes and functions it stands in."""
-    around: list[str] = []
-    body: list[ast.stmt] = ast.parse(path.read_text()).body
-    while inside := [n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and _holds(n, line)]:
-        around += [inside[0].name, *(["<locals>"] if isinstance(inside[0], ast.FunctionDef) else [])]
-        body = inside[0].body
-    return ".".join(around).removesuffix(".<locals>")
+def failed_afresh(fault: Fault, tests: list[str]) -> bool:
+    """Before any of our code is imported."""
+    sys.meta_path.insert(0, Planting(fault.path, fault.code))
+    fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    turns = [some for some in (tests[:FIRST], tests[FIRST:]) if some]  # most faults are noticed by the first few
+    return any(pytest.main(["-x", *CHOSEN, *some]) not in fine for some in turns)
 
 
-def _holds(node: ast.FunctionDef | ast.ClassDef, line: int) -> bool:
-    return min([node.lineno, *(d.lineno for d in node.decorator_list)]) <= line <= (node.end_lineno or 0)
+def failed_within(session: pytest.Session, fault: Fault, tests: list[str]) -> bool:
+    """Where all tests are collected."""
+    session.config.pluginmanager.unregister(name="terminalreporter")
+    if _module(fault.path) in sys.modules:
+        replaced(fault)
+    else:
+        sys.meta_path.insert(0, Planting(fault.path, fault.code))
+    known = {item.nodeid: item for item in session.items}
+    items = [known[test] for test in tests if test in known]
+    for item, after in zip(items, [*items[1:], None], strict=True):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        if session.testsfailed:
+            return True
+    return False
 
 
-def noticed(path: Path, source: str, tests: list[str], limit: float) -> bool:
+def noticed(failed: Callable[[], bool], limit: float) -> bool:
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
-        sys.meta_path.insert(0, Planting(path, source))
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-            fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-            turns = [
-                some for some in (tests[:FIRST], tests[FIRST:]) if some
-            ]  # most faults are noticed by the first few
-            failed = any(pytest.main(["-x", *CHOSEN, *some]) not in fine for some in turns)
-        os._exit(1 if failed else 0)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        found = True
+        with contextlib.suppress(BaseException):
+            found = failed()
+        os._exit(1 if found else 0)
     until = time.monotonic() + 10 * limit  # one that waits for nothing uses no processor
     while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
         if time.monotonic() > until:
             os.kill(child, signal.SIGKILL)
         time.sleep(0.05)
     return ended[1] != 0
+
+
+class Trying:
+    """Tries faults, and counts."""
+
+    def __init__(self, faults: list[Fault], kept: dict[str, Any], seconds: float) -> None:
+        self.met: dict[str, dict[str, set[str]]] = {test: {} for test in kept["calls"]}
+        for test, calls in kept["calls"].items():
+            for file, function in calls:
+                self.met[test].setdefault(file, set()).add(function)
+        self.seconds, self.until = kept["seconds"], time.monotonic() + seconds
+        self.inside = [fault for fault in faults if fault.outermost]
+        self.outside = [fault for fault in faults if not fault.outermost]
+        self.tried, self.survived = 0, 0
+
+    def afresh(self) -> None:
+        for fault in self.outside:
+            self._try(fault, partial(failed_afresh, fault))
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        for fault in self.inside:
+            self._try(fault, partial(failed_within, session, fault))
+        return True
+
+    def _try(self, fault: Fault, failed: Callable[[list[str]], bool]) -> None:
+        if time.monotonic() > self.until:
+            return
+        tests = tests_of(fault, self.met, self.seconds)
+        self.tried += 1
+        least = LIMIT if fault.outermost else LIMIT_AFRESH
+        if not noticed(partial(failed, tests), least + 3 * sum(self.seconds[test] for test in tests)):
+            self.survived += 1
+            print(f"{fault.path.relative_to(HOME)} {fault.said}", flush=True)
+        print(f"{self.tried} tried, {self.tried - self.survived} noticed", file=sys.stderr, end="\r", flush=True)
 
 
 def main() -> None:
@@ -298,13 +409,7 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(1)
-    if not options.map.exists():
-        traced(options.tests, options.map)
-    kept = json.loads(options.map.read_text())
-    met: dict[str, dict[str, set[str]]] = {test: {} for test in kept["calls"]}
-    for test, calls in kept["calls"].items():
-        for file, function in calls:
-            met[test].setdefault(file, set()).add(function)
+    kept = traced(options.tests, options.map)
     files = sorted(path for folder in options.folders for path in (HOME / folder).rglob("*.py"))
     every = [(path, n) for path in files for n in range(len(faults(ast.parse(path.read_text()))))]
     if options.again:
@@ -312,18 +417,11 @@ def main() -> None:
     else:
         chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
     chosen = chosen[options.skip :]
-    until, tried, survived = time.monotonic() + options.seconds, 0, 0
-    for path, number in chosen:
-        if time.monotonic() > until:
-            break
-        source, said, line = planted(path.read_text(), number)
-        tests = tests_of(path, line, met, kept["seconds"])
-        tried += 1
-        if not noticed(path, source, tests, LIMIT + 3 * sum(kept["seconds"][test] for test in tests)):
-            survived += 1
-            print(f"{path.relative_to(HOME)} {said}", flush=True)
-        print(f"{tried} tried, {tried - survived} noticed", file=sys.stderr, end="\r", flush=True)
-    print(f"{len(every)} faults, {tried} tried, {tried - survived} noticed")
+    trying = Trying([planted(path, number) for path, number in chosen], kept, options.seconds)
+    trying.afresh()
+    if trying.inside:
+        pytest.main([*CHOSEN, *options.tests], plugins=[trying])
+    print(f"{len(every)} faults, {trying.tried} tried, {trying.tried - trying.survived} noticed")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What reading from a scan costs: the demonstration's pages as text, and printed, made worse and read by Tesseract.
 
-    python benchmarks/scans.py [--concepts 12] [--blur 1.2]
+    python benchmarks/scans.py [--concepts 12] [--level copied worn poor]
 
 Each of five languages is a collection of its own; English queries look for documents of some concepts among all sixty.
 Needs Tesseract with the five languages, Pillow with raqm, and Debian's fonts-dejavu-core, fonts-noto-core and
@@ -10,14 +10,16 @@ fonts-noto-cjk.
 from __future__ import annotations
 
 import argparse
-import random
 import re
 import tempfile
 import textwrap
 import time
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
-from PIL import Image, ImageDraw, ImageFilter, ImageFont
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter, ImageFont, ImageOps
 
 from paragloss import Collection, demo
 from paragloss.formats.documents import read
@@ -33,28 +35,59 @@ FONTS = {
 }
 
 
-def printed(document: Document, seed: int, blur: float) -> Image.Image:
-    """A page as a copier gives it: 200 dots per inch, grey, turned, blurred, with specks, pressed as JPEG later."""
-    width = 28 if document.lang == "zh" else 56
+class Level(NamedTuple):
+    """How bad a page is."""
+
+    dpi: int
+    turned: float  # degrees at most
+    blur: float  # radius in pixels
+    specks: float  # share of pixels that are black or white at random
+    shade: float  # how much darker the darkest corner is
+    bleed: float  # how much of the other side shows through
+    jpeg: int  # quality
+
+
+LEVELS = {
+    "copied": Level(200, 1.0, 1.2, 0.001, 0.0, 0.0, 40),
+    "worn": Level(150, 1.5, 1.2, 0.004, 0.4, 0.15, 25),
+    "poor": Level(150, 2.0, 1.5, 0.010, 0.5, 0.25, 15),
+}
+
+
+def drawn(document: Document, dpi: int) -> Image.Image:
+    """The document printed with letters of 12 points: dark grey on light grey."""
+    width, inch = 28 if document.lang == "zh" else 56, dpi / 200
     lines = [line for part in document.text.split("\n") for line in textwrap.wrap(part, width) or [""]]
-    page = Image.new("L", (1654, 260 + 52 * len(lines)), 235)
-    font = ImageFont.truetype(FONTS[document.lang], 33)
-    ImageDraw.Draw(page).multiline_text((130, 130), "\n".join(lines), font=font, fill=60, spacing=14)
-    chance = random.Random(seed)
-    page = page.rotate(chance.uniform(-1, 1), fillcolor=235, resample=Image.Resampling.BICUBIC)
-    page = page.filter(ImageFilter.GaussianBlur(blur))
-    for _ in range(page.width * page.height // 900):
-        page.putpixel((chance.randrange(page.width), chance.randrange(page.height)), chance.randrange(60, 235))
+    page = Image.new("L", (round(1654 * inch), round((260 + 52 * len(lines)) * inch)), 235)
+    font = ImageFont.truetype(FONTS[document.lang], round(33 * inch))
+    place, spacing = (130 * inch, 130 * inch), 14 * inch
+    ImageDraw.Draw(page).multiline_text(place, "\n".join(lines), font=font, fill=60, spacing=spacing)
     return page
 
 
-def scanned(document: Document, seed: int, blur: float) -> Document:
+def worsened(page: Image.Image, other_side: Image.Image, level: Level, chance: np.random.Generator) -> Image.Image:
+    """A page as a copier or an old scanner gives it."""
+    other_side = ImageOps.mirror(other_side).resize(page.size).filter(ImageFilter.GaussianBlur(2))
+    through = level.bleed * (235 - np.asarray(other_side, np.float32))
+    page = Image.fromarray(np.clip(np.asarray(page) - through, 0, 255).astype(np.uint8))
+    page = page.rotate(chance.uniform(-1, 1) * level.turned, fillcolor=235, resample=Image.Resampling.BICUBIC)
+    pixels = np.asarray(page.filter(ImageFilter.GaussianBlur(level.blur)), np.float32)
+    down, right = np.meshgrid(*(np.linspace(0, 1, side) for side in pixels.shape), indexing="ij")
+    pixels = pixels * (1 - level.shade * (down + right) / 2)
+    speck = chance.random(pixels.shape) < level.specks
+    pixels[speck] = chance.choice([40, 250], size=int(speck.sum()))
+    return Image.fromarray(pixels.astype(np.uint8))
+
+
+def scanned(document: Document, other_side: Document, level: Level, seed: int) -> Document:
     """The document as it is read from its page."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "page.jpg")
-        printed(document, seed, blur).save(path, quality=40)
-        (page,) = read(path)
-    return document._replace(text=page.text, title="", meta=page.meta)
+        sides = [drawn(side, level.dpi) for side in (document, other_side)]
+        worsened(*sides, level, np.random.default_rng(seed)).save(path, quality=level.jpeg)
+        pages = list(read(path, on_error=lambda _: None))  # none: no words were found on it
+    text, meta = (pages[0].text, pages[0].meta) if pages else ("", {"confidence": 0.0})
+    return document._replace(text=text, title="", meta=meta)
 
 
 def reciprocal_rank(documents: list[Document], wanted: set[str], asked: dict[str, list[str]], lang: str) -> float:
@@ -76,35 +109,37 @@ def letters(text: str, lang: str) -> list[str]:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--concepts", type=int, default=12)
-    options.add_argument("--blur", type=float, default=1.2, help="radius in pixels of 1/200 inch")
+    options.add_argument("--level", nargs="+", choices=LEVELS, default=list(LEVELS))
     given = options.parse_args()
     concepts = [concept.id for concept in demo.concepts()]
     wanted = set(concepts[:: max(1, len(concepts) // given.concepts)][: given.concepts])
     asked: dict[str, list[str]] = {}
     for concept in demo.concepts():
         asked[concept.id] = [concept.titles["en"], concept.texts["en"].split(". ")[0]]
-    print("| language | pages | words right | confidence | s a page | RR as text | RR as scan | lost |")
-    print("|---|---|---|---|---|---|---|---|")
-    losses = []
-    for lang in FONTS:
-        texts = [d._replace(text=d.whole, title="") for d in demo.documents() if d.lang == lang]
-        began, scans = time.perf_counter(), list[Document]()
-        right, all_ = 0, 0
-        for seed, document in enumerate(texts):
-            if document.id.rpartition(".")[0] not in wanted:
-                scans.append(document)
-                continue
-            scans.append(scanned(document, seed, given.blur))
-            there = set(letters(scans[-1].text, lang))
-            right += sum(word in there for word in letters(document.text, lang))
-            all_ += len(letters(document.text, lang))
-        spent = (time.perf_counter() - began) / len(wanted)
-        sure = [d.meta["confidence"] for d in scans if "confidence" in d.meta]
-        as_text, as_scan = (reciprocal_rank(some, wanted, asked, lang) for some in (texts, scans))
-        losses.append(as_text - as_scan)
-        figures = f"{right / all_:.2f} | {sum(sure) / len(sure):.2f} | {spent:.1f} | {as_text:.3f} | {as_scan:.3f}"
-        print(f"| {lang} | {len(wanted)} | {figures} | {losses[-1]:.3f} |", flush=True)
-    print(f"\nlost on average: {sum(losses) / len(losses):.3f}")
+    texts = {lang: [d._replace(text=d.whole, title="") for d in demo.documents() if d.lang == lang] for lang in FONTS}
+    as_text = {lang: reciprocal_rank(texts[lang], wanted, asked, lang) for lang in FONTS}
+    print("| level | language | pages | words right | confidence | s a page | RR as text | RR as scan | lost |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for level in given.level:
+        losses = []
+        for lang, documents in texts.items():
+            began, scans = time.perf_counter(), list[Document]()
+            right, all_ = 0, 0
+            for seed, document in enumerate(documents):
+                if document.id.rpartition(".")[0] not in wanted:
+                    scans.append(document)
+                    continue
+                scans.append(scanned(document, documents[seed - 1], LEVELS[level], seed))
+                there, here = (Counter(letters(side.text, lang)) for side in (document, scans[-1]))
+                right, all_ = right + (there & here).total(), all_ + there.total()
+            spent = (time.perf_counter() - began) / len(wanted)
+            sure = [d.meta["confidence"] for d in scans if "confidence" in d.meta]
+            as_scan = reciprocal_rank(scans, wanted, asked, lang)
+            losses.append(as_text[lang] - as_scan)
+            read_ = f"{right / all_:.2f} | {sum(sure) / len(sure):.2f} | {spent:.1f}"
+            found = f"{as_text[lang]:.3f} | {as_scan:.3f} | {losses[-1]:.3f}"
+            print(f"| {level} | {lang} | {len(wanted)} | {read_} | {found} |", flush=True)
+        print(f"| {level} | all | | | | | | | {sum(losses) / len(losses):.3f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import traceback
@@ -16,6 +17,7 @@ import pytest
 import paragloss
 from paragloss.cli import main
 
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 CORPUS = Path(paragloss.__file__).parent / "demo" / "concepts.jsonl"
 
 
@@ -241,6 +243,9 @@ def test_the_demonstration_runs_twice_and_keeps_to_its_folder(tmp_path):
     assert bm25 < 0.4 < 0.75 < e5
     assert default > 0.9
     assert graded > 0.85
+    told = README.split("The demonstration's 720 queries")[1].split("(`make demo`)")[0]
+    values = [f"{value:.2f}".removeprefix("0") for value in table["all"]]
+    assert re.findall(r"\.\d\d\b", told) == [*values[::2], *values[1::2]]
     (tmp_path / "mine").mkdir()
     paragloss_("demo", "--into", "mine", cwd=tmp_path, code=1)
 

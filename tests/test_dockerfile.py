@@ -51,6 +51,18 @@ def test_its_command_is_one_of_ours_and_others_need_keys():
     assert "--keys" in arguments
 
 
+def test_its_user_owns_the_folder_that_it_serves():
+    """A volume on a folder that is not there is root's."""
+    order = [name for name, rest in instructions() if name == "VOLUME" or "--owner=paragloss /library" in rest]
+    assert order == ["RUN", "VOLUME"]
+
+
+def test_nothing_but_the_wheel_is_sent_to_the_builder():
+    said = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    (copied,) = [rest.split()[0] for name, rest in instructions() if name == "COPY"]
+    assert [line for line in said if not line.startswith("#")] == ["*", f"!{copied}"]
+
+
 def test_the_extras_it_installs_exist():
     import tomllib
 

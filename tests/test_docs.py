@@ -1,5 +1,6 @@
 """What the documents say is there, and what is there is in the documents."""
 
+import itertools
 import json
 import re
 import shlex
@@ -21,12 +22,11 @@ from paragloss.search.parts import FUSIONS, SEARCHERS, TRANSLATORS
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER
 
 ROOT = Path(__file__).parents[1]
-#: In the order that its examples are run.
-PAGES = [
-    ROOT / "docs" / "look-up" / "commands" / f"{name}.md"
+PAGES = {
+    name: (ROOT / "docs" / "look-up" / "commands" / f"{name}.md").read_text(encoding="utf-8")
     for name in ("training", "collections", "searching", "evaluating")
-]
-COMMANDS = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+}
+COMMANDS = "\n".join(PAGES.values())
 
 
 @pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands))
@@ -121,7 +121,8 @@ def test_every_command_has_an_example(name):
 @pytest.fixture
 def prepared(tmp_path):
     """What the examples of docs/look-up/commands speak of."""
-    (tmp_path / "pages.jsonl").write_bytes(CORPUS.read_bytes())
+    corpus = CORPUS.read_bytes().splitlines(keepends=True)[: 20 * 12]  # twenty concepts in twelve languages
+    (tmp_path / "pages.jsonl").write_bytes(b"".join(corpus))
     (tmp_path / "queries.jsonl").write_text('{"id": "q1", "lang": "en", "text": "volcano lava"}\n')
     (tmp_path / "letter.de.txt").write_text("Der Zug hat wegen Schnee eine Stunde Verspätung.", encoding="utf-8")
     (tmp_path / "letters").mkdir()
@@ -138,9 +139,9 @@ def prepared(tmp_path):
     for lang, words in {"en": ["volcano", "bread", "water", "city"], "fr": ["volcan", "pain", "eau", "ville"]}.items():
         write_vectors(tmp_path / f"{lang}.vec", words, rows)
         write_vectors(tmp_path / f"joint_28_{lang}.txt.gz", words, rows, format="glove")
-    pages = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+    pages = [json.loads(line) for line in corpus]
     french = {page["concept"]: page for page in pages if page["lang"] == "fr"}
-    english = [page for page in pages if page["lang"] == "en"][:20]
+    english = [page for page in pages if page["lang"] == "en"]
     lsclir = {
         "wiki_en.queries": [(page["concept"], page["title"], page["title"]) for page in english],
         "wiki_fr.documents": [(concept, page["title"], page["text"]) for concept, page in french.items()],
@@ -151,14 +152,42 @@ def prepared(tmp_path):
     return tmp_path
 
 
-def test_the_examples_run_in_their_order(prepared):
-    for block in re.findall(r"```sh\n(.*?)```", COMMANDS, re.DOTALL):
-        for line in block.splitlines():
-            program, *arguments = shlex.split(line)
-            assert program == "paragloss"
-            paragloss_(*arguments, cwd=prepared)
-    assert (prepared / "lambda.svg").is_file()
-    assert "q1 0 volcano.zh" in (prepared / "sogou" / "qrels").read_text()
+def examples(*pages):
+    return [
+        line
+        for name in pages
+        for block in re.findall(r"```sh\n(.*?)```", PAGES[name], re.S)
+        for line in block.splitlines()
+    ]
+
+
+#: Pages whose examples run in one folder, the examples of earlier pages that they build on (how each begins), and
+#: what a file holds that they leave.
+FOLDERS = [
+    (["training"], [], ("lambda.svg", "<svg")),
+    (["collections"], ["train cr5", "train table", "dictionary"], ("french.csv", "volcano.fr")),
+    (
+        ["searching", "evaluating"],
+        ["train cr5", "train table", "train knrm", "dictionary", "index pages.jsonl"],
+        ("sogou/qrels", "q1 0 volcano.zh"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("pages", "needed", "left"), FOLDERS, ids=["training", "collections", "searching"])
+def test_the_examples_run_in_their_order(prepared, pages, needed, left):
+    earlier = examples(*itertools.takewhile(lambda name: name != pages[0], PAGES))
+    before = [line for line in earlier if any(line.startswith(f"paragloss {start}") for start in needed)]
+    for line in before + examples(*pages):
+        program, *arguments = shlex.split(line)
+        assert program == "paragloss"
+        paragloss_(*arguments, cwd=prepared)
+    name, text = left
+    assert text in (prepared / name).read_text(encoding="utf-8")
+
+
+def test_the_examples_of_every_page_are_run():
+    assert [name for pages, *_ in FOLDERS for name in pages] == list(PAGES)
 
 
 #: Made by a command; their length is that of what there is.

@@ -521,7 +521,14 @@ class Store(Protocol):
     ) -> Iterator[list[Record]]: ...
 
     def search_dense(
-        self, name: str, vectors: Floats, k: int, where: Where | None = None, *, exact: bool = False
+        self,
+        name: str,
+        vectors: Floats,
+        k: int,
+        where: Where | None = None,
+        *,
+        exact: bool = False,
+        among: Sequence[str] | None = None,
     ) -> list[Ranking]: ...
 
     def search_sparse(

@@ -5,10 +5,11 @@ import shutil
 import subprocess
 
 import pytest
-from PIL import Image, ImageDraw, ImageFilter, ImageFont
+from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 from test_cli import paragloss_
 
 from paragloss import Collection
+from paragloss.cli.output import Progress
 from paragloss.errors import InputError
 from paragloss.formats import scans
 from paragloss.formats.documents import read
@@ -90,3 +91,43 @@ def test_a_page_with_a_text_layer_is_not_read_again(tmp_path):
     (tmp_path / "text.pdf").write_bytes(pdf("Rain falls"))
     (page,) = read(tmp_path / "text.pdf")
     assert "scanned" not in page.meta
+
+
+@tesseract
+def test_a_page_that_is_darker_at_one_side_is_read(tmp_path):
+    page = printed(GERMAN, worse=False)
+    light = Image.linear_gradient("L").rotate(90).resize(page.size)
+    ImageChops.multiply(page, light.point(lambda value: 70 + value * 185 // 255)).save(tmp_path / "dark.png")
+    (read_,) = read(tmp_path / "dark.png")
+    assert read_.text.split() == GERMAN.split()
+
+
+@tesseract
+def test_index_tells_of_every_page_of_a_scan_while_it_reads(tmp_path, monkeypatch):
+    pages = [printed(text, worse=False) for text in (GERMAN, BREAD, GERMAN)]
+    pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:], resolution=200)
+    monkeypatch.setattr(Progress, "EVERY", 0.0)
+    said = paragloss_("index", "book.pdf", "--into", "c", cwd=tmp_path).stderr.splitlines()
+    assert said[:3] == [
+        f"paragloss: indexing: page {n} of 3 of book.pdf; documents so far: 0" for n in (1, 2, 3)
+    ]  # fmt: skip
+
+
+@tesseract
+def test_a_scan_that_is_stopped_between_its_pages_leaves_a_collection_that_goes_on(tmp_path):
+    pages = [printed(text, worse=False) for text in (GERMAN, BREAD)]
+    pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:], resolution=200)
+    (tmp_path / "a note.txt").write_text("A note on honey bees.")
+
+    def stop(path, page, of):
+        assert (path, page, of) == (tmp_path / "book.pdf", 1, 2)
+        raise KeyboardInterrupt
+
+    with Collection.create(str(tmp_path / "c")) as collection:
+        collection.index_files([str(tmp_path / "a note.txt")])
+        with pytest.raises(KeyboardInterrupt):
+            collection.index_files([str(tmp_path / "book.pdf")], scanning=stop)
+    with Collection.open(str(tmp_path / "c")) as collection:
+        assert [document.id for document in collection.documents()] == ["a note.txt"]
+        assert collection.index_files([str(tmp_path / "book.pdf")]).read == 1
+        assert collection.search("a train late in the snow", lang="en").results[0].meta["page"] == 1

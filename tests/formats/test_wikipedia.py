@@ -5,6 +5,7 @@ import tracemalloc
 import pytest
 
 from paragloss.errors import InputError
+from paragloss.formats.documents import read
 from paragloss.formats.wikipedia import read_documents
 from paragloss.formats.wikitext import plain_text
 from paragloss.formats.xml import elements
@@ -34,6 +35,12 @@ def test_articles_of_the_main_namespace(tmp_path, pack):
     path.write_bytes(pack(PAGES))
     assert list(read_documents(path)) == [Document("12.da", "Regn er vand & mere.", "da", "Regn")]
     assert next(read_documents(path, lang="no")).lang == "no"
+
+
+def test_a_folder_of_dumps_is_read_each_in_the_language_of_its_name(tmp_path):
+    (tmp_path / "dawiki-20260101-pages-articles.xml.bz2").write_bytes(bz2.compress(PAGES))
+    (tmp_path / "frwiki-20260101-pages-articles.xml").write_bytes(dump(page(12, "Pluie", "La pluie tombe.")))
+    assert [(d.id, d.lang, d.title) for d in read(tmp_path)] == [("12.da", "da", "Regn"), ("12.fr", "fr", "Pluie")]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -46,12 +47,19 @@ def look(browser) -> Iterator:
         context.close()
 
 
-@pytest.fixture
-def collection(models, tmp_path) -> str:
-    path = str(tmp_path / "library")
+@pytest.fixture(scope="session")
+def indexed(models, tmp_path_factory) -> str:
+    """Indexed once; nobody opens it but to copy it."""
+    path = str(tmp_path_factory.mktemp("indexed") / "library")
     with Collection.create(path, models=models) as engine:
         engine.index(demo.documents())
     return path
+
+
+@pytest.fixture
+def collection(indexed, tmp_path) -> str:
+    """A copy that a test may change."""
+    return shutil.copytree(indexed, str(tmp_path / "library"))
 
 
 @pytest.fixture

@@ -1,14 +1,17 @@
 """The server over HTTP, as programs use it."""
 
+import io
 import json
 import subprocess
 import sys
 import threading
 
 import pytest
+from test_scans import BREAD, GERMAN, printed, tesseract
 
 from paragloss import demo
 from paragloss.collection import Collection
+from paragloss.server import upload_routes
 from paragloss.server.limits import DEFAULT
 
 BEE = {"q": "how do bees make honey", "k": 3}
@@ -154,6 +157,16 @@ def test_files_are_read_by_their_format(serve):
     assert "451" in told[-1]["errors"][0]
     upload(client, "side.html", b"<html><title>T</title><body><p>La maison du facteur.</p></body></html>", lang="fr")
     assert client.get("/api/documents/side.html").json()["lang"] == "fr"
+
+
+@tesseract
+def test_the_pages_of_a_scan_are_told_while_it_is_read(serve, monkeypatch):
+    pages, scan = [printed(text, worse=False) for text in (GERMAN, BREAD)], io.BytesIO()
+    pages[0].save(scan, "PDF", save_all=True, append_images=pages[1:], resolution=200)
+    monkeypatch.setattr(upload_routes, "EVERY", 0.05)
+    told = upload(serve(), "book.pdf", scan.getvalue())
+    assert {"indexed": 0, "page": 1, "pages": 2} in told
+    assert told[-1]["done"]
 
 
 @pytest.mark.parametrize("name", ["../../etc/evil.txt", "..\\evil.txt", "/evil.txt"])

@@ -1,10 +1,14 @@
 """Who may ask, from where, and what is written down about it."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from serving_process import Process
+from test_dockerfile import instructions
 
+from paragloss import Collection, Document
 from paragloss.errors import InputError
 from paragloss.server.keys import Keys, is_loopback, required
 
@@ -128,3 +132,21 @@ def test_serving_others_without_keys_is_refused_in_one_line(collection):
     assert running.process.wait(timeout=30) == 1
     _, err = running.told()
     assert "--keys" in err
+
+
+def test_the_image_s_health_check_says_whether_the_server_answers(tmp_path):
+    """Run as it stands, but for the port; without a key, as Docker runs it."""
+    (health,) = [rest for name, rest in instructions() if name == "HEALTHCHECK"]
+    _, *command = json.loads(health.partition("CMD ")[2])
+    with Collection.create(str(tmp_path / "library"), meaning=False) as library:
+        library.index([Document("a", "Der Zug kommt.", "de")])
+    (tmp_path / "keys").write_text("read " + "r" * 20 + "\n")
+    running = Process(str(tmp_path / "library"), "--host", "0.0.0.0", "--keys", str(tmp_path / "keys"))
+    command = [word.replace("127.0.0.1:8000", f"127.0.0.1:{running.port}") for word in command]
+    check = [sys.executable, *command]
+    try:
+        running.wait()
+        assert subprocess.run(check, capture_output=True).returncode == 0
+    finally:
+        running.stop()
+    assert subprocess.run(check, capture_output=True).returncode == 1

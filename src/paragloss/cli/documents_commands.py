@@ -114,7 +114,8 @@ def index(
             engine.take_over()
         reading = {"lang": lang or None, "again": again, "prune": prune, "workers": workers or processors()}
         with _keeping(bar, into):
-            done = engine.index_files(files, on_error=skipped.note, progress=bar, encoding=bar.encoded, **reading)
+            told = {"progress": bar, "encoding": bar.encoded, "scanning": bar.scanned}
+            done = engine.index_files(files, on_error=skipped.note, **told, **reading)
         seconds = time.perf_counter() - started
         total, pairs = engine.count(), len(engine.noticed()) if done.read else 0
     skipped.tell()
@@ -238,7 +239,10 @@ def delete(
 
 
 @app.command(rich_help_panel=COLLECTIONS)
-def info(what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL")], as_json: AsJson = False) -> None:
+def info(
+    what: Annotated[str, typer.Argument(metavar="COLLECTION|MODEL", help="A collection, or a saved model.")],
+    as_json: AsJson = False,
+) -> None:
     """Describe a collection or a model."""
     from paragloss.collection import describe
 

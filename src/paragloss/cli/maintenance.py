@@ -86,7 +86,7 @@ def learn(
 
 @app.command(rich_help_panel=COLLECTIONS)
 def check(collection: Location, as_json: AsJson = False) -> None:
-    """Check a collection for damage."""
+    """Check a collection for damage, for example after a disk error."""
     from paragloss.collection.integrity import check as examined
 
     with Progress("checking") as bar:
@@ -103,7 +103,7 @@ def check(collection: Location, as_json: AsJson = False) -> None:
 
 @app.command(rich_help_panel=COLLECTIONS)
 def repair(collection: Location) -> None:
-    """Rebuild a damaged collection from what can be read; the old one is kept."""
+    """Rebuild a collection in which `check` found damage. The old one is kept."""
     from paragloss.collection.integrity import repair as repaired
 
     with Progress("repairing") as bar:
@@ -119,7 +119,7 @@ def watch(
     every: Annotated[float, typer.Option(min=0.2, help="Seconds between checks.")] = 5.0,
     rounds: Annotated[int, typer.Option(min=0, help="Stop after this many checks; 0 means never.")] = 0,
 ) -> None:
-    """Keep a collection in step with folders, until stopped."""
+    """Index files of folders whenever they change, until stopped."""
     from paragloss.collection import Collection
 
     looked = 0

@@ -103,10 +103,13 @@ class Progress:
     def __call__(self, done: float, total: float | None = None) -> None:
         self.done = done
         self._bar.update(self._task, completed=done, total=total)
+        of = f" of {total:,.0f}" if total else ""
+        self._piped_line(f"{self._bar.tasks[0].description}: {done:,.0f}{of}")
+
+    def _piped_line(self, line: str) -> None:
         if self._piped and time.monotonic() - self._printed >= self.EVERY:
             self._printed = time.monotonic()
-            of = f" of {total:,.0f}" if total else ""
-            print(f"paragloss: {self._bar.tasks[0].description}: {done:,.0f}{of}", file=sys.stderr, flush=True)
+            print(f"paragloss: {line}", file=sys.stderr, flush=True)
 
     def counting(self, items: Iterable[T], total: int) -> Iterator[T]:
         """The same items, counted as they go by."""
@@ -119,6 +122,12 @@ class Progress:
         """What a slow encoder says: how many of how many documents it has read."""
         self._bar.update(self._task, description="encoding")
         self(done, total)
+
+    def scanned(self, path: Any, done: int, total: int) -> None:
+        """What a scan's reader says: how many of how many pages it has read. The count of documents stays."""
+        what = f"{self._what}: page {done} of {total} of {plain(Path(path).name)}"
+        self._bar.update(self._task, description=what if done < total else self._what)
+        self._piped_line(f"{what}; documents so far: {self.done:,.0f}")
 
     def trained(self, done: Any, _left: float = 0.0) -> None:
         """What training says: the share of the work done, or an epoch with its loss and measure."""

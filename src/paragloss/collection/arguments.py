@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypedDict
 
+from paragloss.formats.scans import Scanning
 from paragloss.formats.text import OnError
 from paragloss.search.deadline import Deadline
 from paragloss.stores import Placement
@@ -94,11 +95,13 @@ class IndexOptions:
 @dataclass(frozen=True)
 class FileOptions(IndexOptions):
     """How files are added: those that are new or have changed since, or all of them `again`; `prune` removes documents
-    whose file is gone, or no longer holds them; what can't be read is told to `on_error`."""
+    whose file is gone, or no longer holds them; what can't be read is told to `on_error`, and `scanning` is told of
+    every page that is read from a scan: its file, how many pages so far, of how many."""
 
     again: bool = False
     prune: bool = False
     on_error: OnError = None
+    scanning: Scanning = lambda *_: None
 
 
 class IndexKeywords(TypedDict, total=False):
@@ -117,3 +120,4 @@ class FileKeywords(IndexKeywords, total=False):
     again: bool
     prune: bool
     on_error: OnError
+    scanning: Scanning

@@ -109,7 +109,13 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Don
             options.progress(done)
 
     documents = documents_of(
-        state.store, paths, options.on_error, readers=options.workers, wanted=tracker.wanted, ended=tracker.ended
+        state.store,
+        paths,
+        options.on_error,
+        readers=options.workers,
+        wanted=tracker.wanted,
+        ended=tracker.ended,
+        scanning=options.scanning,
     )
     read = index(state, tracker.follow(documents), replace(options, progress=safe), begin=tracker.begin)
     tracker.safe(read)

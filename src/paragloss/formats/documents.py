@@ -80,6 +80,7 @@ def read(
     wanted: Callable[[Path], bool] = lambda _: True,
     ended: Callable[[Path, bool], None] = lambda *_: None,
     on_error: OnError = None,
+    scanning: scans.Scanning = lambda *_: None,
     readers: int = 1,
 ) -> Iterator[Document]:
     """Documents of a file, a folder or `irds:DATASET`.
@@ -88,7 +89,8 @@ def read(
     and their line. `meta["path"]` is where a page's file is. Its language is what the page itself says, else what
     its path says (`fr/a.txt`, `a.fr.txt`), else "". With `on_error` a file that can't be read is reported there like
     a bad row, and so is every file of a kind that can't be; without, a warning counts those. `wanted` is asked before
-    each file is read, and `ended` told after it whether it was read to its end; also of folders that can't be listed.
+    each file is read, and `ended` told after it whether it was read to its end; also of folders that can't be listed;
+    `scanning` is told of every page of a scan.
     Of a folder so many `readers` read the next files while these are made use of; their order stays.
     """
     if str(path).startswith(irds.PREFIX):
@@ -97,10 +99,11 @@ def read(
     named = name or (lambda relative: relative)
     if not Path(path).is_dir():
         if wanted(Path(path)):
-            yield from _reported(_File(Path(path), Path(path).name, named(readable(Path(path).name))), ended, on_error)
+            alone = _File(Path(path), Path(path).name, named(readable(Path(path).name)))
+            yield from _reported(alone, ended, on_error, scanning)
         return
     read_, left_out, waiting = 0, Counter[str](), deque[_File]()
-    with sandbox.side_by_side(readers) as ask:
+    with sandbox.side_by_side(readers, scanning) as ask:
         for relative, file in folder.files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
             kind = _by_name(file)
             if kind in KINDS and not (kind in scans.IMAGES and _no_page(file)):
@@ -113,9 +116,9 @@ def read(
                 if on_error is not None:
                     waiting.append(_File(file, relative, "", wrong=_unreadable(kind)))
             if len(waiting) > 2 * readers:
-                yield from _reported(waiting.popleft(), ended, on_error)
+                yield from _reported(waiting.popleft(), ended, on_error, scanning)
         while waiting:
-            yield from _reported(waiting.popleft(), ended, on_error)
+            yield from _reported(waiting.popleft(), ended, on_error, scanning)
     if not read_:
         raise InputError(f"no file in this folder can be read; supported: {SUPPORTED}", place=path)
     if left_out and on_error is None:
@@ -134,13 +137,15 @@ class _File(NamedTuple):
     wrong: str = ""
 
 
-def _reported(file: _File, ended: Callable[[Path, bool], None], on_error: OnError) -> Iterator[Document]:
+def _reported(
+    file: _File, ended: Callable[[Path, bool], None], on_error: OnError, scanning: scans.Scanning
+) -> Iterator[Document]:
     """The documents of a file. One that is bad as a whole is to its folder what a bad row is to its file."""
     if file.wrong and on_error is not None:
         on_error(InputError(file.wrong, place=file.path))
         return
     try:
-        yield from _documents(file, _kind(file.path), on_error)
+        yield from _documents(file, _kind(file.path), on_error, scanning)
         ended(file.path, True)
     except InputError as error:
         if on_error is None:
@@ -149,7 +154,7 @@ def _reported(file: _File, ended: Callable[[Path, bool], None], on_error: OnErro
         on_error(error)
 
 
-def _documents(file: _File, kind: str, on_error: OnError) -> Iterator[Document]:
+def _documents(file: _File, kind: str, on_error: OnError, scanning: scans.Scanning) -> Iterator[Document]:
     path, name = file.path, file.name
     if kind in _TABLES:
         yield from _TABLES[kind](path, name=name, on_error=on_error)
@@ -165,7 +170,7 @@ def _documents(file: _File, kind: str, on_error: OnError) -> Iterator[Document]:
                 return  # one of a folder's pictures that has no words
             raise
     else:
-        page = sandbox.READER.read(kind, path, name) if kind in FOREIGN else _PAGES[kind](path, id=name)
+        page = sandbox.READER.read(kind, path, name, scanning) if kind in FOREIGN else _PAGES[kind](path, id=name)
     where = readable(os.path.abspath(path))
     changed = date.fromtimestamp(os.stat(path).st_mtime).isoformat()
     meta = {"modified": changed, **page.meta, "path": where}

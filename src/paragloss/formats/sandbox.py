@@ -20,7 +20,7 @@ from typing import Any
 
 from paragloss.errors import InputError
 from paragloss.formats.sandbox_child import MEMORY, framed, receive
-from paragloss.formats.scans import completed
+from paragloss.formats.scans import Scanning, completed
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
@@ -39,7 +39,7 @@ class Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def read(self, kind: str, path: PathLike, id: str) -> Document:
+    def read(self, kind: str, path: PathLike, id: str, scanning: Scanning = lambda *_: None) -> Document:
         """One document of a file of some kind."""
         try:
             seconds = SECONDS + (os.stat(path).st_size >> 20)
@@ -51,7 +51,7 @@ class Reader:
         try:
             found = self._document({"kind": kind, "path": there, "id": id, "seconds": seconds})
             asked = {"kind": kind, "path": there, "seconds": PAGE_SECONDS}
-            return completed(found, path, lambda number: self._document({**asked, "page": number}))
+            return completed(found, path, lambda number: self._document({**asked, "page": number}), scanning)
         except InputError as error:
             raise InputError(error.reason, place=error.place.replace(there, str(path), 1)) from None
 
@@ -122,7 +122,7 @@ READER = Reader()
 
 
 @contextmanager
-def side_by_side(number: int) -> Iterator[Callable[[str, PathLike, str], Future[Document]]]:
+def side_by_side(number: int, scanning: Scanning) -> Iterator[Callable[[str, PathLike, str], Future[Document]]]:
     """So many readers of files, a process each: asking gives what will be the document. One that dies dies alone."""
     readers = [Reader() for _ in range(number)]
     free = SimpleQueue[Reader]()
@@ -132,7 +132,7 @@ def side_by_side(number: int) -> Iterator[Callable[[str, PathLike, str], Future[
     def read(kind: str, path: PathLike, id: str) -> Document:
         reader = free.get()
         try:
-            return reader.read(kind, path, id)
+            return reader.read(kind, path, id, scanning)
         finally:
             free.put(reader)
 

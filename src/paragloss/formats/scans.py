@@ -27,8 +27,12 @@ from paragloss.types import Document
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 #: Pixels per inch that pages are drawn with, and the most on a side.
 _DPI, _MOST_PIXELS = 300, 6000
+#: What is ink is decided near each pixel (Sauvola), not for the whole page: paper is darker at its edges.
+_THRESHOLD = ("-c", "thresholding_method=2")
 #: Fewer words are no text: stains and lines are taken for letters.
 _LEAST_CONFIDENCE, _LEAST_SCRIPT = 30.0, 1.0
+#: A page that is read less surely than this may be in another script than it seems: so many are tried.
+_CLEAR_CONFIDENCE, _MOST_SCRIPTS = 70.0, 8
 #: A language of less of the page than this is not read for itself.
 _LEAST_SHARE = 0.1
 #: Tesseract's scripts that our languages call otherwise.
@@ -61,7 +65,11 @@ def read_image(path: PathLike, *, id: str = "") -> Document:
     return Document(id or Path(path).name, "", "", "", {}, {"pages": pages, "unread": list(range(pages))})
 
 
-def completed(document: Document, path: PathLike, read_page: Callable[[int], Document]) -> Document:
+#: Told after each page that was read from a scan: the file, how many pages were, and how many will be.
+Scanning = Callable[[PathLike, int, int], None]
+
+
+def completed(document: Document, path: PathLike, read_page: Callable[[int], Document], scanning: Scanning) -> Document:
     """The document with those of its pages that are pictures read one by one; how many, and how surely, is in its
     `meta`: `scanned` and `confidence`."""
     meta = dict(document.meta)
@@ -74,9 +82,11 @@ def completed(document: Document, path: PathLike, read_page: Callable[[int], Doc
         remedy = "install Tesseract (Debian: apt install tesseract-ocr, and tesseract-ocr-deu for German ...)"
         raise InputError(f"no text in {meta['pages']} pages, it is a scan; {remedy} and index it again", place=path)
     pages = document.text.split("\f") if document.text else [""] * meta["pages"]
-    found = {number: read_page(number) for number in unread}
-    for number, page in found.items():
-        pages[number] = page.text + "\n\n"
+    found: dict[int, Document] = {}
+    for number in unread:
+        found[number] = read_page(number)
+        pages[number] = found[number].text + "\n\n"
+        scanning(path, len(found), len(unread))
     letters = sum(len(page.text) for page in found.values())
     if not any(map(str.strip, pages)):
         raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", place=path)
@@ -91,30 +101,52 @@ def read_page(kind: str, path: PathLike, number: int) -> Document:
     """The text of one page, counted from 0, and how surely it was read."""
     drawn = _drawn(path, number) if kind == ".pdf" else None
     page = ["-c", f"tessedit_page_number={number}"] if Path(path).suffix.lower().startswith(".tif") else []
-    source = [str(path) if drawn is None else "stdin", "stdout", "--dpi", str(_DPI), *page]
+    source = [str(path) if drawn is None else "stdin", "stdout", "--dpi", str(_DPI), *_THRESHOLD, *page]
     words = _words(source, drawn)
     text = _HYPHEN.sub("", _GAP.sub("", _text(words))).strip()
-    letters = sum(len(word.text) for word in words) or 1
-    confidence = sum(len(word.text) * word.confidence for word in words) / letters
+    confidence = _confidence(words)
     sure = confidence >= _LEAST_CONFIDENCE
     return Document("", text if sure else "", "", "", {}, {"confidence": confidence / 100})
 
 
 def _words(source: list[str], drawn: bytes | None) -> list[_Word]:
     """What is on a page, read by the languages of its script, then by those its paragraphs are in."""
-    models, (script, upright) = _installed(), _orientation(source, drawn)
-    mode = ["--psm", "3" if upright else "1"]
-    fitting = {lang: names for lang, names in models.items() if script in scripts(lang)}
-    if script and not fitting:
+    models, (script, sure, upright) = _installed(), _orientation(source, drawn)
+    source = [*source, "--psm", "3" if upright else "1"]
+    fitting = [lang for lang in models if script in scripts(lang)]
+    if sure and not fitting:
         raise InputError(
             f"{source[0]}: written in letters ({script}) of a language that Tesseract does not have; install it "
             f"(Debian: apt install tesseract-ocr-..., has {', '.join(map(name, models)) or 'none'})"
         )
-    fitting = fitting or models
     first = [lang for lang in ("en", *fitting) if lang in fitting][: 1 if script == "Latn" else 3]
-    words = _recognised([*source, *mode], drawn, first, models)
-    there = _languages(words, list(fitting))
-    return words if not there or set(there) <= set(first) else _recognised([*source, *mode], drawn, there, models)
+    words = _twice(source, drawn, first, fitting) if sure else []
+    if _confidence(words) >= _CLEAR_CONFIDENCE:
+        return words
+    # Not clear, or perhaps taken for another script: read by one language of each, that of the likeliest first.
+    one_each: dict[str, str] = {}
+    for lang in (*first, "en", *models):
+        if lang in models:
+            one_each.setdefault(scripts(lang)[0], lang)
+    for lang in list(one_each.values())[:_MOST_SCRIPTS]:
+        same = [other for other in models if scripts(other)[0] == scripts(lang)[0]]
+        words = max(words, _twice(source, drawn, [lang], same), key=_confidence)
+        if _confidence(words) >= _CLEAR_CONFIDENCE:
+            break
+    return words
+
+
+def _twice(source: list[str], drawn: bytes | None, first: Sequence[str], among: Sequence[str]) -> list[_Word]:
+    """Read by some languages; where it turns out to be in others of those it may be in, by them."""
+    words = _recognised(source, drawn, first)
+    there = _languages(words, among)
+    return words if not there or set(there) <= set(first) else _recognised(source, drawn, there)
+
+
+def _confidence(words: Sequence[_Word]) -> float:
+    """From 0 to 100: long words count more."""
+    letters = sum(len(word.text) for word in words) or 1
+    return sum(len(word.text) * word.confidence for word in words) / letters
 
 
 def _languages(words: Sequence[_Word], among: Sequence[str]) -> list[str]:
@@ -127,10 +159,8 @@ def _languages(words: Sequence[_Word], among: Sequence[str]) -> list[str]:
     return [lang for lang, count in counts.most_common(3) if count >= _LEAST_SHARE * counts.total()]
 
 
-def _recognised(
-    source: list[str], drawn: bytes | None, langs: Sequence[str], models: dict[str, list[str]]
-) -> list[_Word]:
-    names = "+".join(name for lang in langs for name in models[lang])
+def _recognised(source: list[str], drawn: bytes | None, langs: Sequence[str]) -> list[_Word]:
+    names = "+".join(name for lang in langs for name in _installed()[lang])
     out = _tesseract([*source, "-l", names, "tsv"], drawn)
     rows = csv.DictReader(out.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     return [
@@ -150,18 +180,18 @@ def _text(words: Sequence[_Word]) -> str:
     return "\n\n".join("\n".join(lines(some)) for _, some in groupby(words, key=lambda word: word.line[:2]))
 
 
-def _orientation(source: list[str], drawn: bytes | None) -> tuple[str, bool]:
-    """The script of a page, "" where that is not clear, and whether it stands upright."""
+def _orientation(source: list[str], drawn: bytes | None) -> tuple[str, bool, bool]:
+    """The script that a page is most like, whether that is clear, and whether it stands upright."""
     if "osd" not in _tesseract(["--list-langs"]).split():  # Debian has it with the program
-        return "", True
+        return "", False, True
     said = dict(
         line.split(": ", 1)
         for line in _tesseract([*source, "--psm", "0"], drawn, strict=False).splitlines()
         if ": " in line
     )
-    sure = float(said.get("Script confidence", 0)) >= _LEAST_SCRIPT
-    script = _SCRIPTS.get(said.get("Script", ""), "") if sure else ""
-    return script, said.get("Rotate", "0") == "0"
+    script = _SCRIPTS.get(said.get("Script", ""), "")
+    sure = bool(script) and float(said.get("Script confidence", 0)) >= _LEAST_SCRIPT
+    return script, sure, said.get("Rotate", "0") == "0"
 
 
 @cache

@@ -87,7 +87,10 @@ function upload(file, folder, bar, said, state) {
     };
     request.onprogress = () => {
       const last = request.status === 200 ? lines().at(-1) : null;
-      if (last?.indexed && !last.done) {
+      if (last?.pages) {
+        bar.value = 0.5 + 0.5 * (last.page / last.pages);
+        said.textContent = t("files.page", { n: last.page, of: last.pages });
+      } else if (last?.indexed && !last.done) {
         bar.value = 0.5 + 0.5 * (last.of ? last.indexed / last.of : 0.5);
         said.textContent = t("files.soFar", { n: last.indexed });
       }

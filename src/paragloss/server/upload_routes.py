@@ -27,6 +27,8 @@ from paragloss.server.requests import Here, Place, problems, with_key
 from paragloss.types import Document
 
 routes = APIRouter(prefix="/api", tags=["documents"], dependencies=with_key)
+#: Seconds between two lines on a scan.
+EVERY = 1.0
 _STREAM = {
     "description": "One JSON object a line as the work goes on; the last has `done` or `error`.",
     "content": {
@@ -69,8 +71,16 @@ async def _told(here: Place, path: Path, below: str, lang: str) -> AsyncIterator
     try:
         total = await asyncio.to_thread(_rows, path)
         wrong = lambda error: errors.append(_without_folder(error, path))  # noqa: E731
-        documents = read(path, name=lambda name: below + name, on_error=wrong)
-        while some := await asyncio.to_thread(_next, documents, below + path.name):
+        pages: dict[str, int] = {}  # of a scan: how many were read, and how many there are
+        told_page = lambda _, page, of: pages.update(page=page, pages=of)  # noqa: E731
+        documents = read(path, name=lambda name: below + name, on_error=wrong, scanning=told_page)
+        while True:
+            reading = asyncio.ensure_future(asyncio.to_thread(_next, documents, below + path.name))
+            while not (await asyncio.wait([reading], timeout=EVERY))[0]:
+                if pages:
+                    yield _line(indexed=indexed, **pages)
+            if not (some := reading.result()):
+                break
             indexed += await here.library.write(partial(here.engine.add, some, lang=lang or None))
             here.metrics.written(here.name, "added", len(some))
             kept = await here.library.read(partial(here.engine.get, [document.id for document in some]))

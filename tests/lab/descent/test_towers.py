@@ -50,6 +50,9 @@ def test_towers_with_more_words_than_vectors_or_of_no_known_kind_are_refused(enc
     encoder.save(tmp_path / "short")
     with pytest.raises(ModelError, match="fr has more words than vectors"):
         towers.load(tmp_path / "short")
+    artefacts.save(tmp_path / "bags", "bags", meta={"kind": "cnn"}, arrays={}, words={})
+    with pytest.raises(ModelError, match="bags"):
+        towers.load(tmp_path / "bags")
     artefacts.save(tmp_path / "other", "towers", meta={"kind": "rnn"}, arrays={}, words={})
     with pytest.raises(ModelError, match="'rnn'; expected one of average, cnn, lstm"):
         towers.load(tmp_path / "other")

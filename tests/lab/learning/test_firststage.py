@@ -31,3 +31,20 @@ def test_words_as_they_stand_are_those_spelt_alike():
     assert not found[1].any()
     longer = firststage.as_they_stand(["array map nowhere elsewhere"], "en", documents, "de")
     np.testing.assert_allclose(longer[0], found[0] / 2)  # half of the query is matched
+
+
+def test_a_surer_search_raises_each_query_s_own_document_by_deviations_of_its_row():
+    scores = np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 1.0], [0.0, 0.0, 3.0]], np.float32)
+    raised = firststage.surer(scores, np.random.default_rng(7)) - scores
+    drawn = np.random.default_rng(7).gamma(2.0, 1.5, 3)  # three deviations in the mean
+    np.testing.assert_allclose(np.diag(raised), drawn * [np.sqrt(2 / 3), 0, np.sqrt(2)], rtol=1e-5)
+    assert not (raised - np.diag(np.diag(raised))).any()
+
+
+def test_words_as_they_stand_are_counted_by_bm25():
+    # Three documents of 2, 1 and 3 words; "map" is in two, ln(1 + 1.5 / 2.5), "array" in one, ln(1 + 2.5 / 1.5).
+    found = firststage.as_they_stand(["map array map"], "en", ["map brot", "brot", "map map array"], "de")[0]
+    rare, common = np.log(1 + 2.5 / 1.5), np.log(1 + 1.5 / 2.5)
+    weigh = lambda times, length: times * 2.2 / (times + 1.2 * (0.25 + 0.75 * length / 2))  # noqa: E731
+    whole = [2 * common * weigh(1, 2), 0, 2 * common * weigh(2, 3) + rare * weigh(1, 3)]
+    np.testing.assert_allclose(found, np.array(whole) / 3, rtol=1e-5)

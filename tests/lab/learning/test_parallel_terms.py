@@ -198,3 +198,24 @@ def test_a_start_may_lack_a_language(tmp_path):
     assert learned.translate(Query("q", "house", "en"), "de")[0].alternatives[0].text == "Haus"
     assert shares(learned, "dog") == {"chien": 1.0}
     assert learned.alternatives("dog", "en", "de") == ()
+
+
+def test_every_source_has_as_many_candidates_the_most_associated_ones():
+    rng = np.random.default_rng(1)
+    both = [[rng.integers(0, width, 8).tolist() for _ in range(30)] for width in (4, 9)]
+    source, target = texts(*both[0], width=4), texts(*both[1], width=9)
+    present = [
+        np.array([[t in text for t in range(width)] for text in some]) for some, width in zip(both, (4, 9), strict=True)
+    ]
+    best = set()
+    for s in range(4):
+        of = present[0][:, s].sum()
+        scores = [
+            float(
+                association(*(np.array([float(n)]) for n in ((present[0][:, s] & seen).sum(), of, seen.sum())), 30)[0]
+            )
+            for seen in present[1].T
+        ]
+        best |= {(s, t) for t in sorted(range(9), key=lambda t: -scores[t])[:2] if scores[t] > 0}
+    assert len(best) > 5
+    assert pairs_of(candidate_pairs(source, target, 2)) == best

@@ -133,3 +133,21 @@ def test_what_64_tanh_outputs_can_reach_with_epsilon_1():
 def test_zero_epsilon_has_no_constants():
     with pytest.raises(ModelError, match=r"epsilon 0.* above 0"):
         smoothness.cosine_lipschitz(0)
+
+
+def test_constants_of_the_model_and_its_bound_by_hand():
+    # epsilon .5, SOSL's slope 3.4: cosines are steep by 2 in each vector, sqrt(8) in both; curved by 8 + 4 = 12.
+    steep, curved = 3.4 * math.sqrt(8), 2 * 8 + 3.4 * 12 + 3.4 * math.sqrt(8) * 4 / (3 * math.sqrt(3))
+    assert smoothness.model_lipschitz((0.2, 0.7), 0.5) == pytest.approx(steep)
+    assert smoothness.model_smoothness((0.2, 0.7), 0.5) == pytest.approx(curved)
+    beta = smoothness.stability(100, 50, c=0.01, lipschitz=steep, smoothness=curved, bound=1.7**2)
+    bound = smoothness.generalisation(100, 50, c=0.01, thresholds=(0.2, 0.7), epsilon=0.5)
+    assert bound == pytest.approx(2 * beta + (400 * beta + 1.7**2) * math.sqrt(math.log(20) / 200))
+
+
+def test_two_examples_one_step_and_any_c_have_a_bound_and_less_has_none():
+    # p = 1: (1 + 1) / (2 - 1) x sqrt(2 x 1 x 1) x sqrt(1)
+    assert smoothness.stability(2, 1, c=1.0, lipschitz=1.0, smoothness=1.0) == pytest.approx(2 * math.sqrt(2))
+    for n, steps, c in ((1, 1, 1.0), (2, 0, 1.0), (2, 1, 0.0)):
+        with pytest.raises(ModelError, match="expected n of 2 or more"):
+            smoothness.stability(n, steps, c=c, lipschitz=1.0, smoothness=1.0)

@@ -216,3 +216,11 @@ def test_texts_of_a_single_word_are_learned_from():
     single = [c._replace(texts={"aa": f"aa{i % 9}", "bb": f"bb{i % 9}"}) for i, c in enumerate(CONCEPTS)]
     given = {lang: vectors(lang, range(12)) for lang in TEXTS}
     assert alignment.fit(CONCEPTS + single, method="svd", vectors=given).meta["concepts"] == 36
+
+
+@pytest.mark.parametrize("learn", [maps.canonical, maps.both_rotated])
+def test_a_share_of_directions_is_kept_the_nearest_number_and_never_none(learn):
+    whole = learn(SOURCE, TARGET)
+    for keep, width in ((1.0, 4), (0.7, 3), (0.6, 2), (0.3, 1), (0.0, 1)):
+        for side, every in zip(learn(SOURCE, TARGET, keep=keep), whole, strict=True):
+            np.testing.assert_allclose(side, every[:, :width], atol=1e-5)

@@ -215,3 +215,77 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "(5, 24)", done.stderr
+
+
+def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
+    """Up by the machines, down by weights that start as theirs: the loss of concepts in languages they have."""
+    corpus, machines, runs = small_corpus(), network.stack([5, 4, 3], seed=0), []
+    monkeypatch.setattr(network, "_run", lambda *told, **said: runs.append((*told, said)))
+    network.tune(machines, corpus, network.Schedule(0.1, 2, 7), epochs=4, patience=2)
+    ((parameters, loss, rows, schedule, said),) = runs
+    assert sorted(rows.tolist()) == [0, 1, 2], "too few to hold some out"
+    assert said == {"epochs": 4, "patience": 2, "validate": None}
+    assert (schedule.seed, set(parameters)) == (
+        7,
+        {f"{n}{i}" for n in ("weight", "visible", "hidden", "down") for i in (0, 1)},
+    )
+    for i, machine in enumerate(machines):
+        assert parameters[f"weight{i}"] is machine.weight
+        assert torch.equal(parameters[f"down{i}"], machine.weight)
+    with torch.no_grad():
+        for value in parameters.values():  # so that no part is zero or another's twin
+            value += torch.rand(value.shape, generator=torch.Generator().manual_seed(len(value)))
+    values = {name: value.detach().double().numpy() for name, value in parameters.items()}
+
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))
+
+    def expected(texts):
+        state = sigmoid(sigmoid(texts @ values["weight0"] + values["hidden0"]) @ values["weight1"] + values["hidden1"])
+        state = sigmoid(state @ values["down1"].T + values["visible1"])
+        return network.surprise(
+            torch.from_numpy(state @ values["down0"].T + values["visible0"]), corpus, np.array([1, 2])
+        )
+
+    # Concept 1 has the first language alone, concept 2 the second: whatever is drawn, these are read.
+    read = np.array([[8, 0, 0, 0, 0], [0, 0, 2, 0, 6]], float)
+    for seed in range(8):
+        torch.manual_seed(seed)
+        assert float(loss(np.array([1, 2])).detach()) == pytest.approx(float(expected(read)), rel=1e-5)
+
+
+def test_a_twentieth_is_held_out_a_thousand_at_most_and_none_of_few(monkeypatch):
+    runs = []
+    monkeypatch.setattr(network, "_run", lambda parameters, loss, rows, schedule, **said: runs.append((rows, said)))
+    for concepts in (399, 400, 20_040):
+        rows = sp.csr_matrix(np.ones((concepts, 1), np.float32))
+        corpus = network.Corpus.of([rows, rows], [np.arange(concepts)] * 2, concepts, 3)
+        network.tune(network.stack([2, 2], seed=0), corpus, network.Schedule(0.1, 2, 7), epochs=1, patience=1)
+    assert [(len(rows), said["validate"] is None) for rows, said in runs] == [
+        (399, True),
+        (380, False),
+        (19_040, False),
+    ]
+    assert len(set(runs[1][0].tolist())) == 380
+    # One word in each language, and nothing known: each is sure, so nothing surprises.
+    assert runs[1][1]["validate"]() == pytest.approx(0, abs=1e-6)
+
+
+def test_batches_are_smaller_where_there_are_few_concepts(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(network, "shuffled", lambda count, size, rng: sizes.append((count, size)) or [])
+    monkeypatch.setattr(network, "descend", lambda parameters, batches, loss, **said: list(batches(1, None)))
+    for concepts in (50, 400, 9000):
+        network._run({}, None, np.arange(concepts), network.Schedule(0.1, 100, 0), epochs=1)
+    assert sizes == [(50, 10), (400, 20), (9000, 100)]
+
+
+def test_what_a_stage_is_told_reaches_the_descent(monkeypatch):
+    told = []
+    monkeypatch.setattr(
+        network, "descend", lambda parameters, batches, loss, **said: told.append((parameters, loss, said))
+    )
+    schedule = network.Schedule(0.3, 100, 5, progress="progress")
+    network._run("parameters", "loss", np.arange(50), schedule, epochs=4, patience=2, validate="validate")
+    said = {"epochs": 4, "learning_rate": 0.3, "seed": 5, "patience": 2, "validate": "validate", "progress": "progress"}
+    assert told == [("parameters", "loss", said)]

@@ -79,3 +79,22 @@ def test_fit_correlates_what_each_language_deviates_from_its_own_mean():
         variates = rows @ tower.table + tower.bias
         total += variates.T @ variates
     np.testing.assert_allclose(total, np.eye(6), atol=1e-3)
+
+
+def test_three_views_with_gaps_solve_the_eigenproblem_of_their_definition():
+    """Concept by concept: what the views of one say together against what each says alone, ridges on both sides."""
+    x, y = views()
+    z = views(seed=3)[0][:40]
+    given, owners = [x, y, z], [np.arange(60), np.arange(60), np.arange(20, 60)]
+    agreement, projections = cca.correlate(given, owners, dim=4, ridge=0.3)
+    rows, together, alone = np.zeros((60, 17)), np.zeros((17, 17)), np.zeros((17, 17))
+    for view, owner, at in zip(given, owners, (slice(0, 6), slice(6, 11), slice(11, 17)), strict=True):
+        rows[owner, at] = view
+        ridge = 0.3 * np.trace(view.T @ view) / view.shape[1] * np.eye(view.shape[1])
+        alone[at, at] = view.T @ view + ridge
+        together[at, at] = ridge * np.mean([1 / (3 if concept >= 20 else 2) for concept in owner])
+    for concept, row in enumerate(rows):
+        together += np.outer(row, row) / (3 if concept >= 20 else 2)
+    np.testing.assert_allclose(agreement, scipy.linalg.eigh(together, alone)[0][::-1][:4], rtol=1e-5)
+    V = np.vstack(projections)
+    np.testing.assert_allclose(together @ V, alone @ V * agreement, atol=1e-3)

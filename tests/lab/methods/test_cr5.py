@@ -381,3 +381,15 @@ def test_a_new_language_aims_at_the_direction_between_those_that_are_known():
     # One word, two texts: the table is 2 t / (2 + lambda) with t the target.
     (row,) = cr5.add_language(encoder, concepts, "da", lambda_=1.0, device="numpy").towers["da"].table
     np.testing.assert_allclose(row, 2 / 3 * np.array([0.2, 0.6]) / np.hypot(0.2, 0.6), rtol=1e-3)
+
+
+def test_progress_tells_what_is_left_as_what_was_done_has_it(monkeypatch):
+    clock = iter(range(1000))
+    monkeypatch.setattr(spectrum.time, "monotonic", lambda: float(next(clock)))
+    blocks, concepts = problem(200, 2)
+    told = []
+    regression = Regression.of(blocks, concepts, Arrays("numpy"), lambda_=1.0)
+    leading(regression, rank=20, solver="one-pass", progress=lambda *said: told.append(said))
+    # 53 columns in blocks of 4; the clock is 0 at first, the checkpoint asks it too, then each block.
+    assert told[:2] == [pytest.approx((4 / 53, 2 * 49 / 4)), pytest.approx((8 / 53, 3 * 45 / 8))]
+    assert told[-2:] == [pytest.approx((0.99, 15 * 0.01 / 0.99)), (1.0, 0.0)]

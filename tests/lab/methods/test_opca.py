@@ -83,3 +83,26 @@ def test_a_few_turns_come_close_where_the_space_is_large():
     expected = scipy.linalg.eigh(signal, covariance)[0][::-1][:10]
     values, _ = oriented.oriented(rows, owners, dim=10, gamma=5.0)
     np.testing.assert_allclose(values, expected, rtol=0.02)
+
+
+def test_solves_are_in_units_of_each_term_s_own_noise(monkeypatch):
+    rows, owners = problem(languages=3, complete=False)
+    plain, said = oriented.conjugate_gradients, []
+    monkeypatch.setattr(oriented, "conjugate_gradients", lambda *a, **k: said.append(k["scale"]) or plain(*a, **k))
+    oriented.oriented(rows, owners, dim=5, gamma=0.4)
+    np.testing.assert_allclose(said[0][:, 0], 1 / np.diag(dense(rows, owners, 0.4)[1]), rtol=1e-5)
+
+
+def test_the_best_ratios_within_a_span_are_those_of_the_small_problem():
+    noise = np.random.default_rng(2)
+    half = noise.standard_normal((12, 12))
+    N, F = (half @ half.T + np.eye(12)).astype(np.float32), noise.standard_normal((20, 12)).astype(np.float32)
+    span = noise.standard_normal((12, 4)).astype(np.float32)
+    expected = scipy.linalg.eigh(span.T @ F.T @ F @ span, span.T @ N @ span)[0][::-1]
+    doubled = np.hstack([span, span[:, :1] + span[:, 1:2]])  # a fifth that is a mixture of two
+    for given, width in ((span, 9), (doubled, 9), (span, 2)):
+        values, found = oriented._leading(given, F @ given, N @ given, width)
+        np.testing.assert_allclose(values, expected[:width], rtol=1e-3)
+        np.testing.assert_allclose(found.T @ N @ found, np.eye(len(values)), atol=1e-3)
+    F[:, :] = F[:, :1]  # one ratio that is not nothing
+    assert len(oriented._leading(span, F @ span, N @ span, 9)[0]) == 1

@@ -361,3 +361,41 @@ def test_grades_beyond_the_thresholds_are_refused():
     high = Judged(judged.queries, judged.documents, {q.id: {q.id: 3} for q in judged.queries})
     with pytest.raises(ModelError, match=r"grade 3.*thresholds"):
         ordinal.fit_judged(high, negatives=1)
+
+
+def test_ndcg_of_many_queries_is_the_mean_of_each():
+    """Queries of one, three, six and seven judged documents, of which the first five count; one has nothing right."""
+    rng = np.random.default_rng(0)
+    grades = [{3: 2}, {0: 0, 1: 0, 2: 0}, dict(zip(range(6), (0, 0, 2, 1, 0, 1), strict=True)),
+              dict(zip(range(1, 8), (1, 0, 0, 2, 1, 1, 2), strict=True))]  # fmt: skip
+    one = task([[0], [1], [2], [0, 1]], [[d % 6, (d * 2 + 1) % 6] for d in range(8)], grades)
+    nets = {of: towers.Average(torch.tensor(rng.standard_normal((6, 4)), dtype=torch.float32)) for of in "ab"}
+    with torch.no_grad():
+        asked, read = nets["a"](one.queries).numpy(), nets["b"](one.documents).numpy()
+    asked, read = (rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 0.5) for rows in (asked, read))
+    expected = []
+    for query, given in enumerate(grades):
+        ranked = sorted(given, key=lambda d: -float(asked[query] @ read[d]))
+        gain, ideal = (
+            sum(grade / np.log2(place + 2) for place, grade in enumerate(some[:5]))
+            for some in ([given[d] for d in ranked], sorted(given.values(), reverse=True))
+        )
+        expected.append(gain / ideal if ideal else 0.0)
+    for block in (1, 3, 256):
+        assert graded.ndcg(nets, one, 0.5, block=block) == pytest.approx(np.mean(expected), rel=1e-5)
+
+
+def test_towers_drop_words_while_they_learn_and_not_when_they_are_measured_or_served():
+    modes = []
+
+    class Watched(towers.Average):
+        def forward(self, texts):
+            modes.append(self.training)
+            return super().forward(texts)
+
+    one = task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
+    nets = {of: Watched(torch.randn(6, 4)).eval() for of in "ab"}
+    said = {"epsilon": 1.0, "negatives": 1, "batch": 2, "epochs": 2, "learning_rate": 0.1, "seed": 0}
+    graded.train([one], nets, ordinal.sosl, validation=[one], **said)
+    assert modes == [True, True, False, False] * 2
+    assert not any(net.training for net in nets.values())

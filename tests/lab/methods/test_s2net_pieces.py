@@ -111,3 +111,10 @@ def test_concepts_of_one_language_each_are_refused():
 def test_texts_of_a_single_word_are_learned_from():
     single = [Concept(str(i), {"en": f"one{i % 3}", "fr": f"un{i % 3}"}) for i in range(9)]
     assert s2net.fit(FEW + single, **SMALL, epochs=0).meta["pairs"] == 39
+
+
+def test_a_start_from_opca_is_drawn_by_the_same_seed(monkeypatch):
+    told, plain = [], s2net.oriented
+    monkeypatch.setattr(s2net, "oriented", lambda *said, **how: told.append(how) or plain(*said, **how))
+    s2net.fit(FEW, **SMALL, start="opca", epochs=0, seed=4)
+    assert told == [{"dim": SMALL["dim"], "gamma": 0.3, "seed": 4}]

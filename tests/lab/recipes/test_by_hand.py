@@ -463,11 +463,13 @@ def test_known_queries_have_four_words_of_five_in_the_vocabulary(pages, monkeypa
 
 def test_bm25_has_the_model_s_words_or_all(pages, monkeypatch):
     monkeypatch.setattr(xcnn_table_2, "pages", lambda *_, **__: pages)
-    monkeypatch.setattr(xcnn_table_2.xcnn, "fit", lambda *_, **__: bag(9, ("en", "fr")))
+    told = []
+    monkeypatch.setattr(xcnn_table_2.xcnn, "fit", lambda _, **said: told.append(said) or bag(9, ("en", "fr")))
     monkeypatch.setattr(xcnn_table_2, "by_pipeline", lambda made, pipeline: (made, pipeline))
     monkeypatch.setattr(xcnn_table_2, "only_words", lambda made, known: (made, sorted(known)))
     monkeypatch.setattr(xcnn_table_2, "measured", lambda made, run: run)
-    rows = xcnn_table_2.measure("fr", 0, smoke=True)
+    rows = xcnn_table_2.measure("fr", 3, smoke=False)
+    assert told == [{"hub": "fr", "dim": 128, "max_terms": 10_000, "epochs": 0, "hub_epochs": 5, "seed": 3}]
     assert rows["BM25, all words"] == (pages, "bm25")
     assert rows["BM25"] == ((pages, sorted(f"w{i}" for i in range(SIZE))), "bm25")
     assert {q: [h.id for h in hits] for q, hits in rows["mono-XCNN"].items()} == {

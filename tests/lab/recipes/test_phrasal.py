@@ -107,3 +107,20 @@ def test_what_is_left_to_say_is_worth_its_best_phrases_run_by_run():
     ahead = phrasal._ahead(options, 3)
     assert [ahead[0][1], ahead[1][2], ahead[0][2], ahead[1][3], ahead[0][3]] == [-1, -2, -2.5, -7, -7.5]
     assert [phrasal._rest(covered, ahead, 3) for covered in (0b000, 0b010, 0b001, 0b111)] == [-7.5, -6, -7, 0]
+
+
+def test_words_nobody_knows_are_linked_by_their_places():
+    # Words lie at .25 and .75, at 1/6, 1/2 and 5/6 of their sentences; of two as near the first is taken.
+    assert phrasal.linked({}, ("a", "b"), ("x", "y")) == [0, 1]
+    assert phrasal.linked({}, ("a", "b", "c"), ("x", "y")) == [0, 2]
+    known = {"a": {"x": 0.01, "y": 0.9}, "b": {"y": 0.1}, "": {"x": 0.9}}  # .9 at exp(-2) is more than .1
+    assert phrasal.linked(known, ("a", "b"), ("x", "y")) == [None, 0]
+
+
+def test_a_phrase_has_four_words_at_most_on_either_side():
+    # One word linked to the first of six: those without a link come along up to four words.
+    assert set(phrasal.extracted(1, 6, {(0, 0)})) == {(0, 1, 0, high) for high in (1, 2, 3, 4)}
+    assert set(phrasal.extracted(1, 6, {(0, 5)})) == {(0, 1, low, 6) for low in (2, 3, 4, 5)}
+    straight = {(i, i) for i in range(6)}
+    assert {stop - start for start, stop, _, _ in phrasal.extracted(6, 6, straight)} == {1, 2, 3, 4}
+    assert len(list(phrasal.extracted(6, 6, straight))) == 6 + 5 + 4 + 3

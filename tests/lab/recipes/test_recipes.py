@@ -105,7 +105,14 @@ def test_a_figure_without_numbers_is_held_against_what_the_paper_says_of_it():
 
 
 def test_a_table_says_where_nothing_is_drawn():
-    about = {"smoke": False, "seeds": [0], "machine": "a machine", "seconds": 3, "columns": ["nDCG@10"], "values": {}}
+    about = {
+        "smoke": False,
+        "seeds": [0],
+        "machine": "a machine",
+        "seconds": {"all": 3.0},
+        "columns": ["nDCG@10"],
+        "values": {},
+    }
     assert "Nothing is drawn: every seed gives the same." in markdown_tables.how(
         {**about, "recipe": "thesis-table-5-1"}
     )

@@ -206,9 +206,10 @@ def test_vectors_from_elsewhere_are_charged_for_as_if_they_were_made_here(tmp_pa
 
 def test_what_was_measured_takes_the_place_of_what_was_known(measured):
     now = collecting.collect(measured[0])
-    known = {**now, "tables": {"cr5-table-1": {"seconds": 1.0}, "xcnn-table-1": {"seconds": 2.0}}, "seconds": 99}
-    found = collecting.joined(known, {**now, "tables": {"xcnn-table-1": {"seconds": 3.0, "values": {}}}})
-    assert {name: table["seconds"] for name, table in found["tables"].items()} == {"cr5-table-1": 1, "xcnn-table-1": 3}
+    known = {**now, "tables": {"cr5-table-1": {"seconds": {"en-it": 1.0}}, "xcnn-table-1": {}}, "seconds": 99}
+    found = collecting.joined(known, {**now, "tables": {"xcnn-table-1": {"seconds": {"en-hi": 3.0}, "values": {}}}})
+    spent = {name: table["seconds"] for name, table in found["tables"].items()}
+    assert spent == {"cr5-table-1": {"en-it": 1.0}, "xcnn-table-1": {"en-hi": 3.0}}
     assert found["seconds"] == now["seconds"]
     assert collecting.joined(known, {"tables": {}, "tasks": {}})["seconds"] == 99, "tasks not measured stay"
 
@@ -219,14 +220,29 @@ def test_parts_not_measured_again_stay_and_are_judged_with_the_others():
         about = {"recipe": "xcnn-table-1", "machine": machine, "seconds": seconds, "seeds": seeds, "smoke": False}
         return {"tasks": {}, "tables": {"xcnn-table-1": {**about, "values": values, "verdict": "old"}}}
 
-    (table,) = collecting.joined(
-        told(7.0, "a", [0, 1], en_fr=0.4, en_hi=0.4), told(2.0, "b", [0], en_vi=0.1, en_hi=0.9)
-    )["tables"].values()
+    measured = told({"en-vi": 2.0, "en-hi": 1.0}, "b", [0], en_vi=0.1, en_hi=0.9)
+    joined = collecting.joined(told({"en-fr": 7.0, "en-hi": 5.0}, "a", [0, 1], en_fr=0.4, en_hi=0.4), measured)
+    (table,) = joined["tables"].values()
     assert [(part, rows["OPCA"]["RR"]) for part, rows in table["values"].items()] == [
         ("en-hi", [0.9]), ("en-fr", [0.4]), ("en-vi", [0.1]),
     ]  # fmt: skip
-    assert (table["seconds"], table["machine"], table["seeds"]) == (9.0, "a; b", [0, 1])
+    assert (table["machine"], table["seeds"]) == ("a; b", [0, 1])
+    assert table["seconds"] == {"en-fr": 7.0, "en-vi": 2.0, "en-hi": 1.0}, "not what was spent on figures that are gone"
     assert "OPCA 0.435 / 0.467" in table["verdict"], "the mean of .9, .4 and .1"
+    assert collecting.joined(joined, measured) == joined, "once more adds nothing"
+
+
+def test_what_several_parts_took_together_stays_while_one_of_them_does():
+    def told(seconds, *parts):
+        values = {part: {"OPCA": {"RR": [0.5]}} for part in parts}
+        about = {"recipe": "xcnn-table-1", "machine": "a", "seconds": seconds, "seeds": [0], "smoke": False}
+        return {"tasks": {}, "tables": {"xcnn-table-1": {**about, "values": values}}}
+
+    known = told({"en-hi, en-fr": 7.0}, "en-hi", "en-fr")
+    for parts, left in ((("en-hi", "en-vi"), {"en-hi, en-fr": 7.0}), (("en-hi", "en-fr"), {})):
+        again = dict.fromkeys(parts, 1.0)
+        joined = collecting.joined(known, told(again, *parts))
+        assert joined["tables"]["xcnn-table-1"]["seconds"] == left | again
 
 
 def test_nothing_measured_is_told(tmp_path):

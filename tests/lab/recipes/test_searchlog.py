@@ -151,3 +151,12 @@ def test_a_task_s_measure_query_by_query():
     tasks = [task._replace(documents=[Document(str(i), "", "fr") for i in range(10)])]
     cost = results._encoded({"documents/s": 10.0, "ms/query": 5.0}, known, tasks)
     assert cost == {"documents/s": 2.5, "ms/query": 7.0}, "ten in 1 + 3 seconds; 5 + 2 milliseconds"
+
+
+def test_thirty_readers_of_each_query_look_at_most_results_in_an_order_that_changes(monkeypatch):
+    told = []
+    monkeypatch.setattr(searchlog.clicks, "simulate", lambda *said, **how: told.append((said, how)) or [])
+    habits = searchlog.Wanted({"a": {"a": 0.9}}, {"a": {"a": 0.8}})
+    monkeypatch.setattr(searchlog, "wanted", lambda *_: habits)
+    searchlog._read({"a": ["a"], "b": []}, {}, "fr")
+    assert told == [(({"a": ["a"]}, *habits), {"sessions": 30, "lang": "fr", "depth": 0.95, "swaps": 8, "seed": 1})]

@@ -96,6 +96,11 @@ def test_what_a_group_is_asked(place, monkeypatch):
     assert tasks.tasks("ddtp en-fr", smoke=False) == ["titles"]
     assert tasks.tasks("mdn en-fr", smoke=False) == ["titles", "graded"]
     assert tasks.tasks("talk en-fr", smoke=False) == ["sentences", "words", "questions"]
+    assert seen == [
+        *(("titles", name, "fr") for name in ("ddtp", "mdn")),
+        *((name, "fr", tasks.FULL) for name in ("graded", "sentences", "words")),
+        ("questions", "en", ["fr"]),
+    ]
     assert tasks.tasks("talk en-hi", smoke=False) == ["sentences", "words", "questions", "questions"]
     assert seen[-1] == ("questions", "hi", ["en"])
     assert tasks.tasks("talk da-vi", smoke=False) == ["questions"]

@@ -912,7 +912,7 @@ def test_densities_are_differences_of_shares():
         at, height = line.get_xydata().T
         assert height.tolist() == [float(place == 19 + k) for place in range(40)]
         assert at[19 + k] == pytest.approx((edges[19 + k] + edges[20 + k]) / 2)
-    assert axes.get_title() == "SOSL"
+    assert (axes.get_title(), axes.get_xlabel()) == ("SOSL", "score")
 
 
 def test_kernels_are_drawn_by_pairs_weight_size_and_what_they_find_alone():
@@ -939,3 +939,4 @@ def test_sizes_and_categories_have_their_figures(monkeypatch):
     }
     (axes,) = thesis_table_6_12.plot(measured(**rows))["figure-6-9.svg"].axes
     assert [bar.get_height() for bar in axes.patches] == [12, 5]
+    assert axes.figure.get_figwidth() == 5

@@ -1,5 +1,7 @@
 """Leading directions by iteration: the same as dense algebra finds, within the columns it may hold."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -46,3 +48,37 @@ def test_a_start_keeps_its_span_without_its_mean(blocks):
     centred = start - start.mean(0)
     np.testing.assert_allclose(guide.T @ guide, np.eye(3), atol=1e-5)
     np.testing.assert_allclose(guide @ (guide.T @ centred), centred, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("rank", "concepts", "sizes"),
+    [
+        (4, 5000, (12, 8, 60)),  # eight more to begin with, eight at a time, six times that
+        (100, 5000, (108, 25, 258)),  # a quarter at a time
+        (200, 5000, (212, 50, 512)),  # a sixteenth more
+        (400, 5000, (425, 64, 809)),  # 64 at a time
+        (15, 20, (19, 8, 19)),  # one fewer than concepts
+    ],
+)
+def test_how_many_columns_a_search_begins_with_adds_and_holds(rank, concepts, sizes):
+    search = spectrum._Search(SimpleNamespace(concepts=concepts, terms=3, arrays=Arrays("numpy")), rank, 0.1)
+    assert (search.width, search.step, search.most) == sizes
+
+
+def test_residuals_lead_on_from_what_was_found(blocks):
+    """What comes next is what M makes of the leading vectors less their own part, outside the basis."""
+    regression = Regression.of(blocks, 150, Arrays("numpy"), lambda_=0.5)
+    search = spectrum._Search(regression, 3, 1e-6)
+    search.add(np.linalg.qr(np.random.default_rng(2).standard_normal((150, 9)))[0].astype(np.float32))
+    X = sp.block_diag([block.rows for block in blocks]).toarray()
+    X = X - X.mean(0)
+    Y = np.vstack([np.eye(150)] * 2) - 1 / 150
+    M = Y.T @ X @ np.linalg.solve(X.T @ X + 0.5 * np.eye(200), X.T @ Y)
+    values, vectors = np.linalg.eigh(search.V.T @ M @ search.V)
+    P = search.V @ vectors[:, ::-1][:, :3]
+    residual = M @ P - P * values[::-1][:3]
+    fresh = search.guided()
+    assert fresh.shape == (150, 3)
+    np.testing.assert_allclose(fresh.T @ fresh, np.eye(3), atol=1e-4)
+    outside = residual - search.V @ (search.V.T @ residual)
+    np.testing.assert_allclose(fresh @ (fresh.T @ outside), outside, atol=2e-3)

@@ -80,8 +80,8 @@ def log(
 ) -> None:
     """Make bilingual training data from a monolingual query log.
 
-    translate: the same documents asked for in another language. clean: without queries whose translation others share.
-    case: capitals of the queries as the translator wrote them, or lowered.
+    translate: translate the queries; documents and judgments stay. clean: then drop queries that share a translation.
+    case: keep or remove the capital letters of the queries.
     """
     if work not in WORK:
         raise InputError(f"no work {work!r}; there is {', '.join(WORK)}")

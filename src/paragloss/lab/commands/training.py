@@ -56,7 +56,7 @@ def train(
 ) -> None:
     """Learn a model from documents about the same concepts in several languages.
 
-    A METHOD's own settings are flags too: `paragloss train cr5 --help` explains them.
+    Each METHOD has options of its own: `paragloss train cr5 --help` lists them.
     """
     from paragloss import collection as engine
 
@@ -99,9 +99,9 @@ def tune(
     as_json: AsJson = False,
     help: Help = False,
 ) -> None:
-    """Try settings of a method on held-out data. Its grid and its settings are flags.
+    """Find good settings of a method on held-out data. `paragloss tune cr5 --help` lists them.
 
-    `tune fusion --in COLLECTION --queries FILE --qrels FILE` weighs a collection's parts by your judgments.
+    `tune fusion --in COLLECTION --queries FILE --qrels FILE` learns the weights of the parts from your judgments.
     """
     if method == "fusion" and not help:
         _tune_fusion(collection, queries, qrels, measure=measure, to=to, as_json=as_json)

@@ -61,6 +61,8 @@ def joined(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, A
 
 def _with_parts(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
     """A recipe's table with the parts that only an earlier one has, in the recipe's order."""
+    spent = known.get("seconds", {}).items()  # of one part, or of several together ("en-fr, en-zh")
+    earlier = {some: seconds for some, seconds in spent if not {*some.split(", ")} <= measured["values"].keys()}
     values = {**known.get("values", {}), **measured["values"]}
     if values.keys() == measured["values"].keys():
         return dict(measured)
@@ -68,8 +70,8 @@ def _with_parts(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[s
         **measured,
         "values": {part: values[part] for part in runner.parts(load(measured["recipe"]), False) if part in values},
         "seeds": sorted({*known["seeds"], *measured["seeds"]}),
-        "machine": "; ".join(dict.fromkeys([known["machine"], measured["machine"]])),
-        "seconds": round(known["seconds"] + measured["seconds"], 1),
+        "machine": "; ".join(dict.fromkeys(f"{known['machine']}; {measured['machine']}".split("; "))),
+        "seconds": earlier | measured["seconds"],
     }
     return {**joined, "verdict": verdict(joined)}
 

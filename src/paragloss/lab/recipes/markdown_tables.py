@@ -28,7 +28,7 @@ def how(results: Mapping[str, Any]) -> str:
     smoke = " --smoke" if results["smoke"] else ""
     return (
         f"`paragloss recipes {results['recipe']}{smoke}`. {_seeds(results)}. "
-        f"{results['seconds']:,.0f} s of one core; {results['machine']}."
+        f"{sum(results['seconds'].values()):,.0f} s of one core; {results['machine']}."
     )
 
 

@@ -38,7 +38,7 @@ class Results(NamedTuple):
     seeds: tuple[int, ...]
     smoke: bool
     machine: str
-    seconds: float
+    seconds: dict[str, float]  # of one core, by part
     values: Values
 
     def as_json(self) -> dict[str, Any]:
@@ -99,12 +99,12 @@ def collected(name: str, out: Path, *, smoke: bool = False) -> Results:
     module = load(name)
     values: Values = {}
     seeds: set[int] = set()
-    seconds = 0.0
+    seconds: dict[str, float] = {}
     machines: dict[str, None] = {}
     for part, seed, cell in cells_of(name, out, smoke=smoke):
         seeds.add(seed)
         machines[cell["machine"]] = None
-        seconds += cell["seconds"]
+        seconds[part] = round(seconds.get(part, 0) + cell["seconds"], 1)
         for row, columns in cell["rows"].items():
             for column, value in columns.items():
                 values.setdefault(part, {}).setdefault(row, {}).setdefault(column, []).append(
@@ -117,7 +117,7 @@ def collected(name: str, out: Path, *, smoke: bool = False) -> Results:
         tuple(sorted(seeds)),
         smoke,
         "; ".join(machines),
-        round(seconds, 1),
+        seconds,
         values,
     )
 

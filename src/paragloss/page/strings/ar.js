@@ -131,6 +131,7 @@ export default {
   "files.sending": "جارٍ الإرسال",
   "files.reading": "جارٍ القراءة",
   "files.soFar": { few: "{n} وثائق حتى الآن", other: "{n} وثيقة حتى الآن" },
+  "files.page": "قراءة الصورة الممسوحة: الصفحة {n} من {of}",
   "files.added": { few: "أُضيفت {n} وثائق", other: "أُضيفت {n} وثيقة" },
   "files.leftOut": "تُرك {n}",
   "files.failed": "تعذّرت إضافة {name}: تالف أو مقفل أو من نوع لا يمكن قراءته.",

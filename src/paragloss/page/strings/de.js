@@ -131,6 +131,7 @@ export default {
   "files.sending": "wird gesendet",
   "files.reading": "wird gelesen",
   "files.soFar": { one: "bisher {n} Dokument", other: "bisher {n} Dokumente" },
+  "files.page": "Scan wird gelesen: Seite {n} von {of}",
   "files.added": { one: "{n} Dokument hinzugefügt", other: "{n} Dokumente hinzugefügt" },
   "files.leftOut": "{n} ausgelassen",
   "files.failed": "{name} konnte nicht hinzugefügt werden: beschädigt, gesperrt oder von einer Art, die nicht gelesen werden kann.",

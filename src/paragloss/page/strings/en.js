@@ -131,6 +131,7 @@ export default {
   "files.sending": "sending",
   "files.reading": "reading",
   "files.soFar": { one: "{n} document so far", other: "{n} documents so far" },
+  "files.page": "reading the scan: page {n} of {of}",
   "files.added": { one: "{n} document added", other: "{n} documents added" },
   "files.leftOut": "{n} left out",
   "files.failed": "{name} could not be added: it is damaged, locked, or of a kind that can't be read.",

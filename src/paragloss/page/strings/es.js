@@ -131,6 +131,7 @@ export default {
   "files.sending": "enviando",
   "files.reading": "leyendo",
   "files.soFar": { one: "{n} documento hasta ahora", other: "{n} documentos hasta ahora" },
+  "files.page": "leyendo el escaneo: página {n} de {of}",
   "files.added": { one: "{n} documento añadido", other: "{n} documentos añadidos" },
   "files.leftOut": "{n} quedaron fuera",
   "files.failed": "{name} no se pudo añadir: está dañado, bloqueado o es de un tipo que no se puede leer.",

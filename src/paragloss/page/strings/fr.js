@@ -131,6 +131,7 @@ export default {
   "files.sending": "envoi",
   "files.reading": "lecture",
   "files.soFar": { one: "{n} document jusqu’ici", other: "{n} documents jusqu’ici" },
+  "files.page": "lecture du scan : page {n} sur {of}",
   "files.added": { one: "{n} document ajouté", other: "{n} documents ajoutés" },
   "files.leftOut": "{n} laissés de côté",
   "files.failed": "{name} n’a pas pu être ajouté : abîmé, verrouillé, ou d’un genre qui ne peut être lu.",

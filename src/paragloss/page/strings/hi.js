@@ -133,6 +133,7 @@ export default {
   "files.sending": "भेज रहे हैं",
   "files.reading": "पढ़ रहे हैं",
   "files.soFar": "अब तक {n} दस्तावेज़",
+  "files.page": "स्कैन पढ़ा जा रहा है: पृष्ठ {n}, कुल {of}",
   "files.added": { one: "{n} दस्तावेज़ जोड़ा", other: "{n} दस्तावेज़ जोड़े" },
   "files.leftOut": "{n} छोड़े गए",
   "files.failed": "{name} नहीं जोड़ी जा सकी: वह ख़राब है, बंद है, या ऐसे प्रकार की है जो पढ़ी नहीं जा सकती।",

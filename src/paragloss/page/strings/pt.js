@@ -133,6 +133,7 @@ export default {
   "files.sending": "enviando",
   "files.reading": "lendo",
   "files.soFar": { one: "{n} documento até agora", other: "{n} documentos até agora" },
+  "files.page": "lendo a digitalização: página {n} de {of}",
   "files.added": { one: "{n} documento adicionado", other: "{n} documentos adicionados" },
   "files.leftOut": "{n} deixados de fora",
   "files.failed": "{name} não pôde ser adicionado: está danificado, bloqueado ou é de um tipo que não se pode ler.",

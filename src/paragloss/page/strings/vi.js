@@ -133,6 +133,7 @@ export default {
   "files.sending": "đang gửi",
   "files.reading": "đang đọc",
   "files.soFar": "đến giờ {n} tài liệu",
+  "files.page": "đang đọc bản quét: trang {n} trên {of}",
   "files.added": "đã thêm {n} tài liệu",
   "files.leftOut": "bỏ qua {n}",
   "files.failed": "Không thêm được {name}: tệp bị hỏng, bị khóa, hoặc thuộc loại không đọc được.",

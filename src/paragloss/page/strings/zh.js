@@ -133,6 +133,7 @@ export default {
   "files.sending": "发送中",
   "files.reading": "读取中",
   "files.soFar": "目前 {n} 篇文档",
+  "files.page": "正在识别扫描件：第 {n} 页，共 {of} 页",
   "files.added": "已添加 {n} 篇文档",
   "files.leftOut": "略过 {n} 篇",
   "files.failed": "无法添加 {name}：文件损坏、被锁定，或是无法读取的类型。",

@@ -1,0 +1,125 @@
+"""Eigenpairs of operators that are only known by their products, where they are too large for dense algebra."""
+
+import numpy as np
+import pytest
+
+from paragloss.lab.solving import oriented, spectral
+
+NOISE = np.random.default_rng(0)
+MIRROR = NOISE.standard_normal((1200, 1)).astype(np.float32)
+MIRROR /= np.linalg.norm(MIRROR)
+WEIGHTS = (100 * 0.8 ** np.arange(1200, dtype=np.float32))[:, None]
+
+
+def mirrored(block):
+    return block - 2 * MIRROR @ (MIRROR.T @ block)
+
+
+def known(calls):
+    """An operator whose eigenvalues are WEIGHTS, and its eigenvectors the mirrored axes."""
+    return lambda block: calls.append(block.shape) or mirrored(WEIGHTS * mirrored(block))
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
+def test_the_leading_pairs_of_a_large_operator_are_found(tolerance):
+    calls = []
+    values, vectors = spectral.top_eigen(known(calls), 1200, 5, seed=1, block=8, tolerance=tolerance)
+    np.testing.assert_allclose(values, WEIGHTS[:5, 0], rtol=tolerance)
+    exact = mirrored(np.eye(1200, 5, dtype=np.float32))
+    np.testing.assert_allclose(np.abs((vectors * exact).sum(0)), 1, atol=tolerance)
+    assert set(calls) == {(1200, 8)}
+
+
+@pytest.mark.parametrize(("tolerance", "blocks"), [(10.0, 2), (0.0, 6)])
+def test_it_looks_when_the_basis_holds_twice_as_many_and_ends_when_it_is_full(tolerance, blocks):
+    # Five pairs, blocks of eight: ten are held after two blocks; there is room for 5 + 6 x 8 = 53, which six fill.
+    calls = []
+    spectral.top_eigen(known(calls), 1200, 5, block=8, tolerance=tolerance)
+    assert len(calls) == blocks
+    calls.clear()
+    spectral.top_eigen(known(calls), 1200, 8, block=8, tolerance=10.0)
+    assert len(calls) == 2, "sixteen are twice as many as eight"
+
+
+def test_a_small_operator_is_solved_at_once_and_none_has_more_pairs_than_rows():
+    calls = []
+    weights = np.array([[3.0], [-1.0], [2.0]], np.float32)
+    values, vectors = spectral.top_eigen(lambda block: calls.append(block) or weights * block, 3, 9)
+    assert values.tolist() == [3, 2, 0], "what rounding made negative is none"
+    np.testing.assert_allclose(np.abs(vectors), np.eye(3)[:, [0, 2, 1]], atol=1e-6)
+    assert len(calls) == 1
+
+
+def test_a_pair_has_converged_when_little_leaks_out_of_the_basis():
+    # The newest block leaks 3 and 4 x what the last rows of a vector hold: 0.03 for a value of 10, .04 for one of 2.
+    coupling, last = np.diag([3.0, 4.0]), np.array([[0.01, 0.0], [0.0, 0.01]])
+    for values, tolerance, done in (((10, 2), 0.0201, True), ((10, 2), 0.0199, False), ((2, 2), 0.0201, True)):
+        assert spectral._converged(coupling, np.array(values, float), last, tolerance) == done
+    # A value of next to nothing is held against a millionth of the first.
+    tiny = np.diag([0.0, 1e-6])
+    assert spectral._converged(tiny, np.array([1.0, 0.0]), np.eye(2), 1.001)
+    assert not spectral._converged(tiny, np.array([1.0, 0.0]), np.eye(2), 0.999)
+
+
+def test_columns_that_are_mixtures_give_way_to_others():
+    basis = np.eye(2, 6, dtype=np.float32)
+    columns = np.zeros((6, 3), np.float32)
+    columns[:, 0], columns[:, 1], columns[2, 2] = [5, 1, 2, 0, 0, 0], [7, 7, 4, 0, 0, 0], 3  # all along the third axis
+    q, triangle = spectral._orthonormal(columns, basis, np.random.default_rng(0))
+    np.testing.assert_allclose(q.T @ q, np.eye(3), atol=1e-5)
+    np.testing.assert_allclose(basis @ q, 0, atol=1e-5)
+    assert abs(q[2, 0]) == pytest.approx(1, abs=1e-5)
+    np.testing.assert_allclose(np.abs(triangle), [[2, 4, 3], [0, 0, 0], [0, 0, 0]], atol=1e-5)
+    nothing, _ = spectral._orthonormal(np.zeros((6, 2), np.float32), basis, np.random.default_rng(0))
+    np.testing.assert_allclose(nothing.T @ nothing, np.eye(2), atol=1e-5)
+
+
+def test_products_go_panel_by_panel():
+    import scipy.sparse as sp
+
+    matrix = sp.random(30, 20, density=0.3, random_state=1, format="csr", dtype=np.float32)
+    block, other = (NOISE.standard_normal((rows, 150)).astype(np.float32) for rows in (20, 30))
+    np.testing.assert_allclose(spectral.Product(matrix).dot(block), matrix @ block, atol=1e-5)
+    np.testing.assert_allclose(spectral.Product(matrix).back(other), matrix.T @ other, atol=1e-5)
+
+
+def test_singular_values_that_are_nothing_are_left_out():
+    import scipy.sparse as sp
+
+    low = NOISE.standard_normal((12, 2)) @ NOISE.standard_normal((2, 7))
+    for matrix in (low, low.T):
+        values, right = spectral.singular(spectral.Product(sp.csr_matrix(matrix, dtype=np.float32)), 5)
+        np.testing.assert_allclose(values, np.linalg.svd(matrix, compute_uv=False)[:2], rtol=1e-3)
+        np.testing.assert_allclose(matrix.T @ matrix @ right, right * values**2, atol=1e-2)
+
+
+def test_conjugate_gradients_go_on_from_a_start_panel_by_panel():
+    A = NOISE.standard_normal((30, 30))
+    A = (A @ A.T + 5 * np.eye(30)).astype(np.float32)
+    right, calls = NOISE.standard_normal((30, 70)).astype(np.float32), []
+    exact, scale = np.linalg.solve(A, right), (1 / np.diag(A))[:, None]
+
+    def apply(block):
+        calls.append(block.shape[1])
+        return A @ block
+
+    found = oriented.conjugate_gradients(apply, right, scale=scale, start=right / 5, tolerance=1e-5)
+    np.testing.assert_allclose(found, exact, atol=1e-3)
+    assert set(calls) == {64, 6}
+    calls.clear()
+    found = oriented.conjugate_gradients(apply, right, scale=scale, start=exact.astype(np.float32))
+    np.testing.assert_array_equal(found, exact.astype(np.float32))
+    assert calls == [64, 6], "looked at, and left alone"
+    calls.clear()
+    oriented.conjugate_gradients(apply, right[:, :3], scale=scale, tolerance=0, most=4)
+    assert len(calls) == 4
+
+
+def test_a_column_that_is_solved_moves_no_more():
+    A = np.diag([1.0, 4.0, 9.0]).astype(np.float32)
+    right = np.array([[1, 1], [0, 1], [0, 1]], np.float32)  # the first is solved by one step, the other by three
+    found = oriented.conjugate_gradients(lambda b: A @ b, right, scale=np.ones((3, 1), np.float32), tolerance=1e-6)
+    np.testing.assert_allclose(found, [[1, 1], [0, 1 / 4], [0, 1 / 9]], rtol=1e-5)
+    loose = oriented.conjugate_gradients(lambda b: A @ b, right, scale=np.ones((3, 1), np.float32), tolerance=0.9)
+    # One step down the gradient: r.r / r.Ar, 1 for the first and 3 / 14 for the second, which is then near enough.
+    np.testing.assert_allclose(loose, [[1, 3 / 14], [0, 3 / 14], [0, 3 / 14]], rtol=1e-5)
