@@ -145,8 +145,8 @@ class Asking:
         return seconds, json.loads(data) if path.startswith("/api") else data
 
 
-def alone(host: str, pid: int, of: str) -> None:
-    """What one person waits for, as the page asks it."""
+def alone(host: str, pid: int, of: str, turns: int) -> None:
+    """What one person waits for, as the page asks it; a first turn is not counted."""
     asking = Asking(host)
     seconds = [asking.get(path)[0] for path in ("/", "/api/collections")]
     figure("first answer of the page", of=of, unit="ms", page=1000 * seconds[0], collections=1000 * seconds[1])
@@ -158,7 +158,7 @@ def alone(host: str, pid: int, of: str) -> None:
         found.setdefault(name, []).append(seconds)
         spent[name] = spent.get(name, 0.0) + used_by(pid) - before
 
-    for turn in range(6):
+    for turn in range(turns + 1):
         if turn == 1:
             found.clear()
             spent.clear()
@@ -174,8 +174,7 @@ def alone(host: str, pid: int, of: str) -> None:
             before = used_by(pid)
             note("counts", asking.get("/api/counts", q=text, lang="en")[0], before)
             before = used_by(pid)
-            why = [asking.get("/api/why", q=text, lang="en", k=10, id=row["id"])[0] for row in rows]
-            note("why for all ten", sum(why), before)
+            note("search with all ten reasons", asking.get("/api/search", q=text, lang="en", k=10, why=True)[0], before)
     for name, seconds in found.items():
         spread(name, seconds, of=of, processor_ms_each=round(spent[name] / len(seconds), 1))
 
@@ -226,7 +225,7 @@ def measure(given: argparse.Namespace, sources: Path, place: Path) -> None:
         for turn, workers in enumerate(given.workers):
             with serving(library, workers, of) as (host, pid):
                 if turn == 0 and of == "pages":
-                    alone(host, pid, of)
+                    alone(host, pid, of, given.turns)
                 else:
                     time.sleep(AHEAD)
                 crowd(host, of, workers, given.users, given.seconds, queries)
@@ -240,6 +239,7 @@ def main() -> None:
     options.add_argument("--pages", type=int, default=10_000)
     options.add_argument("--passages", type=int, default=200_000)
     options.add_argument("--meaning", type=int, default=20_000, help="passages that are searched by meaning as well")
+    options.add_argument("--turns", type=int, default=5, help="how often one person asks each query")
     options.add_argument("--users", type=int, default=50)
     options.add_argument("--seconds", type=float, default=15)
     options.add_argument("--workers", type=int, action="append", help="processes that search beside the server")

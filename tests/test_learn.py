@@ -49,6 +49,25 @@ def test_paths_that_differ_by_a_language_are_one_page():
     assert all(set(page.documents) == {"en", "de"} for page in found)
 
 
+def test_pages_that_name_their_translations_are_one_page():
+    def page(id, lang, *links):
+        return Document(id, "x", lang, "x", meta={"translations": list(links)} if links else {})
+
+    home = "https://example.org/"
+    some = [
+        page("startseite.html", "de", "welcome.html"),  # beside it
+        page("welcome.html", "en"),
+        page("a/drucken.html", "de", home, "https://example.org/print", "https://example.org/drucken"),
+        page("b/imprimer.html", "fr", home, "https://example.org/print"),
+        page("c/sonstiges.html", "de", home),
+        page("c/autre.html", "fr", home),
+    ]
+    found = [{lang: document.id for lang, document in one.documents.items()} for one in pairing.pages(some)]
+    assert {"de": "startseite.html", "en": "welcome.html"} in found
+    assert {"de": "a/drucken.html", "fr": "b/imprimer.html"} in found
+    assert len(found) == 2  # the address of the site is named by two pages of a language
+
+
 def test_blocks_are_paired_by_words_and_order():
     left = ["The printer is broken.", "There is no paper.", "Water is wet in 1999.", "Call the police."]
     right = ["Der Drucker ist kaputt.", "Wasser ist 1999 nass.", "Rufen Sie die Polizei."]
@@ -77,3 +96,19 @@ def test_where_nothing_is_in_two_languages_nothing_is_learned(tmp_path):
             learned.learn(engine.state)
         with pytest.raises(InputError, match="nothing has been learned"):
             learned.terms(engine.state)
+
+
+def test_a_folder_whose_pages_link_to_their_translations_is_noticed(tmp_path, capsys):
+    for n in range(10):
+        for lang, name, text in (("en", "tool", "You can open and print the picture here."),
+                                 ("de", "werkzeug", "Hier kann man das Bild öffnen und drucken.")):  # fmt: skip
+            links = (
+                f'<link rel="alternate" hreflang="en" href="tool{n}.html"><link rel="alternate" hreflang="de" '
+                f'href="werkzeug{n}.html"><link rel="alternate" hreflang="x-default" href="../index.html">'
+            )
+            head = f"<head><title>{name} {n}</title>{links}</head>"
+            page = f'<html lang="{lang}">{head}<body><p>{text * 3}</p></body></html>'
+            (tmp_path / "site").mkdir(exist_ok=True)
+            (tmp_path / "site" / f"{name}{n}.html").write_text(page)
+    app(["index", str(tmp_path / "site"), "--into", str(tmp_path / "c"), "--no-meaning"], standalone_mode=False)
+    assert "10 pages in two languages" in capsys.readouterr().out

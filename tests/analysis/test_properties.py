@@ -36,7 +36,7 @@ def test_places_and_forms_are_those_of_the_spans(lang, text, every_nth):
     spans = cut.spans(text)
     some = {span.term for span in spans[::every_nth]}
     once = cut.cut(text)
-    assert once.said() == cut.terms(text)
+    assert once.sequence() == cut.terms(text)
     assert once.places(some) == [span for span in spans if span.term in some]
     written = {}
     for span in spans:

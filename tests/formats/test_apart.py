@@ -189,12 +189,12 @@ def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch
     """Files come in their order with their ids, however many readers there are; one of them is killed by its file."""
     alone = sandbox.Reader.read
 
-    def killed(reader, kind, path, id):
+    def killed(reader, kind, path, id, *how):
         if Path(path).name == "c.rtf":
             reader._started().kill()  # as what takes too long is
             reader._process.wait()
             reader._process.poll = lambda: None  # and nobody has seen it yet
-        return alone(reader, kind, path, id)
+        return alone(reader, kind, path, id, *how)
 
     monkeypatch.setattr(sandbox.Reader, "read", killed)
     for name in "abcdefgh":

@@ -212,13 +212,12 @@ class Collection:
     def original(self, meta: Mapping[str, Any]) -> Path | None:
         """The file a document was read from, where it lies in a folder that was indexed."""
         recorded = str(meta.get("path", ""))
-        path = Path(os.path.realpath(recorded))
-        known = (
-            os.path.isabs(recorded)
-            and path.suffix.lower() in KINDS
-            and any(inside(str(path), os.path.realpath(root)) for root in self._roots())
-        )
-        return path if known and path.is_file() else None
+        if not os.path.isabs(recorded):
+            return None
+        real = self.state.parts().remembered("real roots", lambda: [*map(os.path.realpath, self._roots())])
+        path = os.path.realpath(recorded)
+        known = os.path.splitext(path)[1].lower() in KINDS and any(inside(path, root) for root in real)
+        return Path(path) if known and os.path.isfile(path) else None
 
     def _roots(self) -> dict[str, str]:
         return self.state.parts().remembered("roots", lambda: known_roots(self.state.store))

@@ -13,7 +13,7 @@ import numpy as np
 
 from paragloss.collection import opening, retrieval
 from paragloss.collection.arguments import SearchOptions
-from paragloss.collection.pairing import Page, aligned, key, pages
+from paragloss.collection.pairing import Page, aligned, pages
 from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.methods import method
@@ -73,15 +73,11 @@ def noticed(state: State, langs: Sequence[str] = ()) -> list[Page]:
 
 
 def noticed_paths(state: State) -> list[str]:
-    """The paths, without their languages' names, that several languages have; no text is read."""
+    """The pages, by their paths without their languages' names, that several languages have; no text is read."""
     if len(state.langs) < 2:
         return []
-    found: dict[str, set[str]] = {}
-    for records in state.store.scroll(text=False):
-        for record in records:
-            found.setdefault(key(record.document.id, record.document.lang), set()).add(record.document.lang)
-    some = [path for path, langs in found.items() if len(langs) > 1]
-    return some if len(some) >= FEWEST else []
+    found = pages(record.document for records in state.store.scroll(text=False) for record in records)
+    return [page.key for page in found] if len(found) >= FEWEST else []
 
 
 def learn(state: State, langs: Sequence[str] = ()) -> Learned:

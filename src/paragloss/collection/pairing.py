@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -31,11 +32,42 @@ class Page(NamedTuple):
 
 
 def pages(documents: Iterable[Document]) -> list[Page]:
-    """Documents whose paths differ by a language's name only."""
+    """Documents whose paths differ by a language's name only, or that say where their translations are."""
+    every = list(documents)
     found: dict[str, dict[str, Document]] = {}
-    for document in documents:
-        found.setdefault(key(document.id, document.lang), {}).setdefault(document.lang, document)
+    for document, name in zip(every, _linked(every), strict=True):
+        found.setdefault(name, {}).setdefault(document.lang, document)
     return [Page(name, some) for name, some in sorted(found.items()) if len(some) > 1]
+
+
+def _linked(documents: Sequence[Document]) -> list[str]:
+    """The page that each document is of: the key of its path, or of one that names the same addresses. An address that
+    two of a language name (a site's first page) says nothing."""
+    keys = [key(document.id, document.lang) for document in documents]
+    named: dict[str, dict[int, str]] = {}
+    for number, document in enumerate(documents):
+        for address in (document.id, *_addresses(document)):
+            named.setdefault(address, {})[number] = document.lang
+    first = {name: name for name in keys}
+
+    def page(name: str) -> str:
+        while first[name] != name:
+            name = first[name]
+        return name
+
+    for some in named.values():
+        if len(some) == len(set(some.values())):
+            one, *others = (page(keys[number]) for number in some)
+            first.update(dict.fromkeys(others, one))
+    return [page(name) for name in keys]
+
+
+def _addresses(document: Document) -> list[str]:
+    """Where a page says that its translations are: those beside it by their paths, others as they are written."""
+    told = document.meta.get("translations")
+    links = [link for link in told if isinstance(link, str)] if isinstance(told, list) else []
+    home = posixpath.dirname(document.id)
+    return [link if "://" in link else posixpath.normpath(posixpath.join(home, link)) for link in links]
 
 
 def key(path: str, lang: str) -> str:

@@ -17,7 +17,7 @@ from paragloss.collection.query_language import guesses as guessed
 from paragloss.collection.spelling import suggestion
 from paragloss.collection.state import State
 from paragloss.errors import InputError
-from paragloss.search import calibrated
+from paragloss.search import calibrated, plan
 from paragloss.search import pipeline as pipelines
 from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import DEPTH, Calibrated
@@ -218,7 +218,8 @@ def _found(
         searcher = searchers[source] = pipelines.build(parts, options.pipeline, source=source, targets=targets)
         one_more = standing and isinstance(searcher, Lexical | Everywhere)
         wanted = k + one_more if isinstance(searcher, Calibrated) else max(k + one_more, depth)
-        rankings = [Found() for _ in queries] if nothing else searcher.search(queries, wanted, where)
+        unasked = [Found(forms=plan.forms(searcher, query)) for query in queries] if nothing else []
+        rankings = unasked or searcher.search(queries, wanted, where)
         for (i, share), ranking in zip(which, rankings, strict=True):
             if one_more:
                 ranking.standing = calibrated.standing({hit.id: hit.score for hit in ranking})

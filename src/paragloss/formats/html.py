@@ -18,6 +18,7 @@ from paragloss.types import Document
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
 _UNSHOWN = ["script", "style", "noscript", "template", "title"]
+_MOST_LINKS, _LONGEST_LINK = 200, 1000
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 
 
@@ -40,7 +41,8 @@ def parse_html(source: str, *, id: str) -> Document:
     body = _body(source, tree)
     if not body and not title:
         raise InputError("no text in the page; give a page that has some")
-    return Document(id, body, _language(tree), title, {name: text for name, text in fields.items() if text})
+    meta = {"translations": others} if (others := _translations(tree)) else {}
+    return Document(id, body, _language(tree), title, {name: text for name, text in fields.items() if text}, meta)
 
 
 def _decoded(data: bytes) -> str:
@@ -78,6 +80,13 @@ def _address(tree: Any) -> str:
         if node is not None and node.attributes.get(attribute):
             return str(node.attributes[attribute]).strip()
     return ""
+
+
+def _translations(tree: Any) -> list[str]:
+    """Where a page says that it stands in other languages, and often itself: `<link rel="alternate" hreflang=...>`."""
+    links = tree.css('link[rel~="alternate"][hreflang][href]')[:_MOST_LINKS]
+    told = [str(link.attributes["href"]).strip() for link in links if link.attributes["hreflang"] != "x-default"]
+    return [address for address in dict.fromkeys(told) if 0 < len(address) <= _LONGEST_LINK]
 
 
 def _language(tree: Any) -> str:

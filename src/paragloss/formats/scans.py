@@ -114,13 +114,8 @@ def _words(source: list[str], drawn: bytes | None) -> list[_Word]:
     models, (script, sure, upright) = _installed(), _orientation(source, drawn)
     source = [*source, "--psm", "3" if upright else "1"]
     fitting = [lang for lang in models if script in scripts(lang)]
-    if sure and not fitting:
-        raise InputError(
-            f"{source[0]}: written in letters ({script}) of a language that Tesseract does not have; install it "
-            f"(Debian: apt install tesseract-ocr-..., has {', '.join(map(name, models)) or 'none'})"
-        )
     first = [lang for lang in ("en", *fitting) if lang in fitting][: 1 if script == "Latn" else 3]
-    words = _twice(source, drawn, first, fitting) if sure else []
+    words = _twice(source, drawn, first, fitting) if sure and fitting else []
     if _confidence(words) >= _CLEAR_CONFIDENCE:
         return words
     # Not clear, or perhaps taken for another script: read by one language of each, that of the likeliest first.
@@ -132,7 +127,12 @@ def _words(source: list[str], drawn: bytes | None) -> list[_Word]:
         same = [other for other in models if scripts(other)[0] == scripts(lang)[0]]
         words = max(words, _twice(source, drawn, [lang], same), key=_confidence)
         if _confidence(words) >= _CLEAR_CONFIDENCE:
-            break
+            return words
+    if sure and not fitting:
+        raise InputError(
+            f"{source[0]}: written in letters ({script}) of a language that Tesseract does not have; install it "
+            f"(Debian: apt install tesseract-ocr-..., has {', '.join(map(name, models)) or 'none'})"
+        )
     return words
 
 

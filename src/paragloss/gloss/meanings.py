@@ -159,7 +159,9 @@ def _sentence(
             _seconded(told, terms[start], lang, weak.get("default"))
         begins = start == first
         if not told and weak and start in terms and any(char.isalpha() for char in written):
-            told = _guessed(written, terms[start], lang, to, weak, begins)
+            kept = all(isinstance(source, Default) for source in weak.values())  # others change
+            guess = _guessed if kept else _guessed.__wrapped__
+            told = guess(written, terms[start], lang, to, tuple(weak.items()), begins)
         meanings = _weighed(told, written, wanted, to)
         if not meanings and start in terms and not weak and (begins or not written[:1].isupper()):
             meanings = _by_parts(terms[start], lang, to, sources)
@@ -216,16 +218,17 @@ def _ask(
     return places
 
 
+@lru_cache(maxsize=20_000)
 def _guessed(
-    written: str, term: str, lang: str, to: str, weak: Mapping[str, Translator], begins: bool
+    written: str, term: str, lang: str, to: str, weak: tuple[tuple[str, Translator], ...], begins: bool
 ) -> dict[str, dict[str, float]]:
     """What sources that are often wrong say of a word that nobody else knows, if they are sure enough of it."""
     said: dict[int, dict[str, dict[str, float]]] = {}
-    for name, source in weak.items():
+    for name, source in weak:
         _ask(name, source, written, [Span(0, len(written), term)], Query("", written, lang), to, said)
     told = said.get(0, {})
     if not any(text.casefold() != written.casefold() for text in told) and (begins or not written[:1].isupper()):
-        return {one.text: {one.source: one.weight} for one in _by_parts(term, lang, to, weak)}
+        return {one.text: {one.source: one.weight} for one in _by_parts(term, lang, to, dict(weak))}
     best = max((max(who.values()) for text, who in told.items() if text.casefold() != written.casefold()), default=0.0)
     return told if best >= FLOOR else {}
 

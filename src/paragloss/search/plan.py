@@ -9,7 +9,7 @@ from paragloss.analysis import analyzer
 from paragloss.search.all_languages import Everywhere
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.engines import Engine
-from paragloss.types import Encoder, Query, Reranker, Searcher, Translation, Translator
+from paragloss.types import Encoder, Query, QueryForms, Reranker, Searcher, Translation, Translator
 
 #: What a pipeline is linked of.
 _LINKS = (Searcher, Translator, Encoder, Reranker, Engine)
@@ -36,6 +36,11 @@ def understood(searcher: Any, query: Query) -> str:
             lines = [f"{type(link).__name__} {query.lang}->{translated.lang}:"]
             blocks.append("\n".join([*lines, *(f"  {_clause(clause)}" for clause in translated.clauses)]))
     return "\n".join(dict.fromkeys(blocks))
+
+
+def forms(searcher: Any, query: Query) -> QueryForms:
+    """The words by which a searcher would ask for a query; nothing is asked."""
+    return QueryForms(tuple(form for link in _within(searcher) for form in _translations(link, query)))
 
 
 def _translations(link: Any, query: Query) -> list[Query]:

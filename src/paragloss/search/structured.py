@@ -213,25 +213,31 @@ class _OneTerm(ClauseSearcher):
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
-        asked = self._asked([query])
         langs, rows = self._store.read_sparse(self._name, [id])
-        if asked is None or (langs != [query.lang] and not any(here[0] for _, here in self._beside(asked.langs, rows))):
+        said = langs == [query.lang] or any(here[0] for _, here in self._beside([query.lang], rows))
+        asked = self._asked([query]) if said else None
+        if asked is None:
             return []
         found = self._matches(asked, np.zeros(1, np.int64), rows)
         gained = asked.gain[0, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses) for a tf of one
         each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
         given = gained[found.part] * each / (asked.most[0] if self._proportional else 1.0)
-        fields = np.flatnonzero(self._factors)
+        keys, row = np.unique(asked.keys[found.place], return_inverse=True)
+        sums = np.zeros((len(keys), given.shape[1]))
+        np.add.at(sums, row.ravel(), given)
+        gains = dict(zip(keys.tolist(), sums.tolist(), strict=True))  # what each term gives each clause
+        clauses = enumerate(self.clauses(query))
+        words = [(number, source, word) for number, (source, some) in clauses for word in probabilities(some)]
+        layout, fields = self._statistics.layout, np.flatnonzero(self._factors)
+        hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
+        ids = layout.ids(fields[:, None], hashes).T.tolist()
+        within = layout.ids(layout.field(INNER), hashes).tolist() if self.looks_inside else []
         totals: dict[tuple[str, str], float] = {}
-        for number, (source, choices) in enumerate(self.clauses(query)):
-            for word in probabilities(choices):
-                ids = self._statistics.layout.ids(fields, [self._statistics.layout.hashes(query.lang)[word]])
-                here = np.isin(asked.keys[found.place], ids.astype(np.int64))
-                totals[source, word] = totals.get((source, word), 0.0) + float(given[here, number].sum())
-                if self.looks_inside:
-                    here = asked.keys[found.place] == self._statistics.ids(INNER, query.lang, [word]).astype(np.int64)
-                    inner = word if word[0] == MARK else WITHIN + word
-                    totals[source, inner] = totals.get((source, inner), 0.0) + float(given[here, number].sum())
+        for place, (number, source, word) in enumerate(words):
+            inner = [(word if word[0] == MARK else WITHIN + word, within[place : place + 1])] if within else []
+            for term, those in ((word, ids[place]), *inner):
+                more = sum(gains[id][number] for id in those if id in gains)
+                totals[source, term] = totals.get((source, term), 0.0) + more
         return [Match(source, word, score) for (source, word), score in totals.items() if score]
 
     def _scores(self, asked: QueryTerms, places: Integers, rows: SparseRows) -> Doubles:

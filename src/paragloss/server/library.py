@@ -22,6 +22,8 @@ from paragloss.server.logs import LOGGER, note
 from paragloss.server.readers import Failed, Readers
 
 T = TypeVar("T")
+#: How long nothing is read ahead after the start, in seconds.
+_PAGE_FIRST = 0.25
 #: How long reading ahead pauses after each step while somebody searches, in seconds.
 _BREATH = 0.05
 #: How often it is seen to what was added, in seconds.
@@ -74,13 +76,17 @@ class Library:
         return cls(engines, limits, workers=workers)
 
     def warm(self) -> None:
-        """Read, in the background, what the first searches would have to wait for."""
-        for engine in self.engines.values():
-            self._searching.submit(_first, engine)
+        """Read, in the background, what the first searches would have to wait for; the page that somebody is about to
+        open goes first."""
         threading.Thread(target=self._tend, daemon=True).start()
 
     def _tend(self) -> None:
-        """Read ahead; then look, now and then, whether what was added needs vectors or a graph."""
+        """Search once and read ahead; then look, now and then, whether what was added needs vectors or a graph."""
+        if self._closing.wait(_PAGE_FIRST):
+            return
+        for engine in self.engines.values():
+            with suppress(RuntimeError):  # the threads for searching may have ended
+                self._searching.submit(_first, engine)
         self._read_ahead()
         while not self._closing.is_set():
             for engine in self.engines.values():

@@ -57,13 +57,20 @@ def holding(cut: Cut, lang: str, wanted: Collection[str]) -> Iterator[tuple[str,
     likely = {term for part in wanted if len(part) > 1 or part.isdigit() for term in _lines_with(part, lines)}
     if not likely and not asked:
         return
-    every = range(len(cut.terms))
-    some = every if asked else [place for place, term in enumerate(cut.terms) if term in likely]
-    for place, word in zip(some, cut.words(some), strict=True):
-        term = cut.terms[place]
-        inner = known[term] if term in likely or (asked and sound(term) in asked) else ()
-        spoken = known.spoken(term, word) if asked and as_they_stand and sound(word) in asked else ()
-        yield from ((one, term, word) for one in (*inner, *spoken) if one in wanted)
+    inner = [
+        (one, place)
+        for place, term in enumerate(cut.terms)
+        if term in likely or (asked and sound(term) in asked)
+        for one in known[term]
+        if one in wanted
+    ]
+    if asked and as_they_stand:
+        each = zip(cut.terms, cut.words(), strict=True)
+        spoken = (known.spoken(term, word) if sound(word) in asked else () for term, word in each)
+        inner += [(one, place) for place, some in enumerate(spoken) for one in some if one in wanted]
+    places = [place for _, place in inner]
+    for (one, place), word in zip(inner, cut.words(places), strict=True):
+        yield one, cut.terms[place], word
 
 
 def _lines_with(part: str, lines: str) -> Iterator[str]:
