@@ -54,7 +54,7 @@ SWAPS: dict[type, type] = {
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "any": "all", "all": "any"}
 #: Calls whose two arguments may stand in either order.
-EITHER_WAY = {"min", "max", "minimum", "maximum"}
+EITHER_WAY = {"min", "max", "minimum", "maximum", "transpose"}
 #: Names that only tell people something.
 TOLD = {"MINUTES", "__all__", "TypeAlias"}
 #: Least seconds of processor that one fault may take: within collected tests, and where everything is imported first.

@@ -264,3 +264,17 @@ def test_batches_hold_everyone_once_and_those_by_length_hold_little_padding():
         return sum(len(rows) * lengths[rows].max() for rows in cut) / lengths.sum()
 
     assert padded(by_length(lengths, 32, rng)) < 1.1 < 1.5 < padded(shuffled(1003, 32, rng))
+
+
+@pytest.mark.parametrize(("measures", "best"), [([0.9, 0.5, 0.4], 1), ([-3.0, -1.0, -2.0], 2), ([-1.0, -2.0, -3.0], 1)])
+def test_the_first_epoch_may_be_the_best_and_measures_may_be_below_zero(measures, best):
+    told, p = iter(measures), {"p": torch.zeros((), requires_grad=True)}
+    history = descend(p, lambda e, r: [None], lambda _: p["p"], epochs=3, learning_rate=1.0, optimizer="sgd", seed=0,
+                      validate=lambda: next(told))  # fmt: skip
+    assert (history.best, float(p["p"].detach())) == (best, -best)
+
+
+def test_without_a_measure_the_last_epoch_counts():
+    p = {"p": torch.zeros((), requires_grad=True)}
+    history = descend(p, lambda e, r: [None], lambda _: p["p"], epochs=3, learning_rate=1.0, optimizer="sgd", seed=0)
+    assert (history.best, float(p["p"].detach())) == (3, -3.0)

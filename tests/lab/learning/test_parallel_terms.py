@@ -219,3 +219,8 @@ def test_every_source_has_as_many_candidates_the_most_associated_ones():
         best |= {(s, t) for t in sorted(range(9), key=lambda t: -scores[t])[:2] if scores[t] > 0}
     assert len(best) > 5
     assert pairs_of(candidate_pairs(source, target, 2)) == best
+
+
+def test_a_table_gives_as_many_alternatives_as_it_was_told_to_keep():
+    concepts = [Concept("1", {"en": "house", "fr": "maison"})]
+    assert [table.fit(concepts, max_alternatives=most).most for most in (3, 25)] == [3, 25]

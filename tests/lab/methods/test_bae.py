@@ -219,7 +219,7 @@ def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
 
 def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
     """Up by the machines, down by weights that start as theirs: the loss of concepts in languages they have."""
-    corpus, machines, runs = small_corpus(), network.stack([5, 4, 3], seed=0), []
+    corpus, machines, runs = small_corpus(), network.stack([5, 4, 3, 2], seed=0), []
     monkeypatch.setattr(network, "_run", lambda *told, **said: runs.append((*told, said)))
     network.tune(machines, corpus, network.Schedule(0.1, 2, 7), epochs=4, patience=2)
     ((parameters, loss, rows, schedule, said),) = runs
@@ -227,7 +227,7 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
     assert said == {"epochs": 4, "patience": 2, "validate": None}
     assert (schedule.seed, set(parameters)) == (
         7,
-        {f"{n}{i}" for n in ("weight", "visible", "hidden", "down") for i in (0, 1)},
+        {f"{n}{i}" for n in ("weight", "visible", "hidden", "down") for i in range(3)},
     )
     for i, machine in enumerate(machines):
         assert parameters[f"weight{i}"] is machine.weight
@@ -241,11 +241,13 @@ def test_tuning_reads_one_language_and_is_surprised_by_all(monkeypatch):
         return 1 / (1 + np.exp(-x))
 
     def expected(texts):
-        state = sigmoid(sigmoid(texts @ values["weight0"] + values["hidden0"]) @ values["weight1"] + values["hidden1"])
-        state = sigmoid(state @ values["down1"].T + values["visible1"])
-        return network.surprise(
-            torch.from_numpy(state @ values["down0"].T + values["visible0"]), corpus, np.array([1, 2])
-        )
+        state = texts
+        for i in range(3):
+            state = sigmoid(state @ values[f"weight{i}"] + values[f"hidden{i}"])
+        for i in (2, 1):
+            state = sigmoid(state @ values[f"down{i}"].T + values[f"visible{i}"])
+        logits = torch.from_numpy(state @ values["down0"].T + values["visible0"])
+        return network.surprise(logits, corpus, np.array([1, 2]))
 
     # Concept 1 has the first language alone, concept 2 the second: whatever is drawn, these are read.
     read = np.array([[8, 0, 0, 0, 0], [0, 0, 2, 0, 6]], float)
@@ -289,3 +291,13 @@ def test_what_a_stage_is_told_reaches_the_descent(monkeypatch):
     network._run("parameters", "loss", np.arange(50), schedule, epochs=4, patience=2, validate="validate")
     said = {"epochs": 4, "learning_rate": 0.3, "seed": 5, "patience": 2, "validate": "validate", "progress": "progress"}
     assert told == [("parameters", "loss", said)]
+
+
+def test_a_machine_writes_what_its_hidden_units_say_by_their_bias_too():
+    """Two words; the one hidden unit speaks for the first and is off by its bias, so that the second is written."""
+    texts = sp.csr_matrix(np.array([[1.0, 0.0]], np.float32))
+    corpus = network.Corpus.of([texts], [np.array([0])], 1, 4)
+    for hidden, written in ((-50.0, [0, 4]), (50.0, [4, 0])):
+        parts = (torch.tensor([[500.0], [0.0]]), torch.tensor([0.0, 100.0]), torch.tensor([hidden]))
+        row = network._rewritten(network.Machine(*parts), torch.zeros(1, 1), corpus, np.array([0])).toarray()
+        assert row.tolist() == [written]

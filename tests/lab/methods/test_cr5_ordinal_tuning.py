@@ -138,6 +138,7 @@ def test_ordinal_draws_a_named_line_for_each_choice_of_thresholds(drawn):
     lines = {line.get_label(): line.get_xydata().tolist() for line in axes.get_lines()}
     assert lines == {"0, 0.5": [[0.5, 0.3]], "0.2, 0.7": [[0.5, 0.5], [1.0, 0.6]]}
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["0, 0.5", "0.2, 0.7"]
+    assert not axes.get_legend().get_frame_on()
     assert (axes.get_xscale(), axes.get_xlabel(), path) == ("log", "epsilon", "grid.png")
 
 

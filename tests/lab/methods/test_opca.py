@@ -106,3 +106,13 @@ def test_the_best_ratios_within_a_span_are_those_of_the_small_problem():
         np.testing.assert_allclose(found.T @ N @ found, np.eye(len(values)), atol=1e-3)
     F[:, :] = F[:, :1]  # one ratio that is not nothing
     assert len(oriented._leading(span, F @ span, N @ span, 9)[0]) == 1
+
+
+def test_three_turns_are_the_most_and_one_that_adds_little_the_last(monkeypatch):
+    rows, owners = problem()
+    plain, calls = oriented.conjugate_gradients, []
+    monkeypatch.setattr(oriented, "conjugate_gradients", lambda *a, **k: calls.append(k.get("start")) or plain(*a, **k))
+    for tolerance, turns in ((-1.0, 3), (1e9, 1)):
+        calls.clear()
+        oriented.oriented(rows, owners, dim=5, gamma=0.4, tolerance=tolerance)
+        assert [start is None for start in calls] == [True] + [False] * turns

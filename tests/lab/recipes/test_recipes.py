@@ -178,3 +178,11 @@ def test_missing_data_and_names_are_told_in_a_line(tmp_path, monkeypatch):
     assert said.count("\n") == 1
     assert "no recipe 'xcnn-table-9'" in paragloss_("recipes", "xcnn-table-9", cwd=tmp_path, code=1).stderr
     assert "--seeds 'one'" in paragloss_("recipes", "xcnn-table-1", "--seeds", "one", cwd=tmp_path, code=1).stderr
+
+
+def test_what_each_part_took_is_told_seed_by_seed(counted, tmp_path, monkeypatch):
+    clock = iter([10.0, 12.5, 20.0, 21.0, 30.0, 37.0, 40.0, 41.0])
+    monkeypatch.setattr(runner.time, "process_time", lambda: next(clock))
+    results = runner.run("counted", tmp_path, seeds=[0, 1])
+    assert results.seconds == {"en-fr": 3.5, "en-hi": 8.0}
+    assert "12 s of one core" in markdown_tables.how(results.as_json())

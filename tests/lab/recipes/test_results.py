@@ -370,12 +370,12 @@ def test_advice_on_a_file_that_is_not_there(tmp_path):
 
 
 def test_the_little_markdown_that_pages_are_written_in_becomes_html():
-    text = "# Results\n\nFound by `fast`,\nand **more** [here](x.md) <b>.\n\n"
+    text = '# Results\n\nFound by `fast`,\nand **more** [here](x.md) "<b>".\n\n'
     text += "| a | b |\n|---|---|\n| 1 | 2 |\n\n## Next\n- one\n  - two\n"
     assert webpage._as_html(text).split("\n") == [
         "<h1>Results</h1>",
         "<p>Found by <code>fast</code>,</p>",
-        "and <b>more</b> here &lt;b&gt;. ",
+        'and <b>more</b> here "&lt;b&gt;". ',
         "<table><tr><th>a</th><th>b</th></tr>",
         "<tr><td>1</td><td>2</td></tr></table>",
         "<h2>Next</h2>",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from paragloss.lab.solving import oriented, spectral
 
@@ -75,8 +76,6 @@ def test_columns_that_are_mixtures_give_way_to_others():
 
 
 def test_products_go_panel_by_panel():
-    import scipy.sparse as sp
-
     matrix = sp.random(30, 20, density=0.3, random_state=1, format="csr", dtype=np.float32)
     block, other = (NOISE.standard_normal((rows, 150)).astype(np.float32) for rows in (20, 30))
     np.testing.assert_allclose(spectral.Product(matrix).dot(block), matrix @ block, atol=1e-5)
@@ -84,8 +83,6 @@ def test_products_go_panel_by_panel():
 
 
 def test_singular_values_that_are_nothing_are_left_out():
-    import scipy.sparse as sp
-
     low = NOISE.standard_normal((12, 2)) @ NOISE.standard_normal((2, 7))
     for matrix in (low, low.T):
         values, right = spectral.singular(spectral.Product(sp.csr_matrix(matrix, dtype=np.float32)), 5)
@@ -123,3 +120,18 @@ def test_a_column_that_is_solved_moves_no_more():
     loose = oriented.conjugate_gradients(lambda b: A @ b, right, scale=np.ones((3, 1), np.float32), tolerance=0.9)
     # One step down the gradient: r.r / r.Ar, 1 for the first and 3 / 14 for the second, which is then near enough.
     np.testing.assert_allclose(loose, [[1, 3 / 14], [0, 3 / 14], [0, 3 / 14]], rtol=1e-5)
+
+
+def test_a_column_counts_if_it_is_a_hundred_thousandth_of_the_longest():
+    columns = np.zeros((6, 3), np.float32)
+    for size, kept in ((1.2e-5, True), (0.8e-5, False)):
+        columns[[2, 3, 4], [0, 1, 2]] = 1, 1, size
+        q, _ = spectral._orthonormal(columns, np.zeros((0, 6), np.float32), np.random.default_rng(0))
+        assert (abs(q[4, 2]) > 0.999) == kept
+
+
+def test_a_singular_value_is_nothing_beside_the_largest():
+    # Squares of 1, 1e-4 and 1e-8 of the largest: a millionth of it is what counts.
+    sizes = sp.diags_array([10.0, 0.1, 0.001], dtype=np.float32).tocsr()
+    values, _ = spectral.singular(spectral.Product(sizes), 3)
+    np.testing.assert_allclose(values, [10, 0.1], rtol=1e-4)
