@@ -141,6 +141,7 @@ def test_lines_are_means_over_seeds_and_bands_their_range():
         drawn = panel.collections[0].get_paths()[0].vertices[:, 1]
         assert (drawn.min(), drawn.max()) == pytest.approx(band)
         assert (panel.get_title(), panel.get_xlabel()) == ("en-fr", "x")
+        assert tuple(figure.get_size_inches()) == (4, 3)
 
 
 def test_a_task_s_measure_query_by_query():
