@@ -395,7 +395,10 @@ def test_plots_of_the_page_have_each_system_s_means_and_costs():
         "(.7 + .5) / 2"
     )
     assert (axes.get_xscale(), [text.get_text() for text in axes.texts]) == ("log", ["fast"])
+    assert tuple(axes.figure.get_size_inches()) == (9, 5)
     (axes,) = webpage._bars(tasks).axes
+    assert tuple(axes.figure.get_size_inches()) == (7, 3.5)
+    assert webpage._bars(dict.fromkeys(map(str, range(10)), tasks["questions, news, en-hi"])).get_figwidth() == 16
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([0.7, 0.5, 0.1, 0.0])
     assert [bar.get_x() + bar.get_width() / 2 for bar in axes.patches] == pytest.approx([0, 1, 0.45, 1.45])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["news, en-fr", "news, en-hi"]

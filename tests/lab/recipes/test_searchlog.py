@@ -161,3 +161,9 @@ def test_thirty_readers_of_each_query_look_at_most_results_in_an_order_that_chan
     monkeypatch.setattr(searchlog, "wanted", lambda *_: habits)
     searchlog._read({"a": ["a"], "b": []}, {}, "fr")
     assert told == [(({"a": ["a"]}, *habits), {"sessions": 30, "lang": "fr", "depth": 0.95, "swaps": 8, "seed": 1})]
+
+
+def test_processor_time_is_that_of_the_program_and_of_those_it_called(monkeypatch):
+    spent = SimpleNamespace(user=1.0, system=2.0, children_user=4.0, children_system=8.0)
+    monkeypatch.setattr(results.os, "times", lambda: spent)
+    assert results._processor() == 15
