@@ -305,7 +305,8 @@ def tests_of(fault: Fault, met: dict[str, dict[str, set[str]]], seconds: dict[st
     found = found or [test for test, files in met.items() if name in files]
     named = {file for file in {test.split("::")[0] for test in met} if fault.path.stem in (ROOT / file).read_text()}
     found = found or [test for test in met if test.split("::")[0] in named]
-    given = [test for test in met if not fault.outermost and f"[{fault.path.stem}]" in test]
+    names = [f"[{stem}]" for stem in (fault.path.stem, fault.path.stem.replace("_", "-"))]
+    given = [test for test in met if not fault.outermost and any(name in test for name in names)]
     quick = sorted({*found, *given}, key=lambda test: (seconds[test], test))
     return [
         test for test, so_far in zip(quick, accumulate(map(seconds.__getitem__, quick)), strict=True) if so_far <= MOST

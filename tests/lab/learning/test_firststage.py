@@ -48,3 +48,9 @@ def test_words_as_they_stand_are_counted_by_bm25():
     weigh = lambda times, length: times * 2.2 / (times + 1.2 * (0.25 + 0.75 * length / 2))  # noqa: E731
     whole = [2 * common * weigh(1, 2), 0, 2 * common * weigh(2, 3) + rare * weigh(1, 3)]
     np.testing.assert_allclose(found, np.array(whole) / 3, rtol=1e-5)
+
+
+def test_of_equals_the_first_come_first():
+    scores = np.tile(np.arange(50) % 2 + 1, (50, 1)).astype(np.float32)  # every other document is as good as the rest
+    found = {one.query: (one.documents.tolist(), one.right) for one in firststage.best(scores, 25)}
+    assert found == {query: (list(range(1, 50, 2)), query // 2) for query in range(1, 50, 2)}

@@ -393,3 +393,13 @@ def test_progress_tells_what_is_left_as_what_was_done_has_it(monkeypatch):
     # 53 columns in blocks of 4; the clock is 0 at first, the checkpoint asks it too, then each block.
     assert told[:2] == [pytest.approx((4 / 53, 2 * 49 / 4)), pytest.approx((8 / 53, 3 * 45 / 8))]
     assert told[-2:] == [pytest.approx((0.99, 15 * 0.01 / 0.99)), (1.0, 0.0)]
+
+
+def test_tuning_by_iteration_draws_by_its_seed_and_goes_on_from_the_last_where_it_converges(monkeypatch):
+    told, plain = [], cr5.leading
+    monkeypatch.setattr(cr5, "leading", lambda *a, **k: told.append(k) or plain(*a, **k))
+    for solver in ("converged", "one-pass"):
+        told.clear()
+        cr5.tune(corpus(60), lambdas=(0.5, 2.0), folds=2, dim=8, seed=7, solver=solver, device="numpy")
+        assert {(said["seed"], said["solver"], said["rank"]) for said in told} == {(7, solver, 8)}
+        assert [said["start"] is None for said in told] == [True, solver == "one-pass"] * 2

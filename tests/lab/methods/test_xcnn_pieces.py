@@ -154,3 +154,14 @@ def test_a_twentieth_of_the_pairs_is_held_out_and_the_others_are_learned_from(co
     assert (len(tested), len(trained)) == (held, count - held)
     assert sorted([*tested.tolist(), *trained.tolist()]) == list(range(count))
     assert not held or sorted(tested.tolist()) != tested.tolist(), "drawn, not the first"
+
+
+def test_a_batch_is_contrasted_as_the_learning_is_told(monkeypatch):
+    told, plain = [], contrast.contrast
+    monkeypatch.setattr(contrast, "contrast", lambda *rows, **said: told.append(said) or plain(*rows, **said))
+    table = torch.randn(4, 3, requires_grad=True)
+    pairs = contrast.Pairs(sp.csr_matrix(np.eye(4, dtype=np.float32)), sp.csr_matrix(np.eye(4, dtype=np.float32)[::-1]))
+    said = {"loss": "logistic", "scale": 3.0, "negatives": 2}
+    more = {"optimizer": "adam", "learning_rate": 0.1, "batch": 4, "epochs": 1, "patience": 1, "seed": 0}
+    contrast.learn({"table": table}, lambda parts: parts[0], pairs, **said, **more)
+    assert told == [said]

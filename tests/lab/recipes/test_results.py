@@ -13,7 +13,7 @@ from test_cli import CORPUS, paragloss_
 from paragloss.errors import InputError
 from paragloss.evaluation import compare
 from paragloss.lab import advisor
-from paragloss.lab.recipes import claims, leaderboard, pages, runner, webpage
+from paragloss.lab.recipes import claims, leaderboard, load, pages, runner, webpage
 from paragloss.lab.recipes import collected as collecting
 from paragloss.types import Hit
 
@@ -395,7 +395,18 @@ def test_plots_of_the_page_have_each_system_s_means_and_costs():
         "(.7 + .5) / 2"
     )
     assert (axes.get_xscale(), [text.get_text() for text in axes.texts]) == ("log", ["fast"])
+    assert tuple(axes.figure.get_size_inches()) == (9, 5)
     (axes,) = webpage._bars(tasks).axes
+    assert tuple(axes.figure.get_size_inches()) == (7, 3.5)
+    assert webpage._bars(dict.fromkeys(map(str, range(10)), tasks["questions, news, en-hi"])).get_figwidth() == 16
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([0.7, 0.5, 0.1, 0.0])
     assert [bar.get_x() + bar.get_width() / 2 for bar in axes.patches] == pytest.approx([0, 1, 0.45, 1.45])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["news, en-fr", "news, en-hi"]
+
+
+@pytest.mark.parametrize("name", collecting.shipped()["tables"])
+def test_what_is_known_of_a_recipe_has_its_columns_seeds_and_parts(name):
+    known, recipe = collecting.shipped()["tables"][name], load(name)
+    assert (known["columns"], known["title"]) == (list(recipe.COLUMNS), runner.title(recipe))
+    assert known["seeds"] == list(getattr(recipe, "SEEDS", (0, 1, 2)))
+    assert list(known["values"]) == list(recipe.PARTS)

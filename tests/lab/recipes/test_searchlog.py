@@ -141,6 +141,7 @@ def test_lines_are_means_over_seeds_and_bands_their_range():
         drawn = panel.collections[0].get_paths()[0].vertices[:, 1]
         assert (drawn.min(), drawn.max()) == pytest.approx(band)
         assert (panel.get_title(), panel.get_xlabel()) == ("en-fr", "x")
+        assert tuple(figure.get_size_inches()) == (4, 3)
 
 
 def test_a_task_s_measure_query_by_query():
@@ -160,3 +161,9 @@ def test_thirty_readers_of_each_query_look_at_most_results_in_an_order_that_chan
     monkeypatch.setattr(searchlog, "wanted", lambda *_: habits)
     searchlog._read({"a": ["a"], "b": []}, {}, "fr")
     assert told == [(({"a": ["a"]}, *habits), {"sessions": 30, "lang": "fr", "depth": 0.95, "swaps": 8, "seed": 1})]
+
+
+def test_processor_time_is_that_of_the_program_and_of_those_it_called(monkeypatch):
+    spent = SimpleNamespace(user=1.0, system=2.0, children_user=4.0, children_system=8.0)
+    monkeypatch.setattr(results.os, "times", lambda: spent)
+    assert results._processor() == 15

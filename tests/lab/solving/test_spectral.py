@@ -40,6 +40,9 @@ def test_it_looks_when_the_basis_holds_twice_as_many_and_ends_when_it_is_full(to
     calls.clear()
     spectral.top_eigen(known(calls), 1200, 8, block=8, tolerance=10.0)
     assert len(calls) == 2, "sixteen are twice as many as eight"
+    calls.clear()
+    spectral.top_eigen(known(calls), 1200, 10, block=2, tolerance=0.0)
+    assert len(calls) == 25, "there is room for five times as many as are asked for"
 
 
 def test_a_small_operator_is_solved_at_once_and_none_has_more_pairs_than_rows():

@@ -82,3 +82,16 @@ def test_residuals_lead_on_from_what_was_found(blocks):
     np.testing.assert_allclose(fresh.T @ fresh, np.eye(3), atol=1e-4)
     outside = residual - search.V @ (search.V.T @ residual)
     np.testing.assert_allclose(fresh @ (fresh.T @ outside), outside, atol=2e-3)
+
+
+def test_a_search_settles_when_an_expansion_gains_less_than_its_share_or_after_many():
+    search = spectrum._Search(SimpleNamespace(concepts=50, terms=3, arrays=Arrays("numpy")), 2, 0.1)
+    # The two leading values of three, 4 at first; a hundredth of the sum is what an expansion has to gain.
+    for first, settled in ((3.0, False), (3.5, False), (3.54, True), (3.6, False)):
+        search.pairs = np.array([first, 1.0, 9.0]), np.eye(3)
+        assert search.settled(0.01) == settled
+    search.captured = [0.0] * 20
+    search.pairs = np.array([100.0, 1.0, 9.0]), np.eye(3)
+    assert search.settled(0.01), "the twenty-first"
+    search.guide = np.zeros((50, 3))
+    assert not search.settled(0.01), "not before all of the start is in"
