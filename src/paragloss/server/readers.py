@@ -65,7 +65,8 @@ def _begin(locations: Mapping[str, str]) -> None:
 
 def _first(states: Mapping[str, tuple[str, str]]) -> None:
     for name, state in states.items():
-        _engine(name, state).search("a first search", k=1)
+        for text in ("a first search", "and a second one"):  # what is needed once more is made for the second
+            _engine(name, state).search(text, k=1)
 
 
 def _answer(name: str, state: tuple[str, str], work: Callable[..., Any], told: Sequence[Any]) -> Any:

@@ -129,7 +129,8 @@ class Shard:
         """Whether it was open."""
         engine, self._engine = self._engine, None
         if engine is not None:
-            engine.flush()
+            if self._unflushed:
+                engine.flush()
             engine.close()
         return engine is not None
 

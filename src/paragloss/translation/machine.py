@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from paragloss.analysis import analyzer
-from paragloss.translation.engines import Engine
 from paragloss.types import Alternative, Document, Query, Translation
+
+if TYPE_CHECKING:
+    from paragloss.translation.engines import Engine
 
 #: Where a long text may be cut: behind a paragraph, or behind the end of a sentence.
 _END = re.compile(r"\n+|(?<=[.!?…])\s+|(?<=[。！？।])\s*")

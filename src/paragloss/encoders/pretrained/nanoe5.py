@@ -25,12 +25,16 @@ FILE = "e5-small-q4.bin"
 #: Bytes and numbers of a block: a scale, then 32 numbers of 4 bits.
 BLOCK, NUMBERS = 18, 32
 _SPACES = re.compile(" {2,}")
+#: Letters of texts for which it does not pay to have all pieces at hand, and how often one may come that is the last:
+#: what stands before a query, and the query of a command.
+_SHORT, _FIRST = 300, 2
 
 
 class Weights:
     """What the file says: sizes, `pieces` with their `scores`, and tensors by name."""
 
     def __init__(self, path: Path) -> None:
+        self._asked = 0
         try:
             with path.open("rb") as file:
                 self._bytes = data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -75,14 +79,40 @@ class Weights:
         """Pieces of texts, without those that begin and end one."""
         table = self.normalised
         cleaned = [_SPACES.sub(" ", text.translate(table)) for text in texts]
+        self._asked += 1
+        if self._asked <= _FIRST and sum(map(len, cleaned)) <= _SHORT:
+            return self._few_tokens(cleaned)
         return [self.tokenizer.encode(one, add_special_tokens=False).ids for one in cleaned]
 
     @cached_property
     def tokenizer(self) -> Any:
+        return self._tokenizer(range(len(self.pieces)))
+
+    def _few_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """The same by those pieces alone that the texts can hold: one query need not wait for all of them."""
+        marked = ["▁" + text.replace(" ", "▁") for text in texts]
+        parts = {
+            text[i : i + n] for text in marked for i in range(len(text)) for n in range(1, self._longest_piece + 1)
+        }
+        chosen = {number for part in parts if (number := self._numbers.get(part)) is not None}
+        which = sorted(chosen | {self.unk, int(np.argmin(self.scores))})  # what is unknown costs more than the rarest
+        few = self._tokenizer(which)
+        return [[which[i] for i in few.encode(text, add_special_tokens=False).ids] for text in texts]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {piece: number for number, piece in enumerate(self.pieces)}
+
+    @cached_property
+    def _longest_piece(self) -> int:
+        return max(map(len, self.pieces))
+
+    def _tokenizer(self, which: Sequence[int]) -> Any:
+        """Of some pieces, the unknown one among them."""
         from tokenizers import Tokenizer, models, pre_tokenizers
 
-        listed = list(zip(self.pieces, map(float, self.scores), strict=True))
-        found = Tokenizer(models.Unigram(listed, unk_id=self.unk))
+        listed = [(self.pieces[number], float(self.scores[number])) for number in which]
+        found = Tokenizer(models.Unigram(listed, unk_id=which.index(self.unk)))
         found.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
         return found
 
