@@ -131,3 +131,11 @@ def test_a_scan_that_is_stopped_between_its_pages_leaves_a_collection_that_goes_
         assert [document.id for document in collection.documents()] == ["a note.txt"]
         assert collection.index_files([str(tmp_path / "book.pdf")]).read == 1
         assert collection.search("a train late in the snow", lang="en").results[0].meta["page"] == 1
+
+
+@pytest.mark.parametrize(("size", "larger"), [((900, 300), b"P5 1800 600 255"), ((4000, 1000), b"P5 6000 1500 255")])
+def test_a_picture_that_is_read_badly_is_looked_at_twice_as_large(tmp_path, size, larger):
+    Image.new("L", size, 200).save(tmp_path / "a.jpg")
+    head, _, pixels = scans._enlarged(tmp_path / "a.jpg").partition(b"\n")
+    assert head == larger
+    assert set(pixels) == {200}

@@ -31,7 +31,7 @@ def bag(**how):
 
 def near(dense, query, document, score):
     """What a search by vectors says of a score."""
-    told = dense._account(query, document, score, None)
+    told = dense._account(query, document, score)
     return list(told.shares), told.exact
 
 

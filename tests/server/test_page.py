@@ -8,6 +8,7 @@ import subprocess
 import tarfile
 from functools import partial
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from serving_process import Process
@@ -75,6 +76,11 @@ def test_why_shows_which_words_met_and_sums_to_the_score(watched):
     page.wait_for_selector(".align")
     pairs = french.locator(".align svg").get_attribute("aria-label")
     assert "bees: Abeille" in pairs
+    asked = [urlsplit(url) for url in seen.requests]
+    search, why = (parse_qs(url.query) for path in ("search", "why") for url in asked if url.path == f"/api/{path}")
+    assert why.pop("id") == ["honey-bee.fr"]
+    assert {"q", "k", "reader"} <= why.keys()
+    assert why == {name: search[name] for name in why}  # as the search was asked
     parts = [float(text) for text in french.locator(".parts .points").all_inner_texts()]
     total = float(french.locator(".sum").inner_text().split()[0])
     assert sum(parts) == pytest.approx(total, abs=0.02)

@@ -103,6 +103,8 @@ def read_page(kind: str, path: PathLike, number: int) -> Document:
     page = ["-c", f"tessedit_page_number={number}"] if Path(path).suffix.lower().startswith(".tif") else []
     source = [str(path) if drawn is None else "stdin", "stdout", "--dpi", str(_DPI), *_THRESHOLD, *page]
     words = _words(source, drawn)
+    if kind in (".jpg", ".jpeg") and _confidence(words) < _CLEAR_CONFIDENCE:  # small letters of dense scripts
+        words = max(words, _words(["stdin", *source[1:]], _enlarged(path)), key=_confidence)
     text = _HYPHEN.sub("", _GAP.sub("", _text(words))).strip()
     confidence = _confidence(words)
     sure = confidence >= _LEAST_CONFIDENCE
@@ -227,13 +229,34 @@ def _drawn(path: PathLike, number: int) -> bytes:
     pdf: Any = pypdfium2.PdfDocument(str(path))
     try:
         page = pdf[number]
-        scale = min(_DPI / 72, _MOST_PIXELS / max(1.0, *page.get_size()))
-        bitmap = page.render(scale=scale, grayscale=True)
-        rows = memoryview(bitmap.buffer).cast("B")
-        grey = b"".join(bytes(rows[at * bitmap.stride :][: bitmap.width]) for at in range(bitmap.height))
-        return f"P5 {bitmap.width} {bitmap.height} 255\n".encode() + grey
+        return _grey(page, _DPI / 72)
     finally:
         pdf.close()
+
+
+def _enlarged(path: PathLike) -> bytes:
+    """A JPEG picture, twice as large where that is not too large."""
+    import pypdfium2
+
+    pdf: Any = pypdfium2.PdfDocument.new()
+    try:
+        picture = pypdfium2.PdfImage.new(pdf)
+        picture.load_jpeg(str(path))
+        size = picture.get_px_size()
+        picture.set_matrix(pypdfium2.PdfMatrix().scale(*size))
+        page = pdf.new_page(*size)
+        page.insert_obj(picture)
+        page.gen_content()
+        return _grey(page, 2.0)
+    finally:
+        pdf.close()
+
+
+def _grey(page: Any, scale: float) -> bytes:
+    bitmap = page.render(scale=min(scale, _MOST_PIXELS / max(1.0, *page.get_size())), grayscale=True)
+    rows = memoryview(bitmap.buffer).cast("B")
+    grey = b"".join(bytes(rows[at * bitmap.stride :][: bitmap.width]) for at in range(bitmap.height))
+    return f"P5 {bitmap.width} {bitmap.height} 255\n".encode() + grey
 
 
 def _tiff_pages(data: bytes) -> int:

@@ -38,6 +38,8 @@ _LONGEST_PHRASE = 3
 _JOINED = 2
 #: What a word as it stands has of its clause: names and terms of art are often the same, known or not.
 _ITSELF = 0.1
+#: Translations of words that are remembered, some two kilobytes each.
+_REMEMBERED = 10_000
 
 Ids = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
@@ -74,6 +76,7 @@ class Default:
         self._entry = lru_cache(maxsize=50_000)(_told(self._entry_of))
         self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
         self._row = _told(Rows.row)
+        self._translations: dict[tuple[str, str, bytes, bytes, str, str], Translation] = {}
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -186,12 +189,7 @@ class Default:
     def _clauses(self, pieces: Sequence[Piece], lang: str, to: str) -> list[Translation]:
         """A clause for each word, and in languages that write words together one for each known word that two
         neighbours make: train delay, Zugverspätung."""
-        known: dict[tuple[str, bytes, bytes], Translation] = {}  # a word that is repeated says the same
-        keys = [(piece.written, piece.english.tobytes(), piece.shares.tobytes()) for piece in pieces]
-        for key, piece in zip(keys, pieces, strict=True):
-            if key not in known:
-                known[key] = self._translation(piece, lang, to)
-        clauses = [known[key] for key in keys]
+        clauses = [self._translation(piece, lang, to) for piece in pieces]
         if to not in COMPOUNDING or lang == to:
             return clauses
         found = clauses[:1]
@@ -206,6 +204,16 @@ class Default:
         return found
 
     def _translation(self, piece: Piece, lang: str, to: str) -> Translation:
+        """What a word may be, remembered: people ask for the same words again."""
+        key = (piece.written, piece.term, piece.english.tobytes(), piece.shares.tobytes(), lang, to)
+        found = self._translations.get(key)
+        if found is None:
+            if len(self._translations) >= _REMEMBERED:
+                self._translations.clear()
+            found = self._translations[key] = self._translated(piece, lang, to)
+        return found
+
+    def _translated(self, piece: Piece, lang: str, to: str) -> Translation:
         """Its alternatives, best first, the word itself among them where both languages might write it."""
         itself = piece.term.isascii() or _alike(lang, to)
         alternatives = (
