@@ -61,7 +61,7 @@ def test_sizes_are_those_the_page_says():
     pairs, pages, queries, documents = tasks.FULL
     page = " ".join((Path(__file__).parents[3] / "docs" / "do" / "recipes.md").read_text(encoding="utf-8").split())
     assert (
-        f"{pages:,} training pages or {pairs:,} sentence pairs, {queries} queries, about {documents} documents" in page
+        f"{pages:,} training pages or {pairs:,} sentence pairs, {queries} queries, about {documents}" in page
     )
 
 
