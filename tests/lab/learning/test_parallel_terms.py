@@ -224,3 +224,11 @@ def test_every_source_has_as_many_candidates_the_most_associated_ones():
 def test_a_table_gives_as_many_alternatives_as_it_was_told_to_keep():
     concepts = [Concept("1", {"en": "house", "fr": "maison"})]
     assert [table.fit(concepts, max_alternatives=most).most for most in (3, 25)] == [3, 25]
+
+
+def test_a_table_goes_from_and_to_what_is_asked_for():
+    aligned = [Concept("1", {"en": "a", "fr": "b", "it": "c"})]
+    assert table._pairs(aligned, "en", "it") == [("en", "it")]
+    assert table._pairs(aligned, "en", "") == [("en", "fr"), ("en", "it")]
+    assert table._pairs(aligned, "", "fr") == [("en", "fr"), ("it", "fr")]
+    assert len(table._pairs(aligned, "", "")) == 6

@@ -727,7 +727,7 @@ def test_a_system_that_does_not_go_between_the_languages_has_no_row(monkeypatch,
             return [[Hit("d", 1.0)], []]
 
     monkeypatch.setattr(results, "Collection", Half)
-    clock = iter(range(0, 1000, 2))
+    clock = iter(range(10, 1000, 2))
     monkeypatch.setattr(results, "_processor", lambda: next(clock))
     queries = [Query("a", "x", "en"), Query("b", "y", "en")]
     task = tasks.Task("words", queries, [Document("d", "x", "fr")] * 8, {q.id: {"d": 1} for q in queries})
