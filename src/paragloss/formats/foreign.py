@@ -1,4 +1,4 @@
-"""Files in formats of others, whose readers may be led astray by a hostile file: they are run apart (`apart`)."""
+"""Files in formats of others, whose readers may be led astray by a hostile file: they run in a process of their own (`sandbox`)."""
 
 from __future__ import annotations
 
