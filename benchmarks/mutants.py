@@ -7,10 +7,11 @@ FOLDERS are below src/paragloss. A fault is another comparison, sign, constant o
 out, two arguments or sides swapped, a matrix not turned, the other axis or end, least for most, a condition turned
 round, a statement or setting left out; messages, annotations, docstrings and assertions are left alone. First every
 test is run once with a tracer, and --map keeps which functions it calls and how long it takes; test files that changed
-since are traced again. A fault is then tried with the tests that call its function, the quickest first, up to the first
-that fails. Each has a process of its own: forked, where the fault is inside a function, from one that has collected all
-tests, with the function's code changed; elsewhere from one that has imported the libraries but none of our code.
-Survivors are printed with their line, to be looked at; --again tries those of such a list once more.
+since are traced again, and a test that fails without a fault is not used. A fault is then tried with the tests that
+call its function, the quickest first, up to the first that fails. Each has a process of its own: forked, where the
+fault is inside a function, from one that has collected all tests, with the function's code changed; elsewhere from one
+that has imported the libraries but none of our code. Survivors are printed with their line, to be looked at; --again
+tries those of such a list once more.
 """
 
 from __future__ import annotations
@@ -262,6 +263,7 @@ class Tracing:
         self.met: set[tuple[str, str]] = set()
         self.calls: dict[str, list[tuple[str, str]]] = {}
         self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Iterator[None]:
@@ -271,6 +273,10 @@ class Tracing:
         sys.settrace(None)
         self.seconds[item.nodeid] = round(time.process_time() - started, 2)
         self.calls[item.nodeid] = sorted((str(Path(file).relative_to(HOME)), name) for file, name in self.met)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.failed.add(report.nodeid)
 
     def _called(self, frame: Any, event: str, _: Any) -> None:
         if frame.f_code.co_filename.startswith(str(HOME)):
@@ -288,7 +294,8 @@ def traced(tests: list[str], path: Path) -> dict[str, Any]:
         tracing = Tracing()
         pytest.main([*CHOSEN, *changed], plugins=[tracing])
         for part, new in (("calls", tracing.calls), ("seconds", tracing.seconds)):
-            kept[part] = {test: value for test, value in kept[part].items() if test.split("::")[0] not in changed} | new
+            old = {test: value for test, value in kept[part].items() if test.split("::")[0] not in changed}
+            kept[part] = old | {test: value for test, value in new.items() if test not in tracing.failed}
         path.write_text(json.dumps({**kept, "files": now}))
         os._exit(0)
     if child:

@@ -124,3 +124,119 @@ def test_a_phrase_has_four_words_at_most_on_either_side():
     straight = {(i, i) for i in range(6)}
     assert {stop - start for start, stop, _, _ in phrasal.extracted(6, 6, straight)} == {1, 2, 3, 4}
     assert len(list(phrasal.extracted(6, 6, straight))) == 6 + 5 + 4 + 3
+
+
+@pytest.mark.parametrize("x", [-1, 0, 1])
+@pytest.mark.parametrize("y", [-1, 1])
+def test_links_grow_into_every_neighbour_and_on_from_there(x, y):
+    # The second is no neighbour of (5, 5), and once the first is in, its source word is linked: it comes by growing.
+    wanted = {(5, 5), (5 + x, 5 + y), (5 + x, 5 + 2 * y)}
+    assert phrasal.grown(wanted, {(5, 5)}) == wanted
+    turned = {(j, i) for i, j in wanted}
+    assert phrasal.grown({(5, 5)}, turned) == turned
+
+
+def test_a_word_left_over_is_linked_once():
+    # Nothing is agreed on: the first of those that share a word is taken.
+    assert phrasal.grown({(0, 4), (1, 4)}, {(0, 6), (2, 8)}) == {(0, 4), (2, 8)}
+
+
+#: Says nothing about any word: every logarithm is 0.
+SILENT = phrasal.Language([])
+
+
+def one_by_one(source, language, own=-1.0):
+    """Each word is said by its capital."""
+    return phrasal.Phrasal({(word,): [((word.upper(),), own)] for word in source}, language)
+
+
+def test_three_words_may_be_jumped_over_and_no_more():
+    source = tuple("abcde")
+    for wanted, reached in (("DABCE", True), ("EABCD", False), ("BACDE", True), ("ABCED", True)):
+        found = one_by_one(source, phrasal.Language([tuple(wanted)] * 1000)).decode(source)
+        assert (found == tuple(wanted)) == reached, wanted
+        assert sorted(found) == list("ABCDE")
+
+
+def test_of_two_orders_that_the_language_likes_as_well_the_straight_one_is_taken():
+    assert one_by_one("abcd", SILENT).decode(tuple("abcd")) == tuple("ABCD")
+
+
+def test_a_word_no_phrase_has_costs_nine():
+    # Half a point for a word said: two words as they are stand at 2 (-9 + .5), a phrase of three at its own + 1.5.
+    for own, said in ((-18.4, ("X", "Y", "Z")), (-18.6, ("a", "b"))):
+        assert phrasal.Phrasal({("a", "b"): [(("X", "Y", "Z"), own)]}, SILENT).decode(("a", "b")) == said
+
+
+def test_phrases_of_up_to_four_words_are_looked_up():
+    source = tuple("abcdef")
+    spans = [source[i:k] for i in range(6) for k in range(i + 1, 7)]
+    model = phrasal.Phrasal({span: [(span, 0.0)] for span in spans}, SILENT)
+    assert set(model._options(source)) == {(i, k) for i in range(6) for k in range(i + 1, 7) if k - i <= 4}
+    assert all(phrases == [(source[i:k], 0.0)] for (i, k), phrases in model._options(source).items())
+
+
+def test_a_narrow_beam_keeps_what_will_be_best_with_what_is_left_to_say(monkeypatch):
+    # "a" is cheap and "b" is dear whichever comes first; the language wants "B A". By what was said so far alone, "A"
+    # would be the one hypothesis that is kept.
+    monkeypatch.setattr(phrasal, "BEAM", 1)
+    model = phrasal.Phrasal({("a",): [(("A",), -1.0)], ("b",): [(("B",), -8.0)]}, phrasal.Language([("B", "A")] * 50))
+    assert model.decode(("a", "b")) == ("B", "A")
+
+
+def test_the_beam_finds_the_best_of_all_orders_of_four_words():
+    source = tuple("abcd")
+    for wanted in ("BADC", "CABD", "ADBC", "DCBA"):
+        language = phrasal.Language([tuple(wanted), tuple("ABCD"), tuple("BA")])
+        model = one_by_one(source, language)
+        scored = {}
+        for order in itertools.permutations(range(4)):
+            steps = [(i, i + 1, (source[i].upper(),), -1.0) for i in order]
+            scored[tuple("ABCD"[i] for i in order)] = score(model, source, steps)
+        assert model.decode(source) == max(scored, key=scored.get)
+
+
+def test_sizes_and_weights_are_those_of_the_page():
+    assert (phrasal.LONGEST, phrasal.ALTERNATIVES, phrasal.JUMP, phrasal.BEAM) == (4, 5, 3, 15)
+    assert (phrasal.PHRASE, phrasal.LANGUAGE, phrasal.JUMPED, phrasal.SAID) == (0.5, 0.6, -0.4, 0.5)
+    assert (phrasal.DIAGONAL, phrasal.NOBODY, phrasal.UNHEARD) == (4.0, 0.05, -9.0)
+
+
+def test_what_a_phrase_adds_and_how_orders_back_off_by_hand():
+    model = phrasal.Language([("a", "b"), ("a", "c")])
+    # After "<s> a": b and c once each, two kinds: (1 + 2 p(b|a)) / 4; after "a" the same of p(b) = (1 + 4/5) / 10.
+    alone = (1 + 4 / 5) / 10
+    after = (1 + 2 * alone) / 4
+    longest = (1 + 2 * after) / 4
+    assert math.exp(model.log(("<s>", "a"), "b")) == pytest.approx(longest)
+    assert math.exp(model.log(("x", "a"), "b")) == pytest.approx(after), "a context never seen says nothing"
+    assert math.exp(model.log(("x", "y"), "b")) == pytest.approx(alone)
+    end = (1 + ((1 + (2 + 4 / 5) / 10) / 2)) / 2  # after "a b" and after "b": the end, the only time
+    assert math.exp(model.log(("a", "b"), "</s>")) == pytest.approx(end)
+    assert model.adds(("<s>", "a"), ("b", "a")) == pytest.approx(
+        0.6 * (math.log(longest) + model.log(("a", "b"), "a")) + 2 * 0.5
+    )
+
+
+def test_five_rounds_of_learning_unless_told(monkeypatch):
+    rounds = []
+    monkeypatch.setattr(phrasal, "learned", lambda pairs, iterations: rounds.append((pairs[0], iterations)) or {})
+    phrasal.fit([("a b", "X"), ("", "Y"), ("c", "")])
+    assert rounds == [((("a", "b"), ("x",)), 5), ((("x",), ("a", "b")), 5)]
+
+
+def test_a_table_without_a_pair_of_words_takes_it_for_all_but_impossible():
+    known = {"a": {"x": 0.5}, "": {"x": 0.25}}
+    assert phrasal._shares(known, ("a", "b"), "x", 0.25)[1] == pytest.approx(
+        0.95 * math.exp(-2) / (1 + math.exp(-2)) * 1e-9
+    )
+    assert phrasal._shares(known, ("a",), "y", 0.5) == pytest.approx([0.95e-9, 0.05e-9])
+
+
+def test_what_is_left_to_say_in_two_runs():
+    ahead = [[0.0] * 6 for _ in range(6)]
+    for i, j, value in ((0, 1, -1), (2, 4, -10), (4, 5, -100), (3, 5, -1000), (2, 3, -5000)):
+        ahead[i][j] = value
+    assert phrasal._rest(0b10010, ahead, 5) == -11
+    assert phrasal._rest(0b01010, ahead, 5) == -1 - 5000 - 100
+    assert phrasal._rest(0b00111, ahead, 5) == -1000

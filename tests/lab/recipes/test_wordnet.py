@@ -80,6 +80,25 @@ def test_it_is_looked_for_where_the_environment_says(small, monkeypatch):
         WordNet()
 
 
+def test_five_synonyms_of_the_first_sense_share_three_tenths_unless_told(small):
+    many = [f"big{i}" for i in range(8)]
+    line = synset("large", *many)
+    (small / "data.adj").write_text(f"{0:08d} {line}")
+    (small / "index.adj").write_text(f"large a 1 1 @ 1 1 {0:08d}  \n")
+    (found,) = WordNet(small).translate(Query("q", "larger", "en"), "en")
+    assert found.alternatives[0][:2] == ("larger", 1.0)
+    assert [(a.text, a.weight) for a in found.alternatives[1:]] == [(word, pytest.approx(0.06)) for word in many[:5]]
+    assert WordNet(small, most=9).synonyms("largest") == many
+
+
+def test_an_ending_alone_is_no_word(small):
+    with (small / "index.noun").open("a") as out:
+        out.write(" \n".lstrip())
+        out.write("y n 1 1 @ 1 1 00000000  \n")
+    assert WordNet(small).synonyms("ies") == [], "nothing is before it"
+    assert WordNet(small).synonyms("y") == ["car", "automobile"]
+
+
 @pytest.mark.skipif(not Path("/usr/share/wordnet/index.noun").is_file(), reason="WordNet is not at /usr/share/wordnet")
 def test_the_real_one():
     wordnet = WordNet(senses=3)

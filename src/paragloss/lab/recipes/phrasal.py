@@ -48,7 +48,7 @@ class Phrasal(NamedTuple):
                 first = next(i for i in range(len(source)) if not covered >> i & 1)
                 for (start, stop), phrases in options.items():
                     mask = (1 << stop) - (1 << start)
-                    if covered & mask or stop - first > JUMP + LONGEST or (start != first and start - first > JUMP):
+                    if covered & mask or start - first > JUMP:
                         continue
                     for phrase, own in phrases:
                         fresh = score + own + JUMPED * abs(start - end) + self.language.adds(context, phrase)
@@ -57,7 +57,7 @@ class Phrasal(NamedTuple):
                         key = (covered | mask, stop, (*context, *phrase)[-2:])
                         if fresh > stacks[count + stop - start].get(key, (-math.inf, ()))[0]:
                             stacks[count + stop - start][key] = fresh, (*told, *phrase)
-        return max(stacks[-1].values(), default=(0.0, ()))[1]
+        return max(stacks[-1].values())[1]
 
     def _options(self, source: Words) -> dict[tuple[int, int], list[tuple[Words, float]]]:
         found = {
