@@ -35,7 +35,7 @@ _FEW = 10
 _TENTH, _BELOW = 10, 0.01
 #: What documents in the query's own language count beside others: what is not translated is surer, and the page that
 #: was asked for stands before its translations (docs/understand/fusion.md).
-OWN = 1.25
+OWN = 1.1
 
 
 class Gathered(NamedTuple):
