@@ -1,7 +1,7 @@
 """Methods that train models, ours and strangers' alike: the entry points of the group `paragloss.methods`.
 
-A package adds one by naming a module with a `fit` (docs/do/recipes.md); `train`, `tune` and `index --model` find it by
-the name of its entry point. Knows nothing of what they learn.
+A package adds one by naming a module with a `fit` (docs/look-up/library.md); `train`, `tune` and `index --model` find
+it by the name of its entry point. Knows nothing of what they learn.
 """
 
 from __future__ import annotations

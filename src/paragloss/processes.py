@@ -5,13 +5,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import connection, get_context
+from multiprocessing import connection
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 from typing import Any, TypeVar
 
 from paragloss.errors import ParaglossError
@@ -21,6 +24,7 @@ T = TypeVar("T")
 #: Jobs that wait for each process.
 _AHEAD = 2
 _THREADS = "OMP_NUM_THREADS"
+_starting = threading.Lock()
 
 
 def processors() -> int:
@@ -34,7 +38,7 @@ def pool(workers: int, begin: Callable[..., None], *told: Any) -> Iterator[Proce
     `begin(*told)`."""
     before = os.environ.get(_THREADS)
     os.environ[_THREADS] = "1"  # the children's libraries read it when they are loaded
-    working = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (begin, *told))
+    working = ProcessPoolExecutor(workers, _Context(), _begin, (begin, *told))
     try:
         yield working
     finally:
@@ -72,6 +76,23 @@ def in_order(
             yield from finished(0)
         except BrokenProcessPool:
             raise died from None
+
+
+class _Process(SpawnProcess):
+    """One that knows nothing of the program that started it: a script without `if __name__ == "__main__"` would be run
+    again by it."""
+
+    def start(self) -> None:
+        with _starting:
+            program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+            try:
+                super().start()
+            finally:
+                sys.modules["__main__"] = program
+
+
+class _Context(SpawnContext):
+    Process = _Process
 
 
 def _begin(begin: Callable[..., None], *told: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.search.calibrated import Calibrated, contributions, evidence, merged, ways
+from paragloss.search.calibrated import OWN, Calibrated, contributions, evidence, merged, ways
 from paragloss.types import Found, Hit, Query
 
 QUERY = [Query("q", "honey", "en")]
@@ -213,3 +213,11 @@ def test_parts_are_asked_side_by_side_where_the_store_can():
     parts = [(Waiting(), 1.0), (Waiting(), 1.0)]
     searcher = Calibrated(parts, [], langs=["fr"], at_once=at_once)
     assert [hit.id for hit in searcher.search([Query("q", "rain", "en")], 3)[0]] == ["d"]
+
+
+def test_of_equals_the_page_in_the_language_that_was_asked_in_comes_first():
+    both = [{"de": 0.6, "de2": 0.1}, {"fr": 0.6, "fr2": 0.1}]
+    assert [hit.id for hit in merged(both, 4)] == ["de", "fr", "de2", "fr2"]
+    assert [hit.id for hit in merged(both, 4, [1.0, OWN])] == ["fr", "de", "fr2", "de2"]
+    both[0]["de"] = 0.9  # but not before one that fits far better
+    assert [hit.id for hit in merged(both, 2, [1.0, OWN])] == ["de", "fr"]

@@ -1,4 +1,4 @@
-"""Files in formats of others, whose readers may be led astray by a hostile file: they are run apart (`apart`)."""
+"""Files in formats of others. A hostile file may lead their readers astray: they run in a process apart (`sandbox`)."""
 
 from __future__ import annotations
 

@@ -33,12 +33,16 @@ _MANY, _ENOUGH = 4, 20
 _FEW = 10
 #: A language's document of this place is what its best ones are held against; what is below it counts this much.
 _TENTH, _BELOW = 10, 0.01
+#: What documents in the query's own language count beside others: what is not translated is surer, and the page that
+#: was asked for stands before its translations (docs/understand/fusion.md).
+OWN = 1.1
 
 
 class Gathered(NamedTuple):
-    """What the parts of a search found for a query: each part's rankings, the scores of documents that only others
-    found, and what each says of documents, all of them language by language."""
+    """What the parts of a search found for a query in the language `asked`: each part's rankings, the scores of
+    documents that only others found, and what each says of documents, all of them language by language."""
 
+    asked: str
     langs: Sequence[str]
     rankings: Sequence[Sequence[Found]]
     scored: Sequence[Sequence[Mapping[str, float]]]
@@ -98,7 +102,7 @@ class Calibrated:
         langs = list(dict.fromkeys(str(lang) for lang in (where or {}).get("lang", self._langs)))
         parts = [*self._words, *self._meanings]
         found = self._at_once([partial(by_language, part, queries, self.depth(k), langs, where) for part in parts])
-        return [self._calibrated(k, langs, [part[i] for part in found]) for i in range(len(queries))]
+        return [self._calibrated(query.lang, k, langs, [part[i] for part in found]) for i, query in enumerate(queries)]
 
     def depth(self, k: int) -> int:
         """How many hits of each part are looked at; of words in many languages fewer of each."""
@@ -108,9 +112,12 @@ class Calibrated:
     def _merged(self, gathered: Gathered, k: int) -> Found:
         langs = self.weighed(gathered.shares, self.weights)
         stood = {id: s for lang in langs for id, s in standing(lang).items()}
-        whole = partial(merged, langs, len(stood))
+        counting = [OWN if lang == gathered.asked else 1.0 for lang in gathered.langs]
+        whole = partial(merged, langs, len(stood), counting)
         forms = QueryForms.joined(ranking.forms for part in gathered.rankings for ranking in part)
-        return Found(merged(langs, k), partial(self._account, gathered), forms=forms, standing=stood, whole=whole)
+        return Found(
+            merged(langs, k, counting), partial(self._account, gathered), forms=forms, standing=stood, whole=whole
+        )
 
     def _account(self, gathered: Gathered, document: Document, score: float) -> Account:
         """The parts by what they carried of their kind, as `contributions` has it."""
@@ -134,11 +141,11 @@ class Calibrated:
             for i in range(len(given[0]))
         ]
 
-    def _calibrated(self, k: int, langs: Sequence[str], found: Sequence[Sequence[Found]]) -> Gathered:
+    def _calibrated(self, asked: str, k: int, langs: Sequence[str], found: Sequence[Sequence[Found]]) -> Gathered:
         """Where both kinds are, of documents that some part has among its best: every part that can scores them."""
         if not (self._words and self._meanings):
             each = [[shares(ranking) for ranking in part] if self._words else ways(part) for part in found]
-            return Gathered(langs, found, [[{} for _ in langs] for _ in found], each)
+            return Gathered(asked, langs, found, [[{} for _ in langs] for _ in found], each)
         words, best = len(self._words), max(k, _CLOSELY)
         union = [
             dict.fromkeys(hit.id for ranking in here for hit in ranking[:best]) for here in zip(*found, strict=True)
@@ -149,7 +156,7 @@ class Calibrated:
             part = _shares(rankings, more) if number < words else ways(rankings, more)
             given.append([{id: lang[id] for id in ids if id in lang} for ids, lang in zip(union, part, strict=True)])
             scored.append(more)
-        return Gathered(langs, found, scored, given)
+        return Gathered(asked, langs, found, scored, given)
 
     def _filled(
         self,
@@ -265,20 +272,22 @@ def standing(scores: Mapping[str, float]) -> dict[str, tuple[float, float]]:
     return {id: (score, score - (second if score == first else first)) for id, score in scores.items()}
 
 
-def merged(languages: Sequence[Mapping[str, float]], k: int) -> Ranking:
+def merged(languages: Sequence[Mapping[str, float]], k: int, counting: Sequence[float] = ()) -> Ranking:
     """One ranking of documents in several languages: how far a document's evidence is above that of its language's
-    tenth, times the language's belief in it (the beliefs of a language sum to one). Languages whose scores run high
-    gain nothing by it, and one where nothing stands out can't push in. One language alone keeps its evidence."""
-    spoken = [scores for scores in languages if scores]
+    tenth, times the language's belief in it (the beliefs of a language sum to one), times what the language counts.
+    Languages whose scores run high gain nothing by it, and one where nothing stands out can't push in. One language
+    alone keeps its evidence."""
+    each = zip(languages, counting or [1.0] * len(languages), strict=True)
+    spoken = [(scores, counts) for scores, counts in each if scores]
     if len(spoken) == 1:
-        return rank((Hit(id, score) for id, score in spoken[0].items()), k)
+        return rank((Hit(id, score) for id, score in spoken[0][0].items()), k)
     hits: dict[str, float] = {}  # one that holds two languages may be in both
-    for scores in spoken:
+    for scores, counts in spoken:
         values = sorted(scores.values(), reverse=True)
         tenth = max(values[_TENTH - 1], 0.0) if len(values) >= _TENTH else 0.0
         belief = {id: math.exp(SHARPNESS * (score - values[0])) for id, score in scores.items()}
         whole = sum(belief.values())
         for id, score in scores.items():
             above = max(score - tenth, 0.0) + _BELOW * max(score, 0.0)
-            hits[id] = max(hits.get(id, 0.0), above * belief[id] / whole)
+            hits[id] = max(hits.get(id, 0.0), counts * above * belief[id] / whole)
     return rank((Hit(id, score) for id, score in hits.items()), k)

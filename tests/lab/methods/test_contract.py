@@ -1,4 +1,4 @@
-"""What every trained encoder promises, whatever its method: a new file in models/ with a `fit` is picked up here."""
+"""What every trained encoder promises, whatever its method: one that an entry point names is picked up here."""
 
 import inspect
 import subprocess

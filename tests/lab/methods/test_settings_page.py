@@ -1,7 +1,7 @@
 """docs/look-up/settings.md says of every setting what it does, takes and is by default: a default that changes, changes
 there.
 
-`python tests/models/test_settings_page.py > docs/look-up/settings.md` writes the page.
+`python tests/lab/methods/test_settings_page.py > docs/look-up/settings.md` writes the page.
 """
 
 import inspect
