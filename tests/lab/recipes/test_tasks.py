@@ -60,9 +60,7 @@ def test_test_sentences_are_never_learned_from(place, monkeypatch):
 def test_sizes_are_those_the_page_says():
     pairs, pages, queries, documents = tasks.FULL
     page = " ".join((Path(__file__).parents[3] / "docs" / "do" / "recipes.md").read_text(encoding="utf-8").split())
-    assert (
-        f"{pages:,} training pages or {pairs:,} sentence pairs, {queries} queries, about {documents}" in page
-    )
+    assert f"{pages:,} training pages or {pairs:,} sentence pairs, {queries} queries, about {documents}" in page
 
 
 def test_sentences_are_split_by_their_english(place):
