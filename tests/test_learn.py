@@ -5,6 +5,7 @@ import pytest
 from paragloss.cli.program import app
 from paragloss.collection import Collection, learned, pairing
 from paragloss.errors import InputError
+from paragloss.formats.html import parse_html
 from paragloss.translation import default
 from paragloss.types import Document
 
@@ -66,6 +67,19 @@ def test_pages_that_name_their_translations_are_one_page():
     assert {"de": "startseite.html", "en": "welcome.html"} in found
     assert {"de": "a/drucken.html", "fr": "b/imprimer.html"} in found
     assert len(found) == 2  # the address of the site is named by two pages of a language
+
+
+def test_pages_in_many_languages_keep_links_in_common():
+    def page(own):
+        others = [f"/{code}/print" for code in codes if code != own]
+        links = "".join(f'<link rel="alternate" hreflang="x" href="https://example.org{one}">' for one in others)
+        return parse_html(f'<html lang="{own}"><head>{links}</head><body><p>Text</p></body></html>', id=f"{own}-page")
+
+    codes = ["de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "tr", "uk", "vi"]
+    some = [page(own) for own in codes]
+    assert max(len(one.meta["translations"]) for one in some) < len(codes) - 1  # not all of them are kept
+    (found,) = pairing.pages(some)
+    assert set(found.documents) == set(codes)
 
 
 def test_blocks_are_paired_by_words_and_order():

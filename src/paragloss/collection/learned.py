@@ -76,7 +76,9 @@ def noticed_paths(state: State) -> list[str]:
     """The pages, by their paths without their languages' names, that several languages have; no text is read."""
     if len(state.langs) < 2:
         return []
-    found = pages(record.document for records in state.store.scroll(text=False) for record in records)
+    every = (record.document for records in state.store.scroll(text=False) for record in records)
+    # Of a large collection no more is kept at once than is needed.
+    found = pages(Document(d.id, "", d.lang, meta={"translations": d.meta.get("translations", ())}) for d in every)
     return [page.key for page in found] if len(found) >= FEWEST else []
 
 

@@ -46,8 +46,11 @@ def _linked(documents: Sequence[Document]) -> list[str]:
     keys = [key(document.id, document.lang) for document in documents]
     named: dict[str, dict[int, str]] = {}
     for number, document in enumerate(documents):
-        for address in (document.id, *_addresses(document)):
+        for address in _addresses(document):
             named.setdefault(address, {})[number] = document.lang
+    for number, document in enumerate(documents) if named else ():
+        if document.id in named:
+            named[document.id][number] = document.lang
     first = {name: name for name in keys}
 
     def page(name: str) -> str:

@@ -18,7 +18,7 @@ from paragloss.types import Document
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
 _UNSHOWN = ["script", "style", "noscript", "template", "title"]
-_MOST_LINKS, _LONGEST_LINK = 200, 1000
+_FEW_LINKS, _LONGEST_LINK = 8, 300
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 
 
@@ -83,10 +83,11 @@ def _address(tree: Any) -> str:
 
 
 def _translations(tree: Any) -> list[str]:
-    """Where a page says that it stands in other languages, and often itself: `<link rel="alternate" hreflang=...>`."""
-    links = tree.css('link[rel~="alternate"][hreflang][href]')[:_MOST_LINKS]
-    told = [str(link.attributes["href"]).strip() for link in links if link.attributes["hreflang"] != "x-default"]
-    return [address for address in dict.fromkeys(told) if 0 < len(address) <= _LONGEST_LINK]
+    """Where a page says that it stands in other languages, and often itself: `<link rel="alternate" hreflang=...>`. A
+    few are enough to tell which pages belong together, if all of them keep the same ones."""
+    links = tree.css('link[rel~="alternate"][hreflang][href]')
+    told = {str(link.attributes["href"]).strip() for link in links if link.attributes["hreflang"] != "x-default"}
+    return sorted(address for address in told if 0 < len(address) <= _LONGEST_LINK)[:_FEW_LINKS]
 
 
 def _language(tree: Any) -> str:

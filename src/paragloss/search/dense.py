@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Protocol, TypeVar
 
 import numpy as np
 
 from paragloss.errors import LanguageError
 from paragloss.search.vector_evidence import near
-from paragloss.types import Account, Document, Encoder, Floats, Found, Query, QueryForms, Ranking, Record, Where
-
-T = TypeVar("T")
-
-
-class DenseStore(Protocol):
-    """What is asked of a store here."""
-
-    def search_dense(
-        self,
-        name: str,
-        vectors: Floats,
-        k: int,
-        where: Where | None = None,
-        *,
-        exact: bool = False,
-        among: Sequence[str] | None = None,
-    ) -> list[Ranking]: ...
-
-    def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]: ...
-
-    def get(
-        self, ids: Sequence[str], *, vectors: bool | Sequence[str] = False, text: bool = True
-    ) -> list[Record | None]: ...
+from paragloss.types import Account, Document, Encoder, Floats, Found, Query, QueryForms, Ranking, Store, Where
 
 
 class Dense:
@@ -43,7 +19,7 @@ class Dense:
     is an error. `exact` compares with every document instead of walking the engine's graph.
     """
 
-    def __init__(self, store: DenseStore, encoder: Encoder, *, name: str, exact: bool = False) -> None:
+    def __init__(self, store: Store, encoder: Encoder, *, name: str, exact: bool = False) -> None:
         self.store = store
         self.encoder = encoder
         self.name = name
