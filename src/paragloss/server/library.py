@@ -19,7 +19,7 @@ from paragloss.collection import Collection, Deadline
 from paragloss.errors import InputError, ParaglossError
 from paragloss.server.limits import DEFAULT, Limits
 from paragloss.server.logs import LOGGER, note
-from paragloss.server.readers import Failed, Readers
+from paragloss.server.readers import Failed, Readers, warm_up
 
 T = TypeVar("T")
 #: How long nothing is read ahead after the start, in seconds.
@@ -192,8 +192,7 @@ class Library:
 
 def _first(engine: Collection) -> None:
     with suppress(ParaglossError):
-        for text in ("a first search", "and a second one"):  # what is needed once more is made for the second
-            engine.search(text, k=1)
+        warm_up(engine)
 
 
 def _name(location: str) -> str:

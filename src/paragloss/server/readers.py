@@ -52,6 +52,12 @@ class Readers:
         self._open.close()
 
 
+def warm_up(engine: Collection) -> None:
+    """Search twice: what only a second search needs is made then."""
+    for text in ("a first search", "and a second one"):
+        engine.search(text, k=1)
+
+
 # In the processes
 
 _locations: Mapping[str, str] = {}
@@ -65,8 +71,7 @@ def _begin(locations: Mapping[str, str]) -> None:
 
 def _first(states: Mapping[str, tuple[str, str]]) -> None:
     for name, state in states.items():
-        for text in ("a first search", "and a second one"):  # what is needed once more is made for the second
-            _engine(name, state).search(text, k=1)
+        warm_up(_engine(name, state))
 
 
 def _answer(name: str, state: tuple[str, str], work: Callable[..., Any], told: Sequence[Any]) -> Any:
