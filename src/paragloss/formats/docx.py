@@ -45,16 +45,14 @@ def _blocks(archive: Archive, styles: Mapping[str, str]) -> Iterator[tuple[str, 
     """(style, text, bold text) of every paragraph, and of every row of a table."""
     for block in archive.elements("word/document.xml", ("p", "tr")):
         if block.tag == "tr":
-            cells = (_text(cell) for cell in block if cell.tag == "tc")
+            cells = ("".join(text for text, _ in _pieces(cell)).strip() for cell in block if cell.tag == "tc")
             yield "", "\t".join(dict.fromkeys(filter(None, cells))), ""
         else:
             style = block.find("pPr/pStyle")
             named = "" if style is None else styles.get(style.get("val", ""), "")
-            yield named, _text(block), "".join(piece for piece, bold in _pieces(block) if bold).strip()
-
-
-def _text(element: Element) -> str:
-    return "".join(piece for piece, _ in _pieces(element)).strip()
+            pieces = list(_pieces(block))
+            bold = (text for text, bold in pieces if bold)
+            yield named, "".join(text for text, _ in pieces).strip(), "".join(bold).strip()
 
 
 def _pieces(element: Element, bold: bool = False) -> Iterator[tuple[str, bool]]:

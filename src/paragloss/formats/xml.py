@@ -75,8 +75,10 @@ class _Handler:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise InputError(f"elements are nested more than {_MAX_DEPTH} deep; no dictionary or dump does that")
-        self.grow(len(name) + sum(len(key) + len(value) for key, value in attributes.items()) + 64)
-        self.builder.start(name, {key.rpartition("}")[2]: value for key, value in attributes.items()})
+        if attributes:
+            attributes = {key.rpartition("}")[2]: value for key, value in attributes.items()}
+        self.grow(64 + len(name) + sum(map(len, attributes)) + sum(map(len, attributes.values())))
+        self.builder.start(name, attributes)
 
     def end(self, name: str) -> None:
         if not self.depth:
