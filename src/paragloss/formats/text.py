@@ -121,10 +121,10 @@ def _whole(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
     return data
 
 
-def read_text(path: PathLike, *, limit: int = WHOLE_LIMIT) -> str:
+def read_text(path: PathLike) -> str:
     """The whole file as text."""
     with open_utf8(path) as stream:
-        data = _whole(stream, path, limit)
+        data = _whole(stream, path, WHOLE_LIMIT)
     try:
         text = decoded(data)
     except InputError as error:
@@ -157,11 +157,9 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
         raise InputError("the file is empty; give a file with at least one row", place=path)
 
 
-def rows(
-    path: PathLike, parse: Callable[[int, str], T], *, limit: int = LINE_LIMIT, on_error: OnError = None
-) -> Iterator[T]:
+def rows(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:
     """`parse(number, line)` of every line that is not blank; where it raises, the error is given its place."""
-    for number, line in lines(path, limit=limit, on_error=on_error):
+    for number, line in lines(path, on_error=on_error):
         if not line or line.isspace():
             continue
         try:

@@ -27,7 +27,7 @@ _TITLES = ("title", "headline", "hl", "head", "ti")
 _HEADER = frozenset({"docno", "docid", "lang", *_TITLES})
 
 
-def read_run(path: PathLike, *, on_error: OnError = None) -> Run:
+def read_run(path: PathLike) -> Run:
     """`query Q0 document rank score tag` as rankings, best score first; equal scores keep the order of their ranks."""
     found: dict[str, dict[str, tuple[float, int]]] = {}
 
@@ -37,7 +37,7 @@ def read_run(path: PathLike, *, on_error: OnError = None) -> Run:
         if found.setdefault(query, {}).setdefault(document, placed) is not placed:
             raise InputError(f"document {document!r} comes twice for query {query!r}; keep one of the lines")
 
-    for _row in parsed_rows(path, parse, on_error=on_error):
+    for _row in parsed_rows(path, parse):
         pass
     return {
         query: [
@@ -67,7 +67,7 @@ def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
                 out.write(f"{query} Q0 {_one_word(hit.id, 'document id')} {rank} {score!r} {tag}\n")
 
 
-def read_qrels(path: PathLike, *, on_error: OnError = None) -> Qrels:
+def read_qrels(path: PathLike) -> Qrels:
     """`query 0 document grade` as grades by query and document."""
     qrels: Qrels = {}
 
@@ -78,7 +78,7 @@ def read_qrels(path: PathLike, *, on_error: OnError = None) -> Qrels:
         if grades.setdefault(document, value) != value:
             raise InputError(f"document {document!r} has two grades for query {query!r}; keep one of the lines")
 
-    for _row in parsed_rows(path, parse, on_error=on_error):
+    for _row in parsed_rows(path, parse):
         pass
     return qrels
 
@@ -117,21 +117,18 @@ def write_documents(path: PathLike, documents: Iterable[Document]) -> int:
     return count
 
 
-def read_topics(path: PathLike, *, field: str = "title", lang: str = "", on_error: OnError = None) -> Iterator[Query]:
-    """`<top>` or `<topic>` elements, closed inside or not; `field` says which part is the query's text: title,
-    desc, narr. CLEF's `<FR-title>` gives the language too."""
+def read_topics(path: PathLike, *, lang: str = "") -> Iterator[Query]:
+    """`<top>` or `<topic>` elements, closed inside or not; a query's text is the title. CLEF's `<FR-title>` gives the
+    language too."""
     text = read_text(path)
-    count = 0
-    for match in _TOPIC.finditer(text):
-        count += 1
-        try:
-            topic = _topic(match[2], match[3], field, lang)
-        except InputError as error:
-            report(error, path, text.count("\n", 0, match.start()) + 1, on_error)
-            continue
-        yield topic
-    if not count:
+    topics = list(_TOPIC.finditer(text))
+    if not topics:
         raise InputError("no <top> ... </top> element; give a file of TREC topics", place=path)
+    for match in topics:
+        try:
+            yield _topic(match[2], match[3], lang)
+        except InputError as error:
+            report(error, path, text.count("\n", 0, match.start()) + 1, None)
 
 
 def _columns(line: str, count: int, expected: str) -> list[str]:
@@ -207,7 +204,7 @@ def _document(body: str, lang: str) -> Document:
     return Document(name, text, checked_lang(own) if own else lang, title)
 
 
-def _topic(attributes: str, body: str, field: str, lang: str) -> Query:
+def _topic(attributes: str, body: str, lang: str) -> Query:
     given = {key.lower(): value for key, value in _ATTRIBUTE.findall(attributes)}
     texts: dict[str, str] = {}
     for name, text in behind_tags(body):
@@ -220,8 +217,8 @@ def _topic(attributes: str, body: str, field: str, lang: str) -> Query:
     number = texts.get("num") or texts.get("identifier") or given.get("number") or given.get("id") or ""
     if not number:
         raise InputError("topic without <num>; give every topic its number")
-    wanted = texts.get(field) or (texts.get("query", "") if field == "title" else "")
+    wanted = texts.get("title") or texts.get("query", "")
     if not wanted:
-        raise InputError(f"topic {number} has no <{field}>; it has {', '.join(texts)}")
+        raise InputError(f"topic {number} has no <title>; it has {', '.join(texts)}")
     own = given.get("lang") or given.get("xml:lang") or ""
     return Query(number, " ".join(wanted.split()), checked_lang(own) if own else lang)
