@@ -24,17 +24,17 @@ def installed() -> dict[str, EntryPoint]:
 
 
 @cache
-def methods() -> dict[str, ModuleType]:
-    """The methods that learn."""
+def methods(function: str = "fit") -> dict[str, ModuleType]:
+    """The methods that have a function."""
     found = {name: module for name in sorted(installed()) if (module := _module(name)) is not None}
-    return {name: module for name, module in found.items() if hasattr(module, "fit")}
+    return {name: module for name, module in found.items() if hasattr(module, function)}
 
 
-def method(name: str) -> ModuleType:
-    """The module of a method that learns."""
+def method(name: str, function: str = "fit") -> ModuleType:
+    """The module of a method that has a function."""
     module = _module(name.replace("-", "_"))
-    if module is None or not hasattr(module, "fit"):
-        raise InputError(f"no method {name!r}; there are {', '.join(methods()) or 'none installed'}")
+    if module is None or not hasattr(module, function):
+        raise InputError(f"no method {name!r}; there are {', '.join(methods(function)) or 'none installed'}")
     return module
 
 

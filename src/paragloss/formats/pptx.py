@@ -42,9 +42,8 @@ def _in_order(archive: Archive) -> list[str]:
 
 def _text(archive: Archive, slide: str) -> str:
     """The paragraphs of a slide; only what stands in text runs is shown."""
-    spoken = {"t": lambda run: run.text or "", "br": lambda _: " "}
     lines = (
-        "".join(spoken[part.tag](part) for part in paragraph.iter() if part.tag in spoken).strip()
+        "".join(" " if part.tag == "br" else part.text or "" for part in paragraph.iter() if part.tag in ("t", "br"))
         for paragraph in archive.elements(slide, ("p",))
     )
-    return "\n".join(line for line in lines if line)
+    return "\n".join(line.strip() for line in lines if line.strip())
