@@ -5,7 +5,7 @@
 MANUAL has a folder of HTML pages for each language, alike in their names. For each language a folder is made of its
 pages and of every other English page, and indexed by `paragloss index`. English titles (one to five words, one page's
 alone) of pages that are not there in English ask for the page in the other language: before and after `paragloss
-learn`. What is tried is chosen on one half of those titles (`dev`), and reported on the other (`test`).
+learn`, and beside it the pages' own titles. What is tried is chosen on one half of those titles (`dev`), and reported on the other (`test`).
 
 Debian's packages unpacked side by side are such manuals: gimp-help-LANG (usr/share/gimp/2.0/help), and
 libreoffice-help-LANG (usr/share/libreoffice/help, English is `en-US`).
@@ -59,10 +59,10 @@ def make(manual: Path, english: str, lang: str, into: Path) -> None:
             shutil.copy(manual / english / path, into / "en" / path)
 
 
-def reciprocal_ranks(library: str, asked: dict[str, str], lang: str) -> dict[str, float]:
+def reciprocal_ranks(library: str, asked: dict[str, str], lang: str, source: str = "en") -> dict[str, float]:
     with Collection.open(library) as engine:
         ids = {id.partition(f"{lang}/")[2]: id for id in (d.id for d in engine.documents() if d.lang == lang)}
-        run = engine.rank([Query(id, title, "en") for id, title in asked.items()], k=10, to=[lang])
+        run = engine.rank([Query(id, title, source) for id, title in asked.items()], k=10, to=[lang])
     found = {}
     for id, ranking in zip(asked, run, strict=True):
         ranks = [hit.id for hit in ranking]
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--meaning", action="store_true", help="with the encoder in the box")
     args = parser.parse_args()
     every, turn = titles(args.manual / args.english), turns(args.manual / args.english)
-    print("| | titles | before | after | gain | p |\n|---|---|---|---|---|---|")
+    print("| | titles | before | after | gain | p | own titles |\n|---|---|---|---|---|---|---|")
     for lang in args.langs.split(","):
         with tempfile.TemporaryDirectory() as place:
             pages, library = Path(place) / "pages", str(Path(place) / "library")
@@ -88,11 +88,14 @@ def main() -> None:
             said = ["index", str(pages), "--into", library, *([] if args.meaning else ["--no-meaning"])]
             app(said, standalone_mode=False)
             before = reciprocal_ranks(library, asked, lang)
+            own = {id: NUMBER.sub("", read_html(pages / lang / id).title) for id in asked}
+            most = reciprocal_ranks(library, own, lang, lang)
             app(["learn", library], standalone_mode=False)
             after = reciprocal_ranks(library, asked, lang)
         told = compare(before, after)
         cells = [f"{x:.3f}" for x in (told.first, told.second, told.difference, told.p_randomisation)]
-        print(f"| {lang} | {told.queries} | {' | '.join(cells)} |", flush=True)
+        ceiling = sum(most.values()) / len(most)
+        print(f"| {lang} | {told.queries} | {' | '.join(cells)} | {ceiling:.3f} |", flush=True)
 
 
 if __name__ == "__main__":
