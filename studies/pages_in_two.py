@@ -5,7 +5,8 @@
 MANUAL has a folder of HTML pages for each language, alike in their names. For each language a folder is made of its
 pages and of every other English page, and indexed by `paragloss index`. English titles (one to five words, one page's
 alone) of pages that are not there in English ask for the page in the other language: before and after `paragloss
-learn`, and beside it the pages' own titles. What is tried is chosen on one half of those titles (`dev`), and reported on the other (`test`).
+learn`, and beside it the pages' own titles. What is tried is chosen on one half of those titles (`dev`), and reported
+on the other (`test`).
 
 Debian's packages unpacked side by side are such manuals: gimp-help-LANG (usr/share/gimp/2.0/help), and
 libreoffice-help-LANG (usr/share/libreoffice/help, English is `en-US`).

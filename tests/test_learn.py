@@ -103,6 +103,14 @@ def test_a_collection_learns_its_own_words(collection, capsys):
         assert learned.as_glossary(engine.state, terms[:5]) == 5
 
 
+def test_a_number_before_a_title_is_not_asked_for(tmp_path):
+    numbered = (d._replace(title=f"{d.id[8:-5]}. {d.title}", text=f"{d.id[8:-5]}\n{d.text}") for d in manual())
+    with Collection.create(str(tmp_path / "c")) as engine:
+        engine.index(numbered)
+        gains = learned.learn(engine.state).gains
+    assert max(gain.before for gain in gains) < 0.3  # nobody knows the words, and everybody the numbers
+
+
 def test_a_compound_of_learned_words_is_found_where_only_documents_have_it(collection):
     app(["learn", collection], standalone_mode=False)
     first, second = word(3), word(9)

@@ -3,6 +3,7 @@ kept only where pages that were not learned from are found better."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from itertools import permutations
@@ -34,6 +35,8 @@ SHARP = 2.0
 SURE, OTHERWISE = 0.3, 0.2
 #: Pages that say nothing of each other are asked for, at most so many, by so many words of each.
 _ASKED, _WORDS = 300, 12
+#: What numbers a title, alike in every language: it would find the page without a word.
+_NUMBER = re.compile(r"^[\d.\s]+")
 
 
 class Gain(NamedTuple):
@@ -126,7 +129,8 @@ def _measured(state: State, some: Sequence[Page]) -> dict[tuple[str, str], tuple
     found = {}
     for source, target in permutations(sorted({lang for page in some for lang in page.documents}), 2):
         both = [page.documents for page in some if {source, target} <= page.documents.keys()]
-        asked = [Query(d[target].id, d[source].title, source) for d in both if d[source].title.strip()]
+        titles = [(d[target].id, _NUMBER.sub("", d[source].title)) for d in both]
+        asked = [Query(id, title, source) for id, title in titles if title.strip()]
         if asked:
             rankings = retrieval.rank(state, asked, SearchOptions(to=[target]))
             ranks = [[hit.id for hit in ranking] for ranking in rankings]
