@@ -54,8 +54,12 @@ class Compounded:
         return [one for clause in kept for one in (clause, after.get(clause.source)) if one is not None]
 
     def _compounds(self, first: Translation, second: Translation, to: str) -> list[str]:
-        parts = [[a.text.lower() for a in one.alternatives if a.text.isalpha()] for one in (first, second)]
-        some = [list(dict.fromkeys(words))[:_TRIED] for words in parts]
-        made = [word for pair in (some, some[::-1]) for word in joined(*pair, to, most=len(COMPOUNDING[to]))]
+        one, other = (list(dict.fromkeys(_words(clause)))[:_TRIED] for clause in (first, second))
+        most = len(COMPOUNDING[to])
+        made = joined(one, other, to, most=most) + joined(other, one, to, most=most)
         terms = list(dict.fromkeys(analyzer(to).terms(" ".join(made))))
         return [term for term, number in zip(terms, np.asarray(self._held(to, terms)), strict=True) if number]
+
+
+def _words(clause: Translation) -> list[str]:
+    return [alternative.text.lower() for alternative in clause.alternatives if alternative.text.isalpha()]
