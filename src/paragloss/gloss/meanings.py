@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from paragloss.analysis import analyzer
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
-from paragloss.gloss import company, lookup, pivoting, rendering
+from paragloss.gloss import company, lookup, names, pivoting, rendering
 from paragloss.gloss import lexicon as lexicons
 from paragloss.gloss.lexicon import Entry, Lexicon
 from paragloss.languages import scripts
@@ -39,7 +39,7 @@ ASKED, LIKELY = 2.0, 0.6
 #: sources let names and unknown words stand with some share.
 MOST, LEAST, LEAST_ITSELF = 5, 0.03, 0.2
 #: The least share of a meaning that only the table knows, of a word that the lexicon has too.
-SECONDED = 0.25
+SECONDED = 0.1
 #: The least share of a guess: below it no meaning is shown.
 FLOOR = 0.2
 #: The least share, beside the best, of a meaning that the company of other words may bring to the front: what is only
@@ -332,9 +332,9 @@ def _word(
         return Word(span.start, span.end, written, "word", tuple(meanings), meanings[0].weight)
     named = written[:1].isupper() or written[:1].lower() == written[:1].upper()
     kind = "name" if named and not begins else "word"
-    sound = lookup.latin(written) if "Latn" in scripts(to) else written
+    sound = names.latin(written, lang) if "Latn" in scripts(to) else written
     if lexicon and sound != written:
-        found = lookup.name(written, pronounced(written, lang, "en"), sound, lexicon)
+        found = names.named(pronounced(written, lang, "en"), sound, lexicon)
         kind, sound = ("name", found) if found else (kind, sound.capitalize() if kind == "name" else sound)
     return Word(span.start, span.end, written, kind, romanised="" if sound == written else sound)
 
