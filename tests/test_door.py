@@ -149,10 +149,9 @@ def test_a_stranger_s_package_adds_a_method(tmp_path):
 
 def test_a_command_whose_extra_is_missing_says_which(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError('no matplotlib', name='matplotlib')")
-    pages = (ROOT / "src/paragloss/demo/concepts.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    (tmp_path / "pages.jsonl").write_text("".join(pages[:80]), encoding="utf-8")
+    (tmp_path / "found.trec").write_text("q Q0 a 1 1.0 t\n")
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / 'src'}"}
-    tune = ("tune", "cr5", "pages.jsonl", "--lambdas", "0.5,1", "--dim", "4", "--plot", "plot.svg")
-    command = [sys.executable, "-m", "paragloss", *tune]
+    command = [sys.executable, "-m", "paragloss", "eval", "found.trec", "qrels", "--report", "page.html"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert (done.returncode, "paragloss[lab]" in done.stderr) == (1, True), done.stderr

@@ -2,6 +2,7 @@
 
 import re
 
+from paragloss.evaluation import report as report_
 from paragloss.evaluation.report import report
 
 
@@ -18,7 +19,7 @@ NEW = {"RR": {"a": 0.5, "b": 1.0, "c": 0.5, "d": 0.5}, "P@1": {"a": 0.0, "b": 1.
 
 def test_the_page_of_two_runs():
     page = report({"old": OLD, "new": NEW})
-    headings = ["Evaluation", "Averages", "new against old", "Every query"]
+    headings = ["Evaluation", "Averages", "new against old", "How the queries spread", "Every query"]
     assert re.findall("<h[12]>(.*?)</h[12]>", page) == headings
     assert "<p>4 judged queries.</p>" in page
     averages, differences, queries = tables(page)
@@ -40,8 +41,33 @@ def test_the_page_of_two_runs():
 
 def test_the_page_of_one_run_compares_nothing():
     page = report({"old": OLD}, title="One")
-    assert re.findall("<h[12]>(.*?)</h[12]>", page) == ["One", "Averages", "Every query"]
+    assert re.findall("<h[12]>(.*?)</h[12]>", page) == ["One", "Averages", "How the queries spread", "Every query"]
     assert tables(page)[-1][0] == ["query", "RR", "P@1"]
+    assert page.count("<svg") == 1
+
+
+def test_the_plots_of_two_runs(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(report_, "_svg", lambda figure: drawn.append(figure) or "<svg>")
+    report({"old": OLD, "new": NEW})
+    gains, spread = drawn
+    bars = gains.axes[0].patches
+    assert [bar.get_height() for bar in bars] == [0.5, 0.25, 0.0, -0.5]
+    assert [bar.get_x() + bar.get_width() / 2 for bar in bars] == [0, 1, 2, 3]
+    assert {bar.get_width() for bar in bars} == {1.0}
+    colours = [bar.get_facecolor() for bar in bars]
+    assert [green > red for red, green, _, _ in colours] == [True, True, False, False]  # only what was won is green
+    assert (gains.axes[0].get_xlabel(), gains.axes[0].get_ylabel()) == ("queries", "RR gained")
+    assert tuple(gains.get_size_inches()) == (5, 3)
+    assert tuple(spread.get_size_inches()) == (6, 3)
+    rr, p = spread.axes
+    assert (rr.get_title(), p.get_title()) == ("RR", "P@1")
+    assert rr.get_ylim() == (-0.02, 1.02)
+    assert [entry.get_text() for entry in rr.get_legend().get_texts()] == ["old", "new"]
+    old, new = rr.lines
+    # Each quarter of the queries scores at least so much.
+    assert old.get_xdata().tolist() == new.get_xdata().tolist() == [0.25, 0.5, 0.75, 1.0]
+    assert old.get_ydata().tolist() == [1.0, 0.5, 0.5, 0.25]
 
 
 def test_report_names_every_query_and_escapes_what_it_shows():
@@ -50,5 +76,6 @@ def test_report_names_every_query_and_escapes_what_it_shows():
     page = report({"old": first, "new": second}, title="old & new")
     assert "q&lt;1&gt;" in page
     assert "q<1>" not in page
+    assert page.count("<svg") == 2
     assert "+0.2500" in page
     assert "http-equiv" not in page

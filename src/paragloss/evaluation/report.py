@@ -1,9 +1,11 @@
-"""An HTML page about one run or two: averages, significance and every query. One file, no network."""
+"""An HTML page about one run or two: averages, significance, plots and every query. One file, no network."""
 
 from __future__ import annotations
 
 import html
+import io
 from collections.abc import Mapping
+from typing import Any
 
 from paragloss.evaluation.measures import Scores, mean
 from paragloss.evaluation.significance import compare
@@ -11,7 +13,8 @@ from paragloss.evaluation.significance import compare
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c}
 table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .75rem;border-bottom:1px solid #ddd;text-align:right}
-td:first-child,th:first-child{text-align:left}
+td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}
+figure{margin:1.5rem 0}figcaption{color:#555}
 """
 
 
@@ -41,6 +44,9 @@ def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
         parts.append(
             _table(["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"], rows)
         )
+        parts.append(_figure(_gains(runs[names[0]], runs[other], measures[0]), f"{measures[0]} gained per query"))
+    parts.append("<h2>How the queries spread</h2>")
+    parts.append(_figure(_spread(runs, measures), "Share of queries that score at least so much, per measure"))
     parts.append("<h2>Every query</h2>")
     queries = sorted(runs[names[0]][measures[0]], key=lambda q: (runs[names[-1]][measures[0]][q], q))
     header = ["query", *(f"{m} {n}" if len(names) > 1 else m for m in measures for n in names)]
@@ -56,3 +62,40 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _figure(svg: str, caption: str) -> str:
+    return f"<figure>{svg}<figcaption>{html.escape(caption)}</figcaption></figure>"
+
+
+def _spread(runs: Mapping[str, Scores], measures: list[str]) -> str:
+    figure, axes = _axes(len(measures))
+    for ax, measure in zip(axes, measures, strict=True):
+        for name, scores in runs.items():
+            values = sorted(scores[measure].values(), reverse=True)
+            ax.plot([(i + 1) / len(values) for i in range(len(values))], values, label=name)
+        ax.set(title=measure, xlabel="share of queries", ylim=(-0.02, 1.02))
+    axes[0].legend(fontsize=8)
+    return _svg(figure)
+
+
+def _gains(first: Scores, second: Scores, measure: str) -> str:
+    figure, axes = _axes(1)
+    gains = sorted((second[measure][q] - first[measure][q] for q in first[measure]), reverse=True)
+    colours = ["#2a7f62" if gain > 0 else "#b5523b" for gain in gains]
+    axes[0].bar(range(len(gains)), gains, color=colours, width=1)
+    axes[0].set(xlabel="queries", ylabel=f"{measure} gained")
+    return _svg(figure)
+
+
+def _axes(columns: int) -> tuple[Any, list[Any]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(max(5, 3 * columns), 3), layout="constrained")
+    return figure, [figure.add_subplot(1, columns, i + 1) for i in range(columns)]
+
+
+def _svg(figure: Any) -> str:
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()[text.getvalue().index("<svg") :]
