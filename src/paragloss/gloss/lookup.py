@@ -4,6 +4,7 @@ it, by an ending that may be exchanged, by the parts of a compound. What it does
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from paragloss.gloss.lexicon import Entry, Lexicon, loosened, spelled
@@ -70,21 +71,28 @@ def _phrase(keys: Sequence[str], joined: Sequence[bool], place: int, lang: str, 
 
 
 def _word(key: str, place: int, lang: str, lexicon: Lexicon) -> Reading | None:
-    entries = as_written(key, place == 0, lang, lexicon)
+    found = _known(key, place == 0, lang, lexicon)
+    return Reading(place, place + 1, *found) if found else None
+
+
+@lru_cache(maxsize=50_000)
+def _known(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[Entry, ...], str, str] | None:
+    """The entries of a word, how they were found, and the small words before it."""
+    entries = as_written(key, begins, lang, lexicon)
     if entries:
-        return Reading(place, place + 1, entries)
+        return entries, "", ""
     for base, before in _bare(key, lang):
-        entries = as_written(base, place == 0, lang, lexicon)
+        entries = as_written(base, begins, lang, lexicon)
         if entries:
-            return Reading(place, place + 1, entries, "form", before)
-    if key[:1].isupper() and place and lang != "de":
+            return entries, "form", before
+    if key[:1].isupper() and not begins and lang != "de":
         return None  # a name that is not known
     for base, before in [(key, ""), *_bare(key, lang)]:
         entries = form(base.lower(), lang, lexicon)
         if entries:
-            return Reading(place, place + 1, entries, "form", before)
+            return entries, "form", before
     entries = compound(key.lower(), lang, lexicon)
-    return Reading(place, place + 1, entries, "compound") if entries else None
+    return (entries, "compound", "") if entries else None
 
 
 def as_written(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
