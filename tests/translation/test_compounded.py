@@ -41,9 +41,11 @@ def test_languages_that_write_words_apart_have_none():
 
 def test_a_compound_counts_less_than_a_word():
     asked = Compounded(GERMAN, lambda lang, terms: [term == "zeilenabstand" for term in terms])
-    weights = {clause.source: clause.weight for clause in asked.translate(Query("q", "line spacing", "en"), "de")}
+    found = asked.translate(Query("q", "line spacing", "en"), "de")
+    weights = {clause.source: clause.weight for clause in found}
     assert weights["line"] == weights["spacing"] == 1.0
     assert 0 < weights["line spacing"] < 1
+    assert [name for name, _, _ in found[-1].origins] == ["compound"]  # and says so where a search is explained
 
 
 def test_a_phrase_that_somebody_knows_stays():

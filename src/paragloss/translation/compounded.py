@@ -17,6 +17,8 @@ from paragloss.types import Alternative, Query, Translation, Translator
 #: Translations of a word that are tried as a part of a compound, and what a compound counts beside its parts. Chosen on
 #: titles of two manuals (docs/understand/log-translation.md).
 _TRIED, _WEIGHT = 5, 0.7
+#: Who a compound is from, where a search says why it found a document.
+ORIGIN = "compound"
 
 
 class Compounded:
@@ -49,7 +51,7 @@ class Compounded:
                 held += [term for one in known.pop(phrase).alternatives for term in one.terms if term not in held]
             if held:
                 made = tuple(Alternative(term, 1 / len(held), (term,)) for term in held)
-                after[second.source] = Translation(phrase, made, _WEIGHT)
+                after[second.source] = Translation(phrase, made, _WEIGHT, origins=((ORIGIN, 1.0, made),))
         kept = [clause for clause in clauses if " " not in clause.source or clause.source in known]
         return [one for clause in kept for one in (clause, after.get(clause.source)) if one is not None]
 
