@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-from paragloss.formats.scans import Scanning
 from paragloss.formats.text import OnError
 from paragloss.search.deadline import Deadline
 from paragloss.stores import Placement
 from paragloss.types import Where
+
+if TYPE_CHECKING:
+    from paragloss.formats.scans import Scanning
 
 Progress: TypeAlias = Callable[[int], None] | None
 Encoding: TypeAlias = Callable[[int, int], None] | None

@@ -98,17 +98,18 @@ class _OneTerm(ClauseSearcher):
         every, some = [], max(1, _AT_ONCE // max(len(langs), 1))
         beside = self._statistics.beside
         for start in range(0, len(questions), some):
-            own = [[query for query in queries if query.lang in langs] for queries in questions[start : start + some]]
-            flat, places, kept = list[Query](), list[range](), list[_Kept]()
-            for queries, all_ in zip(own, questions[start : start + some], strict=True):
-                for query in queries:
-                    both = [query, *(other for other in all_ if other.lang in beside and other.lang != query.lang)]
-                    places.append(range(len(flat), len(flat) + len(both)))
-                    flat += both
-                    kept.append(_Kept(frozenset([query.lang]), frozenset(langs)))
+            flat, places, kept = list[Query](), list[list[int]](), list[_Kept]()
+            for queries in questions[start : start + some]:
+                said = [query for query in queries if query.lang in langs or query.lang in beside]
+                at = {query.lang: place for place, query in enumerate(said, start=len(flat))}
+                others = [lang for lang in at if lang in beside]
+                own = [lang for lang in at if lang in langs]
+                places += [[at[lang], *(at[other] for other in others if other != lang)] for lang in own]
+                kept += [_Kept(frozenset([lang]), frozenset(langs)) for lang in own]
+                flat += said
             found = iter(self._looked_at(flat, places, max(self._few(k), k), k, rest, kept if beside else None))
-            for queries in own:
-                mine = {query.lang: next(found) for query in queries}
+            for queries in questions[start : start + some]:
+                mine = {query.lang: next(found) for query in queries if query.lang in langs}
                 every.append([mine.get(lang, []) for lang in langs])
         return every
 
