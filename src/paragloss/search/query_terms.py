@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from paragloss.bm25 import Doubles, Ids, Integers
-from paragloss.search.clauses import Choice, probabilities
+from paragloss.search.clauses import Shares
 from paragloss.search.indexed_fields import INNER
 from paragloss.statistics import Statistics, rarity, summed
 from paragloss.translation.inner import MARK, PART
@@ -70,7 +70,7 @@ class _Clauses(NamedTuple):
 
 def query_terms(
     queries: Sequence[Query],
-    cut: Callable[[Query], list[tuple[str, list[Choice]]]],
+    cut: Callable[[Query], list[Shares]],
     statistics: Statistics,
     factors: Doubles,
     weigh: Weigh,
@@ -112,21 +112,18 @@ def query_terms(
     return QueryTerms(langs, keys, table, gain, most, weights)
 
 
-def _flat(
-    queries: Sequence[Query], cut: Callable[[Query], list[tuple[str, list[Choice]]]], statistics: Statistics
-) -> _Clauses | None:
+def _flat(queries: Sequence[Query], cut: Callable[[Query], list[Shares]], statistics: Statistics) -> _Clauses | None:
     hashes, shares, inside, sizes = list[int](), list[float](), list[float](), list[int]()
     owner, importance = list[tuple[int, int]](), list[float]()
     for place, query in enumerate(queries):
         known = statistics.layout.hashes(query.lang)
-        for number, (_, choices) in enumerate(cut(query)):
-            words = probabilities(choices)
+        for number, (_, words, weight) in enumerate(cut(query)):
             hashes.extend(map(known.__getitem__, words))
             shares += words.values()
             inside += [(1.0 if word[0] == MARK else PART) if query.clauses else 0.0 for word in words]
             sizes.append(len(words))
             owner.append((place, number))
-            importance.append(choices[0].clause)
+            importance.append(weight)
     if not owner:
         return None
     lang, numbers = np.array(owner).T
