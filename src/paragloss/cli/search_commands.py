@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -79,10 +80,11 @@ def search(
             return
         answer = engine.search(query, options)
         reasons = [answer.why(found.id) for found in answer.results] if why else []
-    if as_json:
-        print_json(_with_reasons(answer.as_json(), reasons))
-    else:
-        show(answer, reasons)
+        if as_json:
+            print_json(_with_reasons(answer.as_json(), reasons))
+        else:
+            show(answer, reasons)
+        sys.stdout.flush()  # closing takes a while, which nobody need wait for
 
 
 def _with_reasons(answer: dict[str, Any], reasons: list[dict[str, Any]]) -> dict[str, Any]:

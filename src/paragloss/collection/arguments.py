@@ -22,8 +22,8 @@ Encoding: TypeAlias = Callable[[int, int], None] | None
 @dataclass(frozen=True)
 class SearchOptions:
     """How to search: the query's language (found out when not given), the documents' languages (all), how many, the
-    pipeline (everything, fused), which documents may be found, until when, and the reader's language, in which names
-    alone are read."""
+    pipeline (everything, fused), which documents may be found, until when, the reader's language, in which names
+    alone are read, and of how many of the best the newest are shown, the newest first (0: the best are)."""
 
     lang: str | None = None
     to: Sequence[str] | None = None
@@ -32,6 +32,7 @@ class SearchOptions:
     where: Where | None = None
     deadline: Deadline | None = None
     reader: str = ""
+    newest: int = 0
 
 
 #: A search that nothing is said of.
@@ -48,6 +49,7 @@ class SearchKeywords(TypedDict, total=False):
     where: Where | None
     deadline: Deadline | None
     reader: str
+    newest: int
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,7 @@ def by_date(
     engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
 ) -> dict[str, Any]:
     """The best documents, the newest of them first."""
-    answer = engine.search(q, options, k=max(options.k, SORTED), deadline=deadline)
-    some = sorted(answer.results, key=lambda result: dated(result.meta) or 0.0, reverse=True)
-    return _shown(engine, answer, [(answer, result) for result in some[: options.k]], why, deadline)
+    return found(engine, q, replace(options, newest=SORTED), deadline, why=why)
 
 
 def _shown(
