@@ -6,7 +6,9 @@ when a list is opened: a look-up is a binary search over the first words of grou
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -68,11 +70,15 @@ class Words:
         groups: dict[int, set[bytes]] = {}
         found = []
         for wanted in (term.encode() for term in terms):
-            group = self._group_of(wanted)
-            if group not in groups:
-                groups[group] = {word for word, _, _ in _unpacked(self._bytes(group))} if self._size else set()
-            found.append(wanted in groups[group])
+            group = bisect(self._every_first, wanted) - 1
+            if group >= 0 and group not in groups:
+                groups[group] = {word for word, _, _ in _unpacked(self._bytes(group))}
+            found.append(group >= 0 and wanted in groups[group])
         return found
+
+    @cached_property
+    def _every_first(self) -> list[bytes]:
+        return [*map(self._firsts.__getitem__, range(len(self._starts) - 1))]
 
     def entry(self, number: int) -> tuple[str, str]:
         """A word as term and as spelled."""
