@@ -41,6 +41,8 @@ _ITSELF = 0.1
 
 #: Words whose translations are remembered, some kilobyte for each language.
 _REMEMBERED = 1_000
+#: Up to so many words, each counted for every language, are quicker looked up one by one.
+_FEW = 3
 #: Where each array of rows begins and ends is noted once for those of one length.
 _KEPT = {"sizes": "sizes", "starts": "starts", "targets": "cells", "weights": "cells"}
 
@@ -86,7 +88,7 @@ class Default:
         self._term = lru_cache(maxsize=20_000)(_told(self._english_of))
         self._entry = lru_cache(maxsize=20_000)(_told(self._entry_of))
         self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
-        self._into = _told(self._into_all)
+        self._into, self._one = _told(self._into_all), _told(self._into_one)
         self._remembered: dict[tuple[str, str, bytes, bytes, str], dict[str, Translation]] = {}
 
     @property
@@ -114,8 +116,7 @@ class Default:
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it is not known."""
         source, target = self._code(source), self._code(target)
-        (found,) = self._into([Piece(term, term, *self._term(source, term))], {target})[target]
-        return self._alternatives(found, target)
+        return self._alternatives(self._one(Piece(term, term, *self._term(source, term)), target), target)
 
     def english(self, term: str, lang: str) -> list[tuple[int, float]]:
         """Which English words, by number, an analysed term may be, with shares; none when it is not known, or the model
@@ -247,17 +248,25 @@ class Default:
         scale = mass / sum([weight for weight, _ in kept]) if kept else 0.0
         return tuple([Alternative(spelling, scale * weight, (term,)) for weight, (term, spelling) in kept])
 
+    def _into_one(self, piece: Piece, to: str) -> _Ranked:
+        """What a word may be in a language, the best first."""
+        language = self._open(to)
+        numbers, weights = piece.english, piece.shares
+        if language.there is not None:
+            places = zip(language.rows(piece.english).tolist(), piece.shares.tolist(), strict=True)
+            numbers, weights = _mixed([(*language.there.row(at), share) for at, share in places if at >= 0])
+        pairs = zip(weights.tolist(), numbers.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: -pair[0])[:_MOST]
+
     def _into_all(self, pieces: Sequence[Piece], to: Set[str]) -> dict[str, list[_Ranked]]:
-        """For each language what each word may be in it, the best first: all rows of all words at once."""
-        every: dict[str, list[_Ranked]] = {lang: [[] for _ in pieces] for lang in to}
-        english = np.concatenate([np.zeros(0, np.int64), *(piece.english for piece in pieces)])
-        share = np.concatenate([np.zeros(0), *(piece.shares for piece in pieces)])
-        piece_of = np.repeat(np.arange(len(pieces)), [len(piece.english) for piece in pieces])
-        langs = [lang for lang in to if lang != FALLBACK]
-        if FALLBACK in every:
-            every[FALLBACK] = _ranked(piece_of, english, share, len(pieces))
-        if not len(english) or not langs:
+        """The same of several words for each of several languages: all rows of all words at once, if they are many."""
+        langs = [lang for lang in to if lang != FALLBACK] if len(pieces) * len(to) > _FEW else []
+        every = {lang: [self._into_one(piece, lang) for piece in pieces] for lang in to - set(langs)}
+        if not langs:
             return every
+        english = np.concatenate([piece.english for piece in pieces])
+        share = np.concatenate([piece.shares for piece in pieces])
+        piece_of = np.repeat(np.arange(len(pieces)), [len(piece.english) for piece in pieces])
         known = [self._open(lang) for lang in langs]
         at = np.stack([language.rows(english) for language in known])
         lang, word = np.nonzero(at >= 0)
@@ -271,10 +280,12 @@ class Default:
         key, first, same = np.unique(
             owner[row] << 32 | np.where(alone[row], place, numbers), return_index=True, return_inverse=True
         )
-        ranked = _ranked(key >> 32, numbers[first], np.bincount(same.ravel(), weights), len(langs) * len(pieces))
-        for i, code in enumerate(langs):
-            every[code] = ranked[i * len(pieces) : (i + 1) * len(pieces)]
-        return every
+        total = np.bincount(same.ravel(), weights)
+        order = np.lexsort((-total, key >> 32))
+        pairs = list(zip(total[order].tolist(), numbers[first][order].tolist(), strict=True))
+        edges = np.searchsorted(key >> 32, np.arange(len(langs) * len(pieces) + 1)).tolist()
+        ranked = iter([pairs[start : min(end, start + _MOST)] for start, end in pairwise(edges)])
+        return every | {lang: list(islice(ranked, len(pieces))) for lang in langs}
 
     def _english_of(self, lang: str, term: str) -> tuple[Ids, Shares]:
         """The English words a term may be; of an ASCII word of another language without a translation, the same one."""
@@ -356,14 +367,6 @@ def _number() -> re.Pattern[str]:
 def _alike(one: str, other: str) -> bool:
     """Whether two languages share a script."""
     return bool(set(scripts(one)) & set(scripts(other)))
-
-
-def _ranked(owner: Ids, numbers: Ids, weights: Shares, owners: int) -> list[_Ranked]:
-    """Of each owner, who stand in order, the numbers with the greatest weights, the greatest first."""
-    order = np.lexsort((-weights, owner))
-    pairs = list(zip(weights[order].tolist(), numbers[order].tolist(), strict=True))
-    edges = np.searchsorted(owner, np.arange(owners + 1)).tolist()
-    return [pairs[start : min(end, start + _MOST)] for start, end in pairwise(edges)]
 
 
 def _mixed(rows: Iterable[tuple[Ids, Shares, float]]) -> tuple[Ids, Shares]:
