@@ -4,6 +4,7 @@
         [--default FOLDER]
     PARAGLOSS_DATA=... python studies/gloss.py words [--words 400]
     PARAGLOSS_DATA=... python studies/gloss.py packages [--sentences 150]
+    PARAGLOSS_DATA=... python studies/gloss.py names [--words 1500]
 
 news: sentences of FLORES dev and of the held-out parts of NTREX and TICO-19, as many of each. A content word (no stop
 word, no number, none that stands in the English sentence as it is) is right if a word of its first meaning begins with
@@ -13,6 +14,9 @@ the rendering's against that sentence. The lexicon has seen none of these senten
 which guesses where the lexicon is silent, has: `--default` takes the one that has not (`default_model.py`, "held").
 words: those of the MUSE dictionaries, from which nothing was learned; right is a meaning that they list.
 packages: short descriptions of Debian packages, from which nothing was learned either; right by stems.
+names: words of the MUSE dictionaries in other scripts that have no meaning here, nearly all of them names: `exact` is
+the share whose Latin writing is one that they list, `likeness` how many of its letters are right, `wrong` the share of
+words for which an English name is given that is far from it (likeness below .7).
 """
 
 from __future__ import annotations
@@ -23,8 +27,10 @@ import json
 import random
 import re
 import time
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +38,11 @@ import sources
 from sets import folder
 
 from paragloss.analysis import analyzer
-from paragloss.gloss import gloss
+from paragloss.gloss import gloss, names
 from paragloss.translation import default
 
 NEWS = "de,fr,es,it,pt,nl,da,sv,fi,pl,cs,ru,uk,bg,el,hu,ro,tr,ar,he,fa,hi,bn,ta,th,vi,id,zh,ja,ko"
+NAMES = "ru,ja,ar,uk,ko,he,el,hi,bg,fa,bn,ta"
 LANGS = "da,de,es,fr,it,nl,pl,pt,ru,uk,cs,sk,ja,ko,zh"
 #: So many first letters make two English words the same.
 LETTERS = 5
@@ -163,6 +170,31 @@ def in_packages(lang: str, count: int) -> tuple[dict[str, float], int]:
     return {name: counts[name] / max(counts["words"], 1) for name in ("first", "any")}, counts["words"]
 
 
+def written_out(lang: str, count: int) -> tuple[dict[str, float], int]:
+    """Of words in another script that have no meaning: how their Latin writing compares with what is listed."""
+    listed: dict[str, set[str]] = defaultdict(set)
+    with gzip.open(folder() / "muse" / f"{lang}-en.tsv.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            word, name = line.rstrip("\n").split("\t")[:2]
+            if not word.isascii():
+                listed[word].add(_plain(name))
+    counts = Counter[str]()
+    for word in random.Random(5).sample(sorted(listed), min(count, len(listed))):
+        found = gloss(word, lang, "en", SOURCES).words
+        if len(found) != 1 or found[0].meanings:
+            continue
+        said = _plain(found[0].romanised or word)
+        near = max(SequenceMatcher(None, said, name, autojunk=False).ratio() for name in listed[word])
+        given = said != _plain(names.latin(word, lang))
+        counts += Counter(words=1, exact=int(said in listed[word]), wrong=int(given and near < 0.7))
+        counts["likeness"] += near
+    return {name: counts[name] / max(counts["words"], 1) for name in ("exact", "likeness", "wrong")}, counts["words"]
+
+
+def _plain(name: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(char))
+
+
 def _meanings(word: str, lang: str) -> list[set[str]]:
     cut = analyzer("en").terms
     return [set(cut(m.text)) for found in gloss(word, lang, "en", SOURCES).words[:1] for m in found.meanings]
@@ -182,9 +214,9 @@ SOURCES: dict[str, Any] = {"default": default.open()}
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("what", choices=["news", "words", "packages"])
+    options.add_argument("what", choices=["news", "words", "packages", "names"])
     options.add_argument("--langs", default="")
-    options.add_argument("--words", type=int, default=400)
+    options.add_argument("--words", type=int, default=0)
     options.add_argument("--sentences", type=int, default=60)
     options.add_argument("--lexicon", default="")
     options.add_argument("--default", default="")
@@ -196,9 +228,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         SOURCES["lexicon"] = lexicon.Lexicon.load(Path(given.lexicon)) if given.lexicon else lexicon.open()
     counts, rows = {}, {}
-    for lang in (given.langs or (NEWS if given.what == "news" else LANGS)).split(","):
+    for lang in (given.langs or {"news": NEWS, "names": NAMES}.get(given.what, LANGS)).split(","):
         if given.what == "words":
-            rows[lang] = alone(lang, given.words)
+            rows[lang] = alone(lang, given.words or 400)
+        elif given.what == "names":
+            rows[lang], counts[lang] = written_out(lang, given.words or 1500)
         else:
             rows[lang], counts[lang] = {"news": in_news, "packages": in_packages}[given.what](lang, given.sentences)
     table(rows, counts)

@@ -103,6 +103,25 @@ def test_a_collection_learns_its_own_words(collection, capsys):
         assert learned.as_glossary(engine.state, terms[:5]) == 5
 
 
+def test_a_number_before_a_title_is_not_asked_for(tmp_path):
+    numbered = (d._replace(title=f"{d.id[8:-5]}. {d.title}", text=f"{d.id[8:-5]}\n{d.text}") for d in manual())
+    with Collection.create(str(tmp_path / "c")) as engine:
+        engine.index(numbered)
+        gains = learned.learn(engine.state).gains
+    assert max(gain.before for gain in gains) < 0.3  # nobody knows the words, and everybody the numbers
+
+
+def test_a_compound_of_learned_words_is_found_where_only_documents_have_it(collection):
+    app(["learn", collection], standalone_mode=False)
+    first, second = word(3), word(9)
+    with Collection.open(collection) as engine:
+        parts = f"Der {first[::-1]} und der {second[::-1]} sind hier."
+        compound = f"Die {first[::-1]}{second[::-1]} ist neu."
+        engine.index([Document("parts", parts, "de", "Teile"), Document("compound", compound, "de", "Ganzes")])
+        found = [hit.id for hit in engine.search(f"{first} {second}", lang="en", to=["de"]).results]
+    assert {"parts", "compound"} <= set(found)
+
+
 def test_where_nothing_is_in_two_languages_nothing_is_learned(tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(document for document in manual() if document.lang == "en")

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from paragloss.cli import app
-from paragloss.gloss import gloss, lexicon, rendering
+from paragloss.gloss import gloss, lexicon, names, rendering
 from paragloss.gloss.lexicon import Entry, Rule
 from paragloss.translation import default
 from paragloss.translation.glossary import Pair, Pairs
@@ -88,6 +88,36 @@ def test_names_are_written_out_and_what_is_joined_to_one_is_a_name():
     found = read("طوفان سيمبسون", "ar")
     assert [(word.kind, word.romanised) for word in found.words] == [("word", ""), ("name", "Simpson")]
     assert found.rendering == "hurricane Simpson"
+
+
+@pytest.mark.parametrize(
+    ("word", "lang", "said"),
+    [
+        ("サーシャ", "ja", "sasha"),
+        ("ウィニペグ", "ja", "winipegu"),
+        ("ヴォルガ", "ja", "voruga"),
+        ("すっぱい", "ja", "suppai"),
+        ("해롤드", "ko", "haeroldeu"),
+        ("진리", "ko", "jinri"),
+        ("빌라", "ko", "billa"),
+        ("북악", "ko", "bugak"),
+        ("Москва", "ru", "Moskva"),
+        ("小田", "zh", "XiaoTian"),
+        ("小田", "ja", "小田"),  # not as Chinese says it
+    ],
+)
+def test_words_of_other_scripts_are_written_by_their_sounds(word, lang, said):
+    assert names.latin(word, lang) == said
+
+
+def test_a_name_that_is_only_somewhat_alike_is_not_given():
+    """The English names come from the lexicon in the box."""
+    found = {
+        word: gloss(word, "ru", "en", {"lexicon": lexicon.open()}).words[0].romanised for word in ("мэрилин", "гвен")
+    }
+    assert found["мэрилин"] == "Marilyn"
+    assert found["гвен"].lower() == "gven"  # not Gavin
+    assert names.alike("merilin", "Marilyn") > names.NEAR > names.alike("gven", "Gavin")
 
 
 def test_adjectives_stand_before_nouns_and_participles_beside_what_helps_them():

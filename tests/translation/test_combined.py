@@ -4,6 +4,7 @@ import pytest
 
 from paragloss.errors import InputError, LanguageError
 from paragloss.formats.dictionaries import Entry
+from paragloss.translation import default
 from paragloss.translation.combined import Combined, known, translate_many
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Alternative, Query, Translation, Translator
@@ -36,6 +37,13 @@ def test_a_word_that_none_knows_stays():
 def test_a_phrase_stands_for_its_words_in_the_order_of_the_query():
     assert list(weights("red web server", GENERAL, OWN)) == ["red", "web server"]
     assert weights("red web server", GENERAL, OWN)["web server"] == {"Webserver": 1.0}
+
+
+def test_a_compound_stands_beside_its_words():
+    own = Dictionary.build([Entry("late", "spät")], "en", "de")
+    found = weights("layer order", default.open(), own)
+    assert list(found) == ["layer", "layer order", "order"]
+    assert "Schichtreihenfolge" in found["layer order"]
 
 
 def test_a_translator_of_other_languages_has_no_say():

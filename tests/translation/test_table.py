@@ -32,6 +32,18 @@ GERMAN = texts([DAS, HAUS], [DAS, BUCH], [EIN, BUCH], width=4)
 ENGLISH = texts([THE, HOUSE], [THE, BOOK], [A, BOOK], width=4)
 
 
+def test_what_is_likely_becomes_likelier_and_chance_falls_away():
+    words = {"en": word_table.Words(["cat"], ["cat"]), "fr": word_table.Words(list("abc"), ["chat", "félin", "lait"])}
+    made = word_table.Table(words, {("en", "fr"): sp.csr_matrix([[0.75, 0.2, 0.05]])}, most=2, trust=2.0)
+    sharp = made.sharpened(2)
+    # .5625 .04 .0025: the last is .004 of them; the others sum to .6025
+    assert [(a.text, round(a.weight, 4)) for a in sharp.alternatives("cat", "en", "fr")] == [
+        ("chat", round(0.5625 / 0.6025, 4)),
+        ("félin", round(0.04 / 0.6025, 4)),
+    ]
+    assert (sharp.most, sharp.trust) == (2, 2.0)
+
+
 def test_one_iteration_of_model_1_by_hand():
     # Uniform start: t(the|das) = 1/3 as das stands beside the, house, book; t(the|haus) = 1/2 (the, house).
     # "the" of sentence 1: das takes (1/3) / (1/3 + 1/2) = 2/5. "the" of sentence 2: das 1/3, buch 1/3 (the, book, a):

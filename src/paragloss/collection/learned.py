@@ -3,6 +3,7 @@ kept only where pages that were not learned from are found better."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from itertools import permutations
@@ -27,10 +28,15 @@ NAME = "learned"
 FEWEST, ASIDE, MOST_ASIDE = 10, 5, 200
 #: What the default says of a word counts as if it had been met so often: a manual's own words are few and sure.
 START = 1.0
+#: What probabilities are raised to. A search tempers them, as those of other texts; these are the collection's own, and
+#: what stood beside a word by chance has small ones.
+SHARP = 2.0
 #: What is shown of what was learned: surer than this, and by so much surer than before.
 SURE, OTHERWISE = 0.3, 0.2
 #: Pages that say nothing of each other are asked for, at most so many, by so many words of each.
 _ASKED, _WORDS = 300, 12
+#: What numbers a title, alike in every language: it would find the page without a word.
+_NUMBER = re.compile(r"^[\d.\s]+")
 
 
 class Gain(NamedTuple):
@@ -113,8 +119,9 @@ def keep(state: State, learned: word_table.Table) -> None:
 
 
 def _fit(blocks: Sequence[Concept]) -> word_table.Table:
-    made: word_table.Table = method("table").fit(blocks, start=default.KIND, start_weight=START)
-    return made
+    # Phrases are left to the words: a search asks for both words of one, and for the compound they may be.
+    made: word_table.Table = method("table").fit(blocks, start=default.KIND, start_weight=START, phrases=False)
+    return made.sharpened(SHARP)
 
 
 def _measured(state: State, some: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:
@@ -122,7 +129,8 @@ def _measured(state: State, some: Sequence[Page]) -> dict[tuple[str, str], tuple
     found = {}
     for source, target in permutations(sorted({lang for page in some for lang in page.documents}), 2):
         both = [page.documents for page in some if {source, target} <= page.documents.keys()]
-        asked = [Query(d[target].id, d[source].title, source) for d in both if d[source].title.strip()]
+        titles = [(d[target].id, _NUMBER.sub("", d[source].title)) for d in both]
+        asked = [Query(id, title, source) for id, title in titles if title.strip()]
         if asked:
             rankings = retrieval.rank(state, asked, SearchOptions(to=[target]))
             ranks = [[hit.id for hit in ranking] for ranking in rankings]

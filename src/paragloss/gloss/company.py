@@ -3,7 +3,6 @@ words around it. Learned by studies/company.py from open texts; what lies in com
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -38,21 +37,19 @@ class _Company:
     def sways(self, words: Sequence[Sequence[tuple[str, float]]]) -> list[list[float]]:
         """For the words of a sentence, each some meanings with their shares: by how much each meaning is to be
         multiplied, since it suits what the other words may mean, or does not."""
-        places = [[self._place(text) for text, _ in meanings] for meanings in words]
-        vectors = [self._rows[[max(place, 0) for place in some]].astype(np.float32) / 127 for some in places]
-        shares = [
-            np.array([s * self._weights[p] if p >= 0 else 0 for p, (_, s) in zip(*one, strict=True)], np.float32)
-            for one in zip(places, words, strict=True)
-        ]
-        sums = [share @ rows for share, rows in zip(shares, vectors, strict=True)]
-        total = np.sum(sums, axis=0)
-        found = []
-        for some, rows, own in zip(places, vectors, sums, strict=True):
-            others = total - own
-            long = float(np.linalg.norm(others))
-            near = rows @ others / long if long > 0 else np.full(len(some), USUAL)
-            found.append([math.exp(SWAY * (float(n) if p >= 0 else USUAL)) for p, n in zip(some, near, strict=True)])
-        return found
+        sizes = [len(meanings) for meanings in words]
+        starts = np.cumsum([0, *sizes[:-1]])
+        places = np.array([self._place(text) for meanings in words for text, _ in meanings])
+        known = places >= 0
+        rows = self._rows[places].astype(np.float32) / 127
+        shares = np.array([share for meanings in words for _, share in meanings], np.float32)
+        weighted = (shares * self._weights[places] * known)[:, None] * rows
+        sums = np.add.reduceat(weighted, starts)
+        others = np.repeat(sums.sum(axis=0) - sums, sizes, axis=0)
+        long = np.sqrt(np.einsum("ij,ij->i", others, others))
+        near = np.einsum("ij,ij->i", rows, others) / np.where(long > 0, long, 1)
+        found = np.exp(SWAY * np.where(known & (long > 0), near, USUAL)).tolist()
+        return [found[start : start + size] for start, size in zip(starts.tolist(), sizes, strict=True)]
 
 
 @cache

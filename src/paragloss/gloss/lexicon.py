@@ -75,6 +75,8 @@ class Lexicon:
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self._meta, self._arrays = dict(meta), {name: np.asarray(array) for name, array in arrays.items()}
         self.langs = frozenset(meta["langs"])
+        places = {lang: one["place"] for lang, one in meta["langs"].items()}
+        self._keys = {lang: (first, self._arrays["keys"][first:last]) for lang, (first, last) in places.items()}
         self._words = Words(self._arrays["english"], self._arrays["groups"], int(meta["english"]))
         self.look = lru_cache(maxsize=50_000)(self._look)
         self._text = lru_cache(maxsize=50_000)(lambda number: self._words.entry(number)[1])
@@ -82,13 +84,14 @@ class Lexicon:
 
     def _look(self, key: str, lang: str) -> tuple[Entry, ...]:
         """What a key means, likeliest first; nothing if it is not known."""
-        if lang not in self.langs:
+        first, keys = self._keys.get(lang, (0, None))
+        if keys is None:
             return ()
-        first, last = self._meta["langs"][lang]["place"]
         wanted = np.uint32(zlib.crc32(key.encode("utf-8", "replace")))
-        at = first + int(np.searchsorted(self._arrays["keys"][first:last], wanted))
-        if at == last or self._arrays["keys"][at] != wanted:
+        at = int(keys.searchsorted(wanted))
+        if at == len(keys) or keys[at] != wanted:
             return ()
+        at += first
         group = at // _GROUP
         sizes = self._arrays["sizes"][group * _GROUP : at + 1].tolist()
         end = int(self._arrays["starts"][group]) + sum(sizes)

@@ -4,11 +4,10 @@ it, by an ending that may be exchanged, by the parts of a compound. What it does
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
-from paragloss.analysis.romanisation import romanised
-from paragloss.gloss.lexicon import NAMES, Entry, Lexicon, loosened, spelled
+from paragloss.gloss.lexicon import Entry, Lexicon, loosened, spelled
 from paragloss.translation.default._compounds import COMPOUNDING, parts
 
 #: Words of a phrase, and letters of one where nothing stands between words, at most.
@@ -31,7 +30,6 @@ _APART = {
     }.items()
 }
 _SHORTEST, _ENDING = 3, 5
-_VOWELS = frozenset("aeiou")
 _IRREGULAR = {"man": "men", "woman": "women", "child": "children", "person": "people", "foot": "feet", "tooth": "teeth"}
 
 
@@ -73,21 +71,28 @@ def _phrase(keys: Sequence[str], joined: Sequence[bool], place: int, lang: str, 
 
 
 def _word(key: str, place: int, lang: str, lexicon: Lexicon) -> Reading | None:
-    entries = as_written(key, place == 0, lang, lexicon)
+    found = _known(key, place == 0, lang, lexicon)
+    return Reading(place, place + 1, *found) if found else None
+
+
+@lru_cache(maxsize=50_000)
+def _known(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[Entry, ...], str, str] | None:
+    """The entries of a word, how they were found, and the small words before it."""
+    entries = as_written(key, begins, lang, lexicon)
     if entries:
-        return Reading(place, place + 1, entries)
+        return entries, "", ""
     for base, before in _bare(key, lang):
-        entries = as_written(base, place == 0, lang, lexicon)
+        entries = as_written(base, begins, lang, lexicon)
         if entries:
-            return Reading(place, place + 1, entries, "form", before)
-    if key[:1].isupper() and place and lang != "de":
+            return entries, "form", before
+    if key[:1].isupper() and not begins and lang != "de":
         return None  # a name that is not known
     for base, before in [(key, ""), *_bare(key, lang)]:
         entries = form(base.lower(), lang, lexicon)
         if entries:
-            return Reading(place, place + 1, entries, "form", before)
+            return entries, "form", before
     entries = compound(key.lower(), lang, lexicon)
-    return Reading(place, place + 1, entries, "compound") if entries else None
+    return (entries, "compound", "") if entries else None
 
 
 def as_written(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
@@ -198,59 +203,3 @@ def _separable(
 def _whole(key: str, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
     entries = lexicon.look(key, lang) or form(key, lang, lexicon)
     return entries if entries and entries[0].kind == "verb" else ()
-
-
-def name(word: str, sounds: Sequence[tuple[str, float]], roman: str, lexicon: Lexicon) -> str:
-    """The English name that sounds like a word: its consonants may be so, and its letters are near."""
-    best, found = 0.62, ""
-    for symbols, share in sounds:
-        for entry in lexicon.look(symbols, NAMES):
-            near = alike(roman.lower(), entry.text.lower()) + 0.1 * entry.weight + 0.1 * share
-            if near > best:
-                best, found = near, entry.text
-    return found
-
-
-def latin(word: str) -> str:
-    """A word of Arabic or Hebrew letters in Latin ones, with vowels where they are written or can't be missing; other
-    scripts as `romanised` has them."""
-    letters = _letters()
-    if not all(char in letters for char in word):
-        return romanised(word)
-    said = ""
-    for place, char in enumerate(word):
-        sound = letters[char]
-        if "/" in sound:  # a vowel behind a consonant, a consonant elsewhere
-            vowel, consonant = sound.split("/")
-            sound = vowel if said and said[-1] not in _VOWELS else consonant
-        elif (
-            sound
-            and sound not in _VOWELS
-            and said
-            and said[-1] not in _VOWELS
-            and (place == 1 or said[-2:-1] not in _VOWELS)
-        ):
-            sound = "a" + sound
-        said += sound
-    return said
-
-
-@cache
-def _letters() -> dict[str, str]:
-    pairs = """
-    ا=a أ=a إ=i آ=a ء= ى=a ة=a ئ=e ؤ=o ب=b ت=t ث=th ج=j ح=h خ=kh د=d ذ=dh ر=r ز=z س=s ش=sh ص=s ض=d ط=t ظ=z ع=a غ=gh
-    ف=f ق=q ك=k ک=k ل=l م=m ن=n ه=h و=o/w ي=i/y ی=i/y پ=p چ=ch ژ=zh گ=g
-    א=a ב=b ג=g ד=d ה=h ו=o/v ז=z ח=h ט=t י=i/y כ=k ך=k ל=l מ=m ם=m נ=n ן=n ס=s ע=a פ=p ף=f צ=ts ץ=ts ק=k ר=r ש=sh ת=t
-    """
-    return dict(pair.split("=") for pair in pairs.split())
-
-
-def alike(one: str, other: str) -> float:
-    """From 0 to 1 how near two words are, by the letters that must be exchanged."""
-    before = list(range(len(other) + 1))
-    for i, a in enumerate(one, start=1):
-        row = [i]
-        for j, b in enumerate(other, start=1):
-            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (a != b)))
-        before = row
-    return 1 - before[-1] / max(len(one), len(other), 1)

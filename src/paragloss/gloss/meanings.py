@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from paragloss.analysis import analyzer
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
-from paragloss.gloss import company, lookup, pivoting, rendering
+from paragloss.gloss import company, lookup, names, pivoting, rendering
 from paragloss.gloss import lexicon as lexicons
 from paragloss.gloss.lexicon import Entry, Lexicon
 from paragloss.languages import scripts
@@ -39,7 +39,7 @@ ASKED, LIKELY = 2.0, 0.6
 #: sources let names and unknown words stand with some share.
 MOST, LEAST, LEAST_ITSELF = 5, 0.03, 0.2
 #: The least share of a meaning that only the table knows, of a word that the lexicon has too.
-SECONDED = 0.25
+SECONDED = 0.1
 #: The least share of a guess: below it no meaning is shown.
 FLOOR = 0.2
 #: The least share, beside the best, of a meaning that the company of other words may bring to the front: what is only
@@ -148,31 +148,73 @@ def _sentence(
             own += _ask(name, source, text, content, Query("", text, lang), to, said)
     found = _read(text, spans, lang, to, lexicon, own)
     first = spans[0].start if spans else -1
+    asked = (tuple(weak.items()), lexicon, wanted)
+    lasting = bool(weak) and all(isinstance(_bare(source), Default) for source in weak.values())
     words = []
     for start, end, read in found:
-        written = text[start:end]
-        told = {meaning: dict(who) for meaning, who in said.get(start, {}).items()}
-        entries = read.entries if read else ()
-        for one in entries:
-            told.setdefault(one.text, {})["lexicon" if one.sure else "lexicon, unsure"] = one.weight
-        if to == "en" and start in terms and read and read.last == read.first + 1 and read.entries[0].source != "hand":
-            _seconded(told, terms[start], lang, weak.get("default"))
-        begins = start == first
-        if not told and weak and start in terms and any(char.isalpha() for char in written):
-            kept = all(isinstance(source, Default) for source in weak.values())  # others change
-            guess = _guessed if kept else _guessed.__wrapped__
-            told = guess(written, terms[start], lang, to, tuple(weak.items()), begins)
-        meanings = _weighed(told, written, wanted, to)
-        if not meanings and start in terms and not weak and (begins or not written[:1].isupper()):
-            meanings = _by_parts(terms[start], lang, to, sources)
-        word = _word(Span(start, end, ""), written, meanings, lang, to, lexicon, begins=begins)
-        words.append(_told(word, entries, frozenset(weak), stop=start not in terms, before=read.before if read else ""))
+        entries, before, phrase = (read.entries, read.before, read.last > read.first + 1) if read else ((), "", False)
+        place = _Place(text[start:end], terms.get(start), lang, to, start == first, entries, before, phrase)
+        if lasting and start not in said:
+            word = _alone(place, *asked)
+        else:
+            word = _described(place, *asked, said.get(start, {}), sources)
+        words.append(word._replace(start=start, end=end))
     return _in_company(_hyphened(text, words, lang, to, lexicon), to)
+
+
+class _Place(NamedTuple):
+    """A word or phrase of a sentence, its term unless it is a stop word, and what the lexicon has of it."""
+
+    written: str
+    term: str | None
+    lang: str
+    to: str
+    begins: bool
+    entries: tuple[Entry, ...]
+    before: str
+    phrase: bool
+
+
+@lru_cache(maxsize=20_000)
+def _alone(
+    place: _Place, weak: tuple[tuple[str, Translator], ...], lexicon: Lexicon | None, wanted: frozenset[str]
+) -> Word:
+    """A word of which nobody but the lexicon and the default model has spoken: the same each time."""
+    return _described(place, weak, lexicon, wanted, {}, {})
+
+
+def _described(
+    place: _Place,
+    weak: tuple[tuple[str, Translator], ...],
+    lexicon: Lexicon | None,
+    wanted: frozenset[str],
+    said: Mapping[str, Mapping[str, float]],
+    sources: Mapping[str, Translator],
+) -> Word:
+    """A word by itself, at the beginning of the text. `said`: what other sources say, meaning -> source -> weight."""
+    written, term, lang, to, begins, entries, before, phrase = place
+    told = {meaning: dict(who) for meaning, who in said.items()}
+    for one in entries:
+        told.setdefault(one.text, {})["lexicon" if one.sure else "lexicon, unsure"] = one.weight
+    if to == "en" and term is not None and entries and not phrase and entries[0].source != "hand":
+        _seconded(told, term, lang, dict(weak).get("default"))
+    if not told and weak and term is not None and any(char.isalpha() for char in written):
+        told = _guessed(written, term, lang, to, weak, begins)
+    meanings = _weighed(told, written, wanted, to)
+    if not meanings and term is not None and not weak and (begins or not written[:1].isupper()):
+        meanings = _by_parts(term, lang, to, sources)
+    word = _word(Span(0, len(written), ""), written, meanings, lang, to, lexicon, begins=begins)
+    return _told(word, entries, frozenset(name for name, _ in weak), stop=term is None, before=before)
+
+
+def _bare(source: Translator) -> Translator:
+    """A translator without the reader's glossary before it."""
+    return source.translator if isinstance(source, Corrected) else source
 
 
 def _seconded(told: dict[str, dict[str, float]], term: str, lang: str, source: Translator | None) -> None:
     """Let the table weigh the meanings of a word that the lexicon has, and bring up others behind them."""
-    model = source.translator if isinstance(source, Corrected) else source
+    model = _bare(source) if source else None
     if isinstance(model, Default) and lang in model.langs:
         same = {_stem(text): text for text in reversed(told)}
         for one in _alternatives(model, term, lang):
@@ -218,7 +260,6 @@ def _ask(
     return places
 
 
-@lru_cache(maxsize=20_000)
 def _guessed(
     written: str, term: str, lang: str, to: str, weak: tuple[tuple[str, Translator], ...], begins: bool
 ) -> dict[str, dict[str, float]]:
@@ -307,7 +348,8 @@ def _in_company(words: list[Word], to: str) -> list[Word]:
             for meaning, sway in zip(meanings, sways, strict=True)
         ]
         ranked = sorted(zip(shares, meanings, strict=True), key=lambda one: -one[0])
-        told = tuple(meaning._replace(weight=mass * share / sum(shares)) for share, meaning in ranked)
+        factor = mass / sum(shares)
+        told = tuple(Meaning(one.text, factor * share, one.source, one.kind) for share, one in ranked)
         words[place] = words[place]._replace(meanings=told, confidence=min(told[0].weight, words[place].confidence))
     return words
 
@@ -332,9 +374,9 @@ def _word(
         return Word(span.start, span.end, written, "word", tuple(meanings), meanings[0].weight)
     named = written[:1].isupper() or written[:1].lower() == written[:1].upper()
     kind = "name" if named and not begins else "word"
-    sound = lookup.latin(written) if "Latn" in scripts(to) else written
+    sound = names.latin(written, lang) if "Latn" in scripts(to) else written
     if lexicon and sound != written:
-        found = lookup.name(written, pronounced(written, lang, "en"), sound, lexicon)
+        found = names.named(pronounced(written, lang, "en"), sound, lexicon)
         kind, sound = ("name", found) if found else (kind, sound.capitalize() if kind == "name" else sound)
     return Word(span.start, span.end, written, kind, romanised="" if sound == written else sound)
 

