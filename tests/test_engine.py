@@ -316,3 +316,16 @@ def test_a_field_that_few_documents_have_hardly_moves_the_others(tmp_path):
             engine.index([*plain[1:], plain[0]._replace(fields=more)])
             scores.append(engine.search("bread number 7", lang="en", k=1).results[0].score)
     assert scores[1] == pytest.approx(scores[0], rel=0.05)
+
+
+def test_the_newest_of_the_best_are_shown_the_newest_first(tmp_path):
+    texts = ["Bees make honey. Bees dance.", "Honey from bees.", "A shop sells honey.", "The sea is calm."]
+    documents = [Document(f"{1990 + n}", text, "en", meta={"year": 1990 + n}) for n, text in enumerate(texts)]
+    with Collection.create(str(tmp_path / "dated"), meaning=False) as engine:
+        engine.index(documents)
+        best = [found.id for found in engine.search("bees honey", lang="en").results]
+        newest = engine.search("bees honey", lang="en", k=2, newest=50)
+        assert newest.why("1992")["parts"]
+    assert sorted(best) == ["1990", "1991", "1992"]
+    assert [found.id for found in newest.results] == ["1992", "1991"]
+    assert {found.id: found.fit for found in newest.results}["1991"] > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paragloss import demo
+from paragloss import demo, processes
 from paragloss.collection import Collection, bulk_search
 from paragloss.errors import StoreError
 from paragloss.types import Query
@@ -40,13 +40,13 @@ def test_two_processes_give_what_one_gives(engine, queries, small):
 
 def test_little_work_is_done_alone(engine, queries, monkeypatch):
     monkeypatch.setattr(bulk_search, "_WORTH", 600.0)  # however busy the machine is
-    monkeypatch.setattr(bulk_search, "in_order", None)
+    monkeypatch.setattr(processes, "in_order", None)
     assert sum(map(len, engine.rankings(queries[:100], k=3, workers=2))) == 100
     assert list(engine.rankings([], k=3, workers=2)) == []
 
 
 def test_one_worker_needs_no_other(engine, queries, small, monkeypatch):
-    monkeypatch.setattr(bulk_search, "in_order", None)
+    monkeypatch.setattr(processes, "in_order", None)
     assert sum(map(len, engine.rankings(queries[:100], k=3, workers=1))) == 100
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +52,7 @@ def save(
     recover(path)
     if path.exists() and not (path / "meta.json").is_file():
         raise ModelError(f"{path} exists and is not a saved model: choose another place or remove it")
-    fresh = path.with_name(f".{path.name}-{secrets.token_hex(6)}")
+    fresh = path.with_name(f".{path.name}-{os.urandom(6).hex()}")
     fresh.mkdir()  # with the mode the umask gives, as all files in it
     try:
         for name, array in arrays.items():

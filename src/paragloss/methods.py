@@ -9,10 +9,13 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from paragloss.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "paragloss.methods"
 
@@ -20,6 +23,8 @@ GROUP = "paragloss.methods"
 @cache
 def installed() -> dict[str, EntryPoint]:
     """Every method by its name; nothing is imported yet."""
+    from importlib.metadata import entry_points  # takes long to import
+
     return {point.name: point for point in entry_points(group=GROUP)}
 
 

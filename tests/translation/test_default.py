@@ -311,3 +311,41 @@ def test_phrases_are_the_longest_from_the_left_of_two_or_three_words(model, monk
     # "a b" is met first and takes b from "b c d"; a word alone and what nobody knows are no phrase.
     assert {place: ids for place, (ids, _) in found.items()} == {0: [2], 1: [2], 3: [3], 4: [3], 5: [4], 6: [4]}
     assert set(model._phrases(["x", "b", "c", "d", "e"], "en")) == {1, 2, 3}
+
+
+def _one_by_one(model, term, source, target):
+    """What a term may be in another language, a row at a time: P(y | x) = sum over e of P(y | e) P(e | x)."""
+    language, sums, rows = model._open(target), {}, 0
+    for number, share in model.english(term, source):
+        if language.there is None:
+            sums[number] = share
+            continue
+        at = np.searchsorted(language.english, number)
+        if at < len(language.english) and language.english[at] == number:
+            rows += bool(len(language.there.row(int(at))[0]))
+            for other, weight in zip(*language.there.row(int(at)), strict=True):
+                sums[int(other)] = sums.get(int(other), 0.0) + share * float(weight)
+    ordered = sorted(sums.items()) if rows > 1 else list(sums.items())  # equals stay in this order
+    best = dict(sorted(ordered, key=lambda pair: -pair[1])[:12])
+    kept = {number: weight for number, weight in best.items() if weight >= 0.015 * sum(best.values())}
+    return {language.words.entry(number)[1]: weight / sum(kept.values()) for number, weight in kept.items()}
+
+
+@pytest.mark.parametrize("source", ["en", "de"])
+def test_all_languages_at_once_are_what_rows_say_one_by_one(source):
+    model, words = default.open(), {"en": "printer driver house", "de": "Haus Zeit Drucker"}[source]
+    others = [lang for lang in model.langs if lang != source]
+    assert len(others) >= 46
+    together = default.load(default._PLACE).translate_many(Query("", words, source), others)
+    for lang in others:
+        assert together[lang] == default.load(default._PLACE).translate(Query("", words, source), lang), lang
+        for piece in model.pieces(words, source):
+            found = {a.text: pytest.approx(a.weight) for a in model.alternatives(piece.term, source, lang)}
+            assert found == _one_by_one(model, piece.term, source, lang), (lang, piece.term)
+
+
+def test_words_asked_for_again_are_remembered_for_every_language_they_were_asked_in():
+    model, query = default.load(default._PLACE), Query("", "printer driver", "en")
+    first = {lang: model.translate(query, lang) for lang in ("de", "fr", "zh")}
+    assert model.translate_many(query, ["zh", "fr", "de", "en"]) == {**first, "en": model.translate(query, "en")}
+    assert len(model._remembered) == 2

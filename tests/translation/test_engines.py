@@ -13,7 +13,8 @@ import pytest
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
-from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, LibreTranslate, named
+from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, named
+from paragloss.translation.libre_translate import LibreTranslate
 from paragloss.translation.machine import Machine
 from paragloss.types import Query
 

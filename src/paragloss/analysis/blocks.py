@@ -29,16 +29,16 @@ _LEAST, _SHARE = 2, 0.12
 
 def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
     """For each language that some blocks (lines) of a text are in, other than its own, where they stand."""
-    lines = [(line.span(), line[0], _WORD.findall(line[0].lower())) for line in _LINE.finditer(text)]
     spoken = _small().get(lang, frozenset())
-    likely = {o: _small()[o] - spoken for o in _likely([w for *_, words in lines for w in words], spoken) if o != lang}
+    likely = {o: _small()[o] - spoken for o in _likely(_WORD.findall(text.lower()), spoken) if o != lang}
     foreign = _foreign_letters(text, lang)
     if not likely and not foreign:
         return {}
     found: dict[str, list[tuple[int, int]]] = {}
-    for place, line, words in lines:
-        if other := (foreign.get(script_of(line) or "") if foreign else "") or _other(words, spoken, likely):
-            found.setdefault(other, []).append(place)
+    for line in _LINE.finditer(text):
+        words = _WORD.findall(line[0].lower())
+        if other := (foreign.get(script_of(line[0]) or "") if foreign else "") or _other(words, spoken, likely):
+            found.setdefault(other, []).append(line.span())
     texts = {other: "\n".join(text[start:end] for start, end in blocks) for other, blocks in found.items()}
     return {other: blocks for other, blocks in found.items() if _is(texts[other], other, lang)}
 
@@ -46,11 +46,12 @@ def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
 def _likely(words: Sequence[str], spoken: frozenset[str]) -> list[str]:
     """The three languages most of whose small words are there, where they are not few."""
     number, says = _languages()
-    counts = Counter(word for word in words if word in number and word not in spoken)
-    if not counts:
-        return []
-    found = np.array([*counts.values()]) @ says[[number[word] for word in counts]]
+    small = [word for word in words if word in number and word not in spoken]
     few, langs = max(_SMALL, _RARE * len(words)), [*_small()]
+    if len(small) < few:
+        return []
+    counts = Counter(small)
+    found = np.array([*counts.values()]) @ says[[number[word] for word in counts]]
     return [langs[place] for place in np.argsort(-found, kind="stable")[:3].tolist() if found[place] >= few]
 
 

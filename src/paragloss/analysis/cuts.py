@@ -69,7 +69,9 @@ def pack(cuts: list[Cut]) -> bytes:
     for cut in cuts:
         lang, terms = cut.lang.encode(), "\n".join(cut.terms).encode("utf-8", "surrogatepass")
         parts += [_PART.pack(len(lang), len(terms)), lang, terms]
-        parts += map(_small, (cut.lengths, cut.which, np.diff(cut.starts, prepend=0)))
+        steps = cut.starts.copy()
+        steps[1:] -= cut.starts[:-1]
+        parts += map(_small, (cut.lengths, cut.which, steps))
     return zlib.compress(b"".join(parts), 1)
 
 

@@ -1,6 +1,7 @@
 """The command line: a thin layer over what is below; one file per family of commands. Other packages add theirs, and
 the laboratory its own, through the entry points `paragloss.commands`."""
 
+import gc
 import sys
 from functools import cache
 from typing import Any
@@ -39,6 +40,7 @@ def __getattr__(name: str) -> Any:
 def main() -> None:
     """Run a command; only for one that is not ours, or for a list of all, others are asked for theirs: that takes as
     long as starting does. Of ours only that one is made, which saves half as much."""
+    gc.set_threshold(10_000, 20, 20)  # nothing that is imported is ever garbage
     one = _OWN.get(sys.argv[1]) if sys.argv[1:] else None
     if one is None:
         _ask_others()

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +70,8 @@ def _system() -> dict[str, str]:
 
 def _extras() -> list[dict[str, Any]]:
     """Every extra with what it lacks here."""
+    from importlib.metadata import requires  # takes long to import
+
     wanted: dict[str, list[str]] = {name: [] for name in PURPOSES}
     for line in requires("paragloss") or ():
         extra = re.search(r"extra == ['\"]([\w-]+)['\"]", line)
@@ -117,6 +118,8 @@ def _searched() -> dict[str, Any]:
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

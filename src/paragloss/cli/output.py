@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from paragloss.cli.terminal_text import plain, plain_json
+from paragloss.cli.terminal_text import plain, plain_json, styles
 from paragloss.errors import InputError
 
 T = TypeVar("T")
@@ -156,37 +156,28 @@ def tracked(items: Sequence[T], what: str) -> Iterator[T]:
 def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
     """An answer for people: languages, scores, titles and what matched, in bold where the terminal can; with `reasons`,
     which words met."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False, soft_wrap=True)
+    styled = styles(sys.stdout)
     others = f", perhaps {', '.join(answer.others)}" if answer.others else ""
-    console.print(f"{plain(answer.query.text)}  [{answer.query.lang}{others}]", style="bold", markup=False)
+    print(styled(f"{plain(answer.query.text)}  [{answer.query.lang}{others}]", "bold"))
     if warning := str(answer.understood):
-        console.print(f"  {plain(warning)}", style="yellow", markup=False)
+        print(styled(f"  {plain(warning)}", "yellow"))
     if answer.suggestion:
-        console.print(f"  Did you mean: {plain(answer.suggestion)}?", style="yellow", markup=False)
+        print(styled(f"  Did you mean: {plain(answer.suggestion)}?", "yellow"))
     if not answer.results:
-        console.print("  nothing found", style="dim")
+        print(styled("  nothing found", "dim"))
         for lang, words in answer.searched.items():
-            console.print(f"  searched in {lang} for: {plain(words)}", style="dim", markup=False)
+            print(styled(f"  searched in {lang} for: {plain(words)}", "dim"))
     for place, result in enumerate(answer.results, start=1):
-        line = Text(f"{place:3}. ")
-        line.append(f"{result.lang:<3}", style="cyan")
-        line.append(f"{result.fit:6.2f}  ", style="dim")
-        line.append(plain(result.title or result.id), style="bold")
-        console.print(line)
-        console.print(Text(f"     {plain(_place(result))}", style="dim"))
-        snippet = Text("     ")
-        at = 0
+        lang, fit = styled(f"{result.lang:<3}", "cyan"), styled(f"{result.fit:6.2f}  ", "dim")
+        print(f"{place:3}. {lang}{fit}{styled(plain(result.title or result.id), 'bold')}")
+        print(styled(f"     {plain(_place(result))}", "dim"))
+        snippet, at = "     ", 0
         for start, end in result.marks:
-            snippet.append(plain(result.snippet[at:start]))
-            snippet.append(plain(result.snippet[start:end]), style="bold underline")
+            snippet += plain(result.snippet[at:start]) + styled(plain(result.snippet[start:end]), "marked")
             at = end
-        snippet.append(plain(result.snippet[at:]))
-        console.print(snippet)
-        for warning in why_lines(reasons[place - 1]) if reasons else ():
-            console.print(Text(f"     {warning}", style="dim"))
+        print(snippet + plain(result.snippet[at:]))
+        for line in why_lines(reasons[place - 1]) if reasons else ():
+            print(styled(f"     {line}", "dim"))
 
 
 def _place(result: Any) -> str:

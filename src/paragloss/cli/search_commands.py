@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -61,7 +62,6 @@ def search(
     Takes one query, or a file of queries (--queries) and writes a TREC run.
     """
     from paragloss.collection import Collection, SearchOptions
-    from paragloss.processes import processors
 
     if not collection:
         raise InputError("no --in given: say which collection to search")
@@ -76,14 +76,15 @@ def search(
             print(engine.explain(query, options))
             return
         if queries:
-            make_run(engine, queries, run, replace(options, k=k or 100), workers=workers or processors())
+            make_run(engine, queries, run, replace(options, k=k or 100), workers=workers)
             return
         answer = engine.search(query, options)
         reasons = [answer.why(found.id) for found in answer.results] if why else []
-    if as_json:
-        print_json(_with_reasons(answer.as_json(), reasons))
-    else:
-        show(answer, reasons)
+        if as_json:
+            print_json(_with_reasons(answer.as_json(), reasons))
+        else:
+            show(answer, reasons)
+        sys.stdout.flush()  # closing takes a while, which nobody need wait for
 
 
 def _with_reasons(answer: dict[str, Any], reasons: list[dict[str, Any]]) -> dict[str, Any]:
@@ -127,9 +128,10 @@ def translate(
     print_table([lang, to, "weight"], rows)
 
 
-def make_run(engine: Collection, queries: str, run: str, options: SearchOptions, *, workers: int) -> None:
+def make_run(engine: Collection, queries: str, run: str, options: SearchOptions, *, workers: int | None) -> None:
     from paragloss.formats.queries import read_queries
     from paragloss.formats.trec import write_run
+    from paragloss.processes import processors
 
     if not run:
         raise InputError("no --run given: say where the run goes, such as --run out.trec")
@@ -144,7 +146,7 @@ def make_run(engine: Collection, queries: str, run: str, options: SearchOptions,
     results: dict[str, Ranking] = {}
     started = time.perf_counter()
     with Progress("searching") as bar:
-        for some in engine.rankings(asked, options, workers=workers):
+        for some in engine.rankings(asked, options, workers=workers or processors()):
             batch = asked[len(results) : len(results) + len(some)]
             results.update({q.id: ranking for q, ranking in zip(batch, some, strict=True)})
             bar(len(results), len(asked))

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-from paragloss.formats.scans import Scanning
 from paragloss.formats.text import OnError
 from paragloss.search.deadline import Deadline
 from paragloss.stores import Placement
 from paragloss.types import Where
+
+if TYPE_CHECKING:
+    from paragloss.formats.scans import Scanning
 
 Progress: TypeAlias = Callable[[int], None] | None
 Encoding: TypeAlias = Callable[[int, int], None] | None
@@ -20,8 +22,8 @@ Encoding: TypeAlias = Callable[[int, int], None] | None
 @dataclass(frozen=True)
 class SearchOptions:
     """How to search: the query's language (found out when not given), the documents' languages (all), how many, the
-    pipeline (everything, fused), which documents may be found, until when, and the reader's language, in which names
-    alone are read."""
+    pipeline (everything, fused), which documents may be found, until when, the reader's language, in which names
+    alone are read, and of how many of the best the newest are shown, the newest first (0: the best are)."""
 
     lang: str | None = None
     to: Sequence[str] | None = None
@@ -30,6 +32,7 @@ class SearchOptions:
     where: Where | None = None
     deadline: Deadline | None = None
     reader: str = ""
+    newest: int = 0
 
 
 #: A search that nothing is said of.
@@ -46,6 +49,7 @@ class SearchKeywords(TypedDict, total=False):
     where: Where | None
     deadline: Deadline | None
     reader: str
+    newest: int
 
 
 @dataclass(frozen=True)

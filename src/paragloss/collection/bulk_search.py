@@ -11,7 +11,6 @@ from paragloss.collection import opening, retrieval
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.state import State
 from paragloss.errors import StoreError
-from paragloss.processes import in_order
 from paragloss.types import Query, Ranking
 
 #: Queries put to the store at once.
@@ -33,6 +32,8 @@ def rankings(
         yield retrieval.rank(state, batches.popleft(), options)
         done += 1
     if batches:  # this process only answers what the others ask of the collection, which is a fifth of the work
+        from paragloss.processes import in_order
+
         state.index.commit()
         died = StoreError("a process that searched died: is there memory for all? --workers 1 needs least")
         told = state.location, state.default is not None

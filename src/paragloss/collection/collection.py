@@ -39,7 +39,6 @@ from paragloss.collection.sources import documents_of, known_roots, with_folders
 from paragloss.collection.state import State, leave_out_default
 from paragloss.collection.writer import Done
 from paragloss.encoders.pretrained import MEANING
-from paragloss.formats.documents import KINDS
 from paragloss.formats.file_ids import inside
 from paragloss.formats.text import OnError
 from paragloss.search import terms
@@ -211,6 +210,8 @@ class Collection:
 
     def original(self, meta: Mapping[str, Any]) -> Path | None:
         """The file a document was read from, where it lies in a folder that was indexed."""
+        from paragloss.formats.documents import KINDS  # which imports every format
+
         recorded = str(meta.get("path", ""))
         if not os.path.isabs(recorded):
             return None

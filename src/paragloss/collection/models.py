@@ -13,7 +13,6 @@ from paragloss import artefacts, methods
 from paragloss.encoders import cross_encoder, hubness, pretrained, published
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError, ParaglossError
-from paragloss.formats.dictionaries import read_entries
 from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary, Glossary
@@ -104,6 +103,8 @@ def translator(what: str, source: str, target: str) -> Translator:
     from paragloss.translation.machine import Machine
 
     if Path(what).is_file():
+        from paragloss.formats.dictionaries import read_entries
+
         read = partial(read_entries, source=source, target=target)
         return Glossary(what, lambda path: Dictionary.build(read(path), source, target))
     engine = engines.named(what, source, target)

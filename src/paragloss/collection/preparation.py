@@ -18,7 +18,6 @@ from paragloss.collection.document_languages import NOWHERE, There, with_languag
 from paragloss.collection.embeddings import encoded, storing
 from paragloss.collection.models import load
 from paragloss.errors import StoreError
-from paragloss.processes import in_order
 from paragloss.search.terms import Counted, analysed, counting
 from paragloss.types import Document, Encoder, Floats
 
@@ -83,6 +82,8 @@ def side_by_side(
 ) -> Iterator[Prepared]:
     """Batches in the order they come, a few of them being prepared while one is written. Where reading them fails,
     those that were read before still come."""
+    from paragloss.processes import in_order
+
     yield from prepared(islice(batches, _ALONE), layout, models, lang, there)
     first = next(batches, None)
     if first is None:

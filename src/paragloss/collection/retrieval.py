@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from paragloss.collection.query_language import guesses as guessed
 from paragloss.collection.spelling import suggestion
 from paragloss.collection.state import State
 from paragloss.errors import InputError
+from paragloss.formats.numbers import dated
 from paragloss.search import calibrated, plan
 from paragloss.search import pipeline as pipelines
 from paragloss.search.all_languages import Everywhere
@@ -79,6 +81,7 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     state.index.catch_up()
     query, shares = understood(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
     parts, targets = state.parts(options.deadline), targets_of(state, options.to)
+    options, k = replace(options, k=max(options.k, options.newest)), options.k
     ((found, searcher),) = _found(state, parts, [(query, shares)], options, standing=True)
     words = coverage.understood(query, found.forms, state.index.statistics, targets)
     meant = suggested(state, query, certain=bool(options.lang))
@@ -88,8 +91,12 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
         shown = meant
         ((other, searcher),) = _found(state, parts, [(meant, [Guess(meant.lang, 1.0)])], options, standing=True)
         found = _expected([(1.0, other), (1.0, found)], options.k)
-    records = {record.document.id: record for record in state.records([hit.id for hit in found])}
-    results = _results(state, searcher, shown, found, records, options.deadline)
+    every = {each.id: each for each in _without_texts(state, found)} if options.newest else {}
+    newest = sorted(every, key=lambda id: dated(every[id].meta) or 0.0, reverse=True)
+    ids = newest[:k] if options.newest else [hit.id for hit in found]
+    records = {record.document.id: record for record in state.records(ids)}
+    every = every or {id: record.document for id, record in records.items()}
+    results = _results(state, searcher, shown, found, every, list(records.values()), options.deadline)
     searched = coverage.searched(query, found.forms, targets) if not results else {}
     others = tuple(guess.lang for guess in shares[1:])
     evidence = Evidence(query, found, records, options.pipeline or "bm25")
@@ -101,24 +108,26 @@ def _results(
     searcher: Searcher,
     query: Query,
     found: Found,
-    records: Mapping[str, Record],
+    documents: Mapping[str, Document],
+    shown: Sequence[Record],
     deadline: Deadline | None,
 ) -> list[Result]:
-    """What a searcher found as a person sees it; nothing where no document answers."""
-    matcher = Matcher(query, found.forms, state.models)
-    results, answered = [], False
-    for id, score in [hit for hit in found if hit.id in records]:  # others were deleted meanwhile
+    """Those that are shown of what a searcher found, as a person sees them; nothing where no document answers."""
+    fits, answered = dict[str, tuple[float, float]](), False
+    for id, score in [hit for hit in found if hit.id in documents]:  # others were deleted meanwhile
+        lang = documents[id].lang
+        best = searcher.best(lang)
+        most = best if 0 < best < math.inf else max(found[0].score, 1e-9)
+        number = state.index.statistics.documents("text", lang)
+        stood = found.standing.get(id)  # None: it was not fused
+        fits[id] = score, calibration.fit(stood, most, number) if stood else score / most
+        answered |= not stood or calibration.answers(stood, most, number)
+    matcher, results = Matcher(query, found.forms, state.models), list[Result]()
+    for record in shown if answered else ():
         if deadline:
             deadline.check()
-        document = records[id].document
-        best = searcher.best(document.lang)
-        most = best if 0 < best < math.inf else max(found[0].score, 1e-9)
-        number = state.index.statistics.documents("text", document.lang)
-        stood = found.standing.get(id)  # None: it was not fused
-        fit = calibration.fit(stood, most, number) if stood else score / most
-        answered |= not stood or calibration.answers(stood, most, number)
-        results.append(result(matcher, records[id], score, fit))
-    return results if answered else []
+        results.append(result(matcher, record, *fits[record.document.id]))
+    return results
 
 
 def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
@@ -161,8 +170,12 @@ def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, 
     state.index.catch_up()
     query, shares = understood(state, Query("", text, options.lang or ""))
     ((ranking, _),) = _found(state, state.parts(options.deadline), [(query, shares)], options)
+    return query, _without_texts(state, ranking)
+
+
+def _without_texts(state: State, ranking: Ranking) -> list[Document]:
     there = state.store.get([hit.id for hit in ranking], text=False)
-    return query, [record.document for record in there if record is not None]
+    return [record.document for record in there if record is not None]
 
 
 def guesses(state: State, text: str) -> list[Guess]:

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import PureWindowsPath
 from typing import Any
 
-from paragloss.formats.documents import read
 from paragloss.formats.file_ids import Roots, inside
 from paragloss.formats.irds import PREFIX
 from paragloss.formats.text import OnError
@@ -71,6 +70,8 @@ def with_folders(where: Where, roots: Mapping[str, str]) -> Where:
 
 
 def _read(paths: Sequence[str], roots: Roots, on_error: OnError, asked: dict[str, Any]) -> Iterator[Document]:
+    from paragloss.formats.documents import read  # which imports every format
+
     folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
     for path in dict.fromkeys(paths):
         if not any((os.path.realpath(path) + os.sep).startswith(other) for other in folders if not _is(path, other)):

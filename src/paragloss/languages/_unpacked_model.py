@@ -4,7 +4,6 @@ longer than everything else a search from the command line does, and 70 MB in ev
 from __future__ import annotations
 
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,10 @@ KIND = "identifier"
 
 def identifier() -> LanguageIdentifier:
     """From the cache if it is there; where nothing can be written, unpacked each time."""
+    from py3langid import __version__
     from py3langid.langid import LanguageIdentifier
 
-    cached = artefacts.cache() / f"py3langid-{version('py3langid')}"
+    cached = artefacts.cache() / f"py3langid-{__version__}"
     arrays = _kept(cached)
     if arrays is None:
         arrays = _packed()

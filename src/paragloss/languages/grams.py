@@ -8,7 +8,7 @@ import unicodedata
 import zlib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -41,5 +41,5 @@ def likelihoods(text: str) -> Mapping[str, float]:
 
 @cache
 def _model() -> tuple[npt.NDArray[np.int8], float, tuple[str, ...]]:
-    with (files("paragloss.languages") / "grams.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
+    with np.load(Path(__file__).with_name("grams.npz"), allow_pickle=False) as kept:
         return kept["weights"], float(kept["scale"]), tuple(str(lang) for lang in kept["langs"])

@@ -21,12 +21,13 @@ from paragloss.types import Account, Analyzer, Document, Found, Query, QueryForm
 CANDIDATES = 200
 
 
-class Choice(NamedTuple):
-    """One alternative of a clause: its words, all of which are meant, its weight, and that of its clause."""
+class Shares(NamedTuple):
+    """A source term, the words it may be, whose shares sum to one (those of a phrase have equal parts of its), and what
+    it counts."""
 
-    words: tuple[str, ...]
+    source: str
+    words: dict[str, float]
     weight: float
-    clause: float = 1.0
 
 
 class ClauseSearcher:
@@ -81,29 +82,18 @@ class ClauseSearcher:
     def _account(self, query: Query, document: Document, score: float) -> Account:
         return words(self.matches(query, document.id), query, score)
 
-    def clauses(self, query: Query) -> list[tuple[str, list[Choice]]]:
-        """Each source term with its alternatives, cut into words; what is only stop words is left out."""
+    def shares(self, query: Query) -> list[Shares]:
+        """The clauses of a query, cut into words; what is only stop words is left out."""
         terms = self._analyze(query.lang).terms
         if not query.clauses:
-            return [(word, [Choice((word,), 1.0)]) for word in terms(query.text)]
-        cut = [
-            (
-                clause.source,
-                [
-                    Choice(words, weight, clause.weight)
-                    for text, weight, known in clause.alternatives
-                    if (words := known or tuple(terms(text)))
-                ],
-            )
-            for clause in query.clauses
-        ]
-        return [(source, choices) for source, choices in cut if choices]
-
-
-def probabilities(choices: Sequence[Choice]) -> dict[str, float]:
-    """The words of a clause, whose shares sum to one; those of a phrase have equal parts of its."""
-    total, words = sum([choice.weight for choice in choices]), dict[str, float]()
-    for choice in choices:
-        for word in choice.words:
-            words[word] = words.get(word, 0.0) + choice.weight / (total * len(choice.words))
-    return words
+            return [Shares(word, {word: 1.0}, 1.0) for word in terms(query.text)]
+        cut = []
+        for clause in query.clauses:
+            each = [(words, weight) for text, weight, known in clause.alternatives if (words := known or terms(text))]
+            total, shares = sum([weight for _, weight in each]), dict[str, float]()
+            for words, weight in each:
+                for word in words:
+                    shares[word] = shares.get(word, 0.0) + weight / (total * len(words))
+            if shares:
+                cut.append(Shares(clause.source, shares, clause.weight))
+        return cut

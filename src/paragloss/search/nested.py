@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from paragloss.bm25 import dot, sparse
 from paragloss.ranking import rank
-from paragloss.search.clauses import CANDIDATES, Choice, ClauseSearcher
+from paragloss.search.clauses import CANDIDATES, ClauseSearcher
 from paragloss.search.matches import Match
 from paragloss.types import Hit, Query, Ranking, SparseVector, Where
+
+
+class Choice(NamedTuple):
+    """One alternative of a clause: its words, all of which are meant, its weight, and that of its clause."""
+
+    words: tuple[str, ...]
+    weight: float
+    clause: float = 1.0
 
 
 class Nested(ClauseSearcher):
@@ -53,12 +62,30 @@ class Nested(ClauseSearcher):
             found.append(Match(source, word, dot(linear, vector)))
         return [match for match in found if match.score]
 
+    def _clauses(self, query: Query) -> list[tuple[str, list[Choice]]]:
+        """Each source term with its alternatives, cut into words; what is only stop words is left out."""
+        terms = self._analyze(query.lang).terms
+        if not query.clauses:
+            return [(word, [Choice((word,), 1.0)]) for word in terms(query.text)]
+        cut = [
+            (
+                clause.source,
+                [
+                    Choice(words, weight, clause.weight)
+                    for text, weight, known in clause.alternatives
+                    if (words := known or tuple(terms(text)))
+                ],
+            )
+            for clause in query.clauses
+        ]
+        return [(source, choices) for source, choices in cut if choices]
+
     def _weighed_words(self, query: Query) -> tuple[list[tuple[str, list[Choice]]], list[tuple[str, str, float]]]:
         """The clauses that must match, and every word with its source and its weight."""
         added = tuple(clause for clause in query.clauses if not clause.required)
         asked = query._replace(clauses=tuple(clause for clause in query.clauses if clause.required))
-        needed = self.clauses(asked if asked.clauses or not added else query)
-        more = self.clauses(query._replace(clauses=added)) if added and asked.clauses else []
+        needed = self._clauses(asked if asked.clauses or not added else query)
+        more = self._clauses(query._replace(clauses=added)) if added and asked.clauses else []
         plain = [(source, choice._replace(weight=1.0)) for source, choices in needed for choice in choices]
         every = [*plain, *((source, choice) for source, choices in more for choice in choices)]
         return needed, [(s, word, c.clause * c.weight / len(c.words)) for s, c in every for word in c.words]

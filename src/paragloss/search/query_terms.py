@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from paragloss.bm25 import Doubles, Ids, Integers
-from paragloss.search.clauses import Choice, probabilities
+from paragloss.search.clauses import Shares
 from paragloss.search.indexed_fields import INNER
 from paragloss.statistics import Statistics, rarity, summed
 from paragloss.translation.inner import MARK, PART
@@ -36,9 +36,11 @@ class QueryTerms(NamedTuple):
         return (self.keys & 0xFFFFFFFF).astype(np.uint32)
 
     def linear(self, places: Sequence[int]) -> SparseVector:
-        """What the store is asked: the words of some languages at once, which stand one after the other."""
-        first, last = np.searchsorted(self.keys, np.array([min(places), max(places) + 1]) << 32) if places else (0, 0)
-        ids, weights = (self.keys[first:last] & 0xFFFFFFFF).astype(np.uint32), self.weights[first:last]
+        """What the store is asked: the words of some languages at once."""
+        edges = np.searchsorted(self.keys, np.array([*places, *(place + 1 for place in places)]) << 32).tolist()
+        which = [slice(*edge) for edge in zip(edges, edges[len(places) :], strict=False)]
+        keys, weights = (np.concatenate([one[:0], *(one[some] for some in which)]) for one in (self.keys, self.weights))
+        ids = (keys & 0xFFFFFFFF).astype(np.uint32)
         if len(places) > 1:
             return _summed(ids, weights)
         return SparseVector(ids[weights != 0], weights[weights != 0].astype(np.float32))
@@ -68,7 +70,7 @@ class _Clauses(NamedTuple):
 
 def query_terms(
     queries: Sequence[Query],
-    cut: Callable[[Query], list[tuple[str, list[Choice]]]],
+    cut: Callable[[Query], list[Shares]],
     statistics: Statistics,
     factors: Doubles,
     weigh: Weigh,
@@ -110,17 +112,12 @@ def query_terms(
     return QueryTerms(langs, keys, table, gain, most, weights)
 
 
-def _flat(
-    queries: Sequence[Query], cut: Callable[[Query], list[tuple[str, list[Choice]]]], statistics: Statistics
-) -> _Clauses | None:
+def _flat(queries: Sequence[Query], cut: Callable[[Query], list[Shares]], statistics: Statistics) -> _Clauses | None:
     hashes, shares, inside, sizes = list[int](), list[float](), list[float](), list[int]()
     owner, importance = list[tuple[int, int]](), list[float]()
-    cuts: dict[int, list[tuple[dict[str, float], float]]] = {}  # one query may be asked for several languages
     for place, query in enumerate(queries):
         known = statistics.layout.hashes(query.lang)
-        if id(query) not in cuts:
-            cuts[id(query)] = [(probabilities(choices), choices[0].clause) for _, choices in cut(query)]
-        for number, (words, weight) in enumerate(cuts[id(query)]):
+        for number, (_, words, weight) in enumerate(cut(query)):
             hashes.extend(map(known.__getitem__, words))
             shares += words.values()
             inside += [(1.0 if word[0] == MARK else PART) if query.clauses else 0.0 for word in words]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Integers
 from paragloss.ranking import top
-from paragloss.search.clauses import ClauseSearcher, probabilities
+from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Match
 from paragloss.search.query_terms import QueryTerms, query_terms
@@ -98,17 +98,18 @@ class _OneTerm(ClauseSearcher):
         every, some = [], max(1, _AT_ONCE // max(len(langs), 1))
         beside = self._statistics.beside
         for start in range(0, len(questions), some):
-            own = [[query for query in queries if query.lang in langs] for queries in questions[start : start + some]]
-            flat, places, kept = list[Query](), list[range](), list[_Kept]()
-            for queries, all_ in zip(own, questions[start : start + some], strict=True):
-                for query in queries:
-                    both = [query, *(other for other in all_ if other.lang in beside and other.lang != query.lang)]
-                    places.append(range(len(flat), len(flat) + len(both)))
-                    flat += both
-                    kept.append(_Kept(frozenset([query.lang]), frozenset(langs)))
+            flat, places, kept = list[Query](), list[list[int]](), list[_Kept]()
+            for queries in questions[start : start + some]:
+                said = [query for query in queries if query.lang in langs or query.lang in beside]
+                at = {query.lang: place for place, query in enumerate(said, start=len(flat))}
+                others = [lang for lang in at if lang in beside]
+                own = [lang for lang in at if lang in langs]
+                places += [[at[lang], *(at[other] for other in others if other != lang)] for lang in own]
+                kept += [_Kept(frozenset([lang]), frozenset(langs)) for lang in own]
+                flat += said
             found = iter(self._looked_at(flat, places, max(self._few(k), k), k, rest, kept if beside else None))
-            for queries in own:
-                mine = {query.lang: next(found) for query in queries}
+            for queries in questions[start : start + some]:
+                mine = {query.lang: next(found) for query in queries if query.lang in langs}
                 every.append([mine.get(lang, []) for lang in langs])
         return every
 
@@ -166,19 +167,20 @@ class _OneTerm(ClauseSearcher):
         which = np.concatenate([np.zeros(0, np.int64), *looked.found])
         owner = np.repeat(np.arange(len(questions)), [len(found) for found in looked.found])
         place_of = spoken[owner, lang[which]]
-        which, owner, place_of = which[place_of >= 0], owner[place_of >= 0], place_of[place_of >= 0]
-        if not self._statistics.beside:
-            return which, owner, place_of
+        some = [np.stack([which, owner, place_of])[:, place_of >= 0]]
         for place, holds in self._beside(asked.langs, looked.rows):
-            for row, places in enumerate(questions):
-                if place in places:
-                    more = looked.found[row][holds[looked.found[row]]]
-                    which, owner = np.append(which, more), np.append(owner, np.full(len(more), row))
-                    place_of = np.append(place_of, np.full(len(more), place))
-        if kept is not None:
-            own = [looked.langs[at] for at in which.tolist()]
-            each = zip(own, [kept[row] for row in owner.tolist()], place_of.tolist(), strict=True)
-            here = [home in s.homes or (asked.langs[p] in s.homes and home not in s.every) for home, s, p in each]
+            rows = np.array([place in places for places in questions])
+            here = rows[owner] & holds[which]
+            some.append(np.stack([which[here], owner[here], np.full(int(here.sum()), place)]))
+        which, owner, place_of = np.concatenate(some, axis=1)
+        if kept is not None and self._statistics.beside:
+            home = owner, lang[which]
+            at_home, elsewhere = (
+                np.array([[code in group for code in codes] for group in groups], bool)[home]
+                for groups in ([each.homes for each in kept], [each.every for each in kept])
+            )
+            said = np.array([[code in each.homes for code in asked.langs] for each in kept], bool)
+            here = at_home | (said[owner, place_of] & ~elsewhere)
             which, owner, place_of = which[here], owner[here], place_of[here]
         return which, owner, place_of
 
@@ -209,7 +211,7 @@ class _OneTerm(ClauseSearcher):
 
     def _asked(self, queries: Sequence[Query]) -> QueryTerms | None:
         how = {"proportional": self._proportional, "inside": self.looks_inside}
-        return query_terms(queries, self.clauses, self._statistics, self._factors, self._weighed, **how)
+        return query_terms(queries, self.shares, self._statistics, self._factors, self._weighed, **how)
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
@@ -226,8 +228,8 @@ class _OneTerm(ClauseSearcher):
         sums = np.zeros((len(keys), given.shape[1]))
         np.add.at(sums, row.ravel(), given)
         gains = dict(zip(keys.tolist(), sums.tolist(), strict=True))  # what each term gives each clause
-        clauses = enumerate(self.clauses(query))
-        words = [(number, source, word) for number, (source, some) in clauses for word in probabilities(some)]
+        clauses = enumerate(self.shares(query))
+        words = [(number, source, word) for number, (source, some, _) in clauses for word in some]
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors)
         hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
         ids = layout.ids(fields[:, None], hashes).T.tolist()

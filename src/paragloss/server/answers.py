@@ -36,11 +36,9 @@ def found(
 ) -> dict[str, Any]:
     """The best documents: the newest of them first, or after them the best of every language that has none among them;
     each perhaps with its explanation."""
-    answer = engine.search(q, options, k=max(options.k, SORTED) if newest else options.k, deadline=deadline)
+    answer = engine.search(q, replace(options, newest=SORTED) if newest else options, deadline=deadline)
     results = [(answer, result) for result in answer.results]  # each with the answer that knows why
-    if newest:
-        results = sorted(results, key=lambda pair: dated(pair[1].meta) or 0.0, reverse=True)[: options.k]
-    elif each_language:
+    if each_language and not newest:
         missing = [to for to in options.to or engine.langs if to not in {result.lang for _, result in results}]
         one = replace(options, lang=answer.query.lang, k=1, deadline=deadline)
         others = [engine.search(q, one, to=[lang]) for lang in missing]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 import sys
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ _LEFT = re.compile(r"\..+-[0-9a-f]{12}")
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replace a file durably: on return the new content survives a power cut; a kill before leaves the old one."""
-    temporary = path.with_name(f".{path.name}-{secrets.token_hex(6)}")
+    temporary = path.with_name(f".{path.name}-{os.urandom(6).hex()}")
     try:
         with temporary.open("xb") as file:  # with the mode the umask gives, unlike tempfile's
             file.write(data)

@@ -4,7 +4,6 @@ engine that searches and writes. Knows nothing of engines."""
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from pathlib import Path
 
@@ -21,7 +20,7 @@ def size(home: Path) -> int:
 
 def copied(home: Path) -> Path:
     """Where the copy is; nobody may write meanwhile."""
-    target = home / f"{_PREFIX}{secrets.token_hex(6)}"
+    target = home / f"{_PREFIX}{os.urandom(6).hex()}"
     target.mkdir()
     try:
         copy_sparse(home / "shard", target / "shard")

@@ -65,10 +65,11 @@ def letters(lang: str) -> frozenset[str]:
     return _read()[2].get(lang, frozenset())
 
 
+@cache
 def _channel(source: str, target: str) -> Channel:
     """From English to a language, or from one to English; between two others the target's way with English counts."""
     there, back, _ = _read()
-    return back.get(source, {}) if target == _HUB else there.get(target, {})
+    return _likeliest(back.get(source, {}) if target == _HUB else there.get(target, {}))
 
 
 @cache
@@ -76,8 +77,7 @@ def _read() -> tuple[dict[str, Channel], dict[str, Channel], dict[str, frozenset
     if not _PLACE.is_file():
         return {}, {}, {}
     kept = json.loads(_PLACE.read_text(encoding="utf-8"))
-    there, back = ({lang: _likeliest(one) for lang, one in kept[way].items()} for way in ("there", "back"))
-    return there, back, {lang: frozenset(text) for lang, text in kept["letters"].items()}
+    return kept["there"], kept["back"], {lang: frozenset(text) for lang, text in kept["letters"].items()}
 
 
 def _likeliest(channel: Channel) -> Channel:

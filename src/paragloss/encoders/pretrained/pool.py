@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from paragloss.encoders.pretrained import Pretrained, Settings, build
 from paragloss.errors import ModelError
-from paragloss.processes import in_order, processors
 from paragloss.types import Floats
 
 #: Texts of one language, and that language.
@@ -17,6 +16,8 @@ _model: Pretrained | None = None
 
 def encode(model: Pretrained, jobs: Iterable[Job], *, processes: int | None = None) -> Iterator[Floats]:
     """The rows of each job, in order; a few jobs ahead are read. `processes` is by default one a processor."""
+    from paragloss.processes import in_order, processors  # which a query does not need
+
     number = processes or processors()
     if model.alone or number == 1:
         for texts, lang in jobs:

@@ -7,11 +7,11 @@ Knows nothing of how it was learned (studies/default_model.py) or of searching.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache, wraps
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import cache, cached_property, lru_cache, wraps
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +38,18 @@ _LONGEST_PHRASE = 3
 _JOINED = 2
 #: What a word as it stands has of its clause: names and terms of art are often the same, known or not.
 _ITSELF = 0.1
-#: Translations of words that are remembered, some two kilobytes each.
-_REMEMBERED = 10_000
+
+#: Words whose translations are remembered, some kilobyte for each language.
+_REMEMBERED = 1_000
+#: Up to so many words, each counted for every language, are quicker looked up one by one.
+_FEW = 3
+#: Where each array of rows begins and ends is noted once for those of one length.
+_KEPT = {"sizes": "sizes", "starts": "starts", "targets": "cells", "weights": "cells"}
 
 Ids = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
+#: What a word may be: words of a language by number, each with how likely it is, the best first.
+_Ranked: TypeAlias = Sequence[tuple[float, int]]
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -54,6 +61,12 @@ class _Language(NamedTuple):
     english: Ids
     there: Rows | None
     back: Rows | None
+    begin: tuple[int, ...]  # where the sizes, starts and entries of `there` begin among those of all languages
+
+    def rows(self, english: Ids) -> Ids:
+        """The rows of English words, -1 for those it does not know."""
+        at = np.searchsorted(self.english, english)
+        return np.where(self.english.take(at, mode="clip") == english, at, -1)
 
 
 class Piece(NamedTuple):
@@ -73,10 +86,10 @@ class Default:
         self.langs: tuple[str, ...] = tuple(meta["langs"])
         self._open = lru_cache(maxsize=None)(_told(self._opened))
         self._term = lru_cache(maxsize=20_000)(_told(self._english_of))
-        self._entry = lru_cache(maxsize=50_000)(_told(self._entry_of))
+        self._entry = lru_cache(maxsize=20_000)(_told(self._entry_of))
         self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
-        self._row = _told(Rows.row)
-        self._translations: dict[tuple[str, str, bytes, bytes, str, str], Translation] = {}
+        self._into, self._one = _told(self._into_all), _told(self._into_one)
+        self._remembered: dict[tuple[str, str, bytes, bytes, str], dict[str, Translation]] = {}
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -94,16 +107,16 @@ class Default:
         return self.translate_many(query, [to])[to]
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
-        """The query in several languages; its words are looked up once."""
+        """The query in several languages; its words are looked up once, and translated into all of them at once."""
         lang = self._code(query.lang)
         codes = {target: self._code(target) for target in targets}
-        pieces = self.pieces(query.text, lang)
-        return {target: self._clauses(pieces, lang, code) for target, code in codes.items()}
+        words = self._translated(self.pieces(query.text, lang), lang, set(codes.values()))
+        return {target: self._clauses([word[code] for word in words], lang, code) for target, code in codes.items()}
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """What one analysed term may be, best first; empty when it is not known."""
         source, target = self._code(source), self._code(target)
-        return self._alternatives(Piece(term, term, *self._term(source, term)), target)
+        return self._alternatives(self._one(Piece(term, term, *self._term(source, term)), target), target)
 
     def english(self, term: str, lang: str) -> list[tuple[int, float]]:
         """Which English words, by number, an analysed term may be, with shares; none when it is not known, or the model
@@ -186,39 +199,41 @@ class Default:
             place += 1
         return found
 
-    def _clauses(self, pieces: Sequence[Piece], lang: str, to: str) -> list[Translation]:
+    def _clauses(self, clauses: list[Translation], lang: str, to: str) -> list[Translation]:
         """A clause for each word, and in languages that write words together one for each known word that two
         neighbours make: train delay, Zugverspätung."""
-        clauses = [self._translation(piece, lang, to) for piece in pieces]
         if to not in COMPOUNDING or lang == to:
             return clauses
-        found = clauses[:1]
+        every = clauses[:1]
         for first, second in pairwise(clauses):
-            found.append(second)
+            every.append(second)
             parts_of = [[a.terms[0] for a in one.alternatives if a.terms][:_JOINED] for one in (first, second)]
             words = joined(parts_of[0], parts_of[1], to)
             entries = [self._entry(to, number) for word in words if (number := self._number(to, word)) >= 0]
             if entries:
                 made = tuple(Alternative(text, 1 / len(entries), (term,)) for term, text in entries)
-                found.append(Translation(f"{first.source} {second.source}", made))
-        return found
+                every.append(Translation(f"{first.source} {second.source}", made))
+        return every
 
-    def _translation(self, piece: Piece, lang: str, to: str) -> Translation:
-        """What a word may be, remembered: people ask for the same words again."""
-        key = (piece.written, piece.term, piece.english.tobytes(), piece.shares.tobytes(), lang, to)
-        found = self._translations.get(key)
-        if found is None:
-            if len(self._translations) >= _REMEMBERED:
-                self._translations.clear()
-            found = self._translations[key] = self._translated(piece, lang, to)
-        return found
+    def _translated(self, pieces: Sequence[Piece], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
+        """Each word in some languages. Words are remembered: people ask for the same ones again."""
+        keys = [(piece.written, piece.term, piece.english.tobytes(), piece.shares.tobytes(), lang) for piece in pieces]
+        words = {key: dict(self._remembered.pop(key, {})) for key in keys}
+        lacking = {key: piece for key, piece in zip(keys, pieces, strict=True) if not words[key].keys() >= to}
+        found = self._into(list(lacking.values()), to - {lang})
+        for place, (key, piece) in enumerate(lacking.items()):
+            each = {code: found[code][place] if code in found else () for code in to}
+            words[key] |= {code: self._translation(piece, some, lang, code) for code, some in each.items()}
+        self._remembered.update(words)  # those asked for last stand last
+        for key in list(islice(self._remembered, max(0, len(self._remembered) - _REMEMBERED))):
+            self._remembered.pop(key, None)
+        return [words[key] for key in keys]
 
-    def _translated(self, piece: Piece, lang: str, to: str) -> Translation:
+    def _translation(self, piece: Piece, found: _Ranked, lang: str, to: str) -> Translation:
         """Its alternatives, best first, the word itself among them where both languages might write it."""
         itself = piece.term.isascii() or _alike(lang, to)
-        alternatives = (
-            () if lang == to or piece.term.isdigit() else self._alternatives(piece, to, 1 - _ITSELF if itself else 1.0)
-        )
+        number = piece.term.isdigit()
+        alternatives = () if number else self._alternatives(found, to, 1 - _ITSELF if itself else 1.0)
         if not alternatives:
             return Translation(piece.written, (Alternative(piece.written, 1.0),))
         if itself:
@@ -226,26 +241,51 @@ class Default:
             alternatives = (*alternatives[:place], Alternative(piece.written, _ITSELF), *alternatives[place:])
         return Translation(piece.written, alternatives)
 
-    def _alternatives(self, piece: Piece, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
+    def _alternatives(self, found: _Ranked, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
         """A word in another language, best first, with weights that sum to `mass`."""
-        found, weights = self._into(piece.english, piece.shares, to)
-        ranked = sorted(zip(weights.tolist(), found.tolist(), strict=True), key=lambda one: -one[0])[:_MOST]
-        least = _LEAST * sum(weight for weight, _ in ranked)
-        kept = [(weight, self._entry(to, number)) for weight, number in ranked if weight >= least]
-        scale = mass / sum(weight for weight, _ in kept) if kept else 0.0
+        least = _LEAST * sum([weight for weight, _ in found])
+        kept = [(weight, self._entry(to, number)) for weight, number in found if weight >= least]
+        scale = mass / sum([weight for weight, _ in kept]) if kept else 0.0
         return tuple([Alternative(spelling, scale * weight, (term,)) for weight, (term, spelling) in kept])
 
-    def _into(self, english: Ids, shares: Shares, to: str) -> tuple[Ids, Shares]:
+    def _into_one(self, piece: Piece, to: str) -> _Ranked:
+        """What a word may be in a language, the best first."""
         language = self._open(to)
-        if language.there is None:
-            return english, shares
-        place = np.searchsorted(language.english, english)
-        rows = []
-        for number, at, share in zip(english.tolist(), place.tolist(), shares.tolist(), strict=True):
-            if at < len(language.english) and language.english[at] == number:
-                targets, weights = self._row(language.there, at)
-                rows.append((targets, weights, share))
-        return _mixed(rows)
+        numbers, weights = piece.english, piece.shares
+        if language.there is not None:
+            places = zip(language.rows(piece.english).tolist(), piece.shares.tolist(), strict=True)
+            numbers, weights = _mixed([(*language.there.row(at), share) for at, share in places if at >= 0])
+        pairs = zip(weights.tolist(), numbers.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: -pair[0])[:_MOST]
+
+    def _into_all(self, pieces: Sequence[Piece], to: Set[str]) -> dict[str, list[_Ranked]]:
+        """The same of several words for each of several languages: all rows of all words at once, if they are many."""
+        langs = [lang for lang in to if lang != FALLBACK] if len(pieces) * len(to) > _FEW else []
+        every = {lang: [self._into_one(piece, lang) for piece in pieces] for lang in to - set(langs)}
+        if not langs:
+            return every
+        english = np.concatenate([piece.english for piece in pieces])
+        share = np.concatenate([piece.shares for piece in pieces])
+        piece_of = np.repeat(np.arange(len(pieces)), [len(piece.english) for piece in pieces])
+        known = [self._open(lang) for lang in langs]
+        at = np.stack([language.rows(english) for language in known])
+        lang, word = np.nonzero(at >= 0)
+        begin = np.array([language.begin for language in known]).T
+        sizes, numbers, weights = self._every.many(at[lang, word], begin[:, lang])
+        row, owner = np.repeat(np.arange(len(sizes)), sizes), lang * len(pieces) + piece_of[word]
+        # A row that is alone has all to say, and stays in its order; others are added up by number.
+        alone = np.bincount(owner[sizes > 0], minlength=len(langs) * len(pieces))[owner] == 1
+        weights = weights * np.where(alone, 1.0, share[word])[row]
+        place = np.arange(len(row)) - (np.cumsum(sizes) - sizes)[row]
+        key, first, same = np.unique(
+            owner[row] << 32 | np.where(alone[row], place, numbers), return_index=True, return_inverse=True
+        )
+        total = np.bincount(same.ravel(), weights)
+        order = np.lexsort((-total, key >> 32))
+        pairs = list(zip(total[order].tolist(), numbers[first][order].tolist(), strict=True))
+        edges = np.searchsorted(key >> 32, np.arange(len(langs) * len(pieces) + 1)).tolist()
+        ranked = iter([pairs[start : min(end, start + _MOST)] for start, end in pairwise(edges)])
+        return every | {lang: list(islice(ranked, len(pieces))) for lang in langs}
 
     def _english_of(self, lang: str, term: str) -> tuple[Ids, Shares]:
         """The English words a term may be; of an ASCII word of another language without a translation, the same one."""
@@ -279,13 +319,18 @@ class Default:
         where = self._meta["langs"][lang]
         words = Words(self._slice("words", where["text"]), self._slice("groups", where["groups"]), where["words"])
         if lang == FALLBACK:
-            return _Language(words, np.zeros(0, np.int64), None, None)
+            return _Language(words, np.zeros(0, np.int64), None, None, ())
         english = np.flatnonzero(np.unpackbits(self._slice("english", where["english"])))
-        return _Language(words, english, *(self._rows(where[way]) for way in ("there", "back")))
+        begin = tuple(where["there"][name][0] for name in ("sizes", "starts", "cells"))
+        return _Language(words, english, self._rows(where["there"]), self._rows(where["back"]), begin)
 
     def _rows(self, where: Mapping[str, Sequence[int]]) -> Rows:
-        names = {"sizes": "sizes", "starts": "starts", "targets": "cells", "weights": "cells"}
-        return Rows(**{name: self._slice(name, where[place]) for name, place in names.items()})
+        return Rows(**{name: self._slice(name, where[place]) for name, place in _KEPT.items()})
+
+    @cached_property
+    def _every(self) -> Rows:
+        """The rows of all languages, one after the other."""
+        return Rows(**{name: np.asarray(self._arrays[name]) for name in _KEPT})
 
     def _slice(self, name: str, where: Sequence[int]) -> npt.NDArray[Any]:
         return np.asarray(self._arrays[name])[where[0] : where[1]]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 GROUP = 16
 #: A byte b stands for exp(-b / SCALE): from 1 down to 0.0003 in steps of 3 %.
 SCALE = 32.0
+_GROUP = np.arange(GROUP)
 _LEVELS = np.exp(-np.arange(256) / SCALE)
 
 
@@ -30,6 +31,20 @@ class Rows(NamedTuple):
         start = int(self.starts[group]) + sum(self.sizes[group * GROUP : number].tolist())
         cells = slice(start, start + int(self.sizes[number]))
         return self.targets[cells].astype(np.int64), levels(self.weights[cells])
+
+    def many(
+        self, numbers: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Many rows of several tables that are kept one after the other: the size of each, and their entries one after
+        the other. `begin` (3, rows) is where the sizes, starts and entries of each row's table begin."""
+        group, place = np.divmod(numbers, GROUP)
+        before = begin[0] + GROUP * group + _GROUP[:, None]  # (GROUP, rows); those of the next table don't count
+        counted = np.where(_GROUP[:, None] < place, self.sizes[np.minimum(before, len(self.sizes) - 1)], 0)
+        start = begin[2] + self.starts[begin[1] + group] + counted.sum(axis=0, dtype=np.int64)
+        sizes = self.sizes[begin[0] + numbers].astype(np.int64)
+        first = np.cumsum(sizes) - sizes
+        cells = np.repeat(start - first, sizes) + np.arange(int(sizes.sum()))
+        return sizes, self.targets[cells].astype(np.int64), levels(self.weights[cells])
 
 
 def levels(weights: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,7 @@ class Words:
         self._data: memoryview = data.data
         self._starts = [*starts.tolist(), len(data)]  # Python's numbers: a look at an array costs ten times as much
         self._size = size
+        self._firsts = _Firsts(self._data, self._starts)
 
     def __len__(self) -> int:
         return self._size
@@ -51,16 +51,18 @@ class Words:
     def find(self, term: str) -> int:
         """Its number, or -1."""
         wanted = term.encode()
-        low, high = 0, len(self._starts) - 1  # the last group whose first word is not beyond
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._first(middle) <= wanted:
-                low = middle
-            else:
-                high = middle
-        for place, (word, _, _) in enumerate(self._group(low) if self._size else ()):
-            if word >= wanted:
-                return low * GROUP + place if word == wanted else -1
+        group = self._group_of(wanted)
+        data, here, alike = self._bytes(group) if self._size else b"", 0, 0
+        for place in range(GROUP):  # `alike`: how many bytes the word before, which is smaller, begins with as this one
+            if here == len(data) or data[here] < alike:
+                return -1
+            stop = here + 2 + data[here + 1]
+            if data[here] == alike:
+                rest, left = data[here + 2 : stop], wanted[alike:]
+                if rest >= left:
+                    return group * GROUP + place if rest == left else -1
+                alike += _shared(rest, left)
+            here = _after(data, stop)
         return -1
 
     def have(self, terms: Sequence[str]) -> list[bool]:
@@ -68,28 +70,53 @@ class Words:
         groups: dict[int, set[bytes]] = {}
         found = []
         for wanted in (term.encode() for term in terms):
-            group = bisect(self._firsts, wanted) - 1
+            group = bisect(self._every_first, wanted) - 1
             if group >= 0 and group not in groups:
-                groups[group] = {word for word, _, _ in self._group(group)}
+                groups[group] = {word for word, _, _ in _unpacked(self._bytes(group))}
             found.append(group >= 0 and wanted in groups[group])
         return found
 
     @cached_property
-    def _firsts(self) -> list[bytes]:
-        return [*map(self._first, range(len(self._starts) - 1))]
+    def _every_first(self) -> list[bytes]:
+        return [*map(self._firsts.__getitem__, range(len(self._starts) - 1))]
 
     def entry(self, number: int) -> tuple[str, str]:
         """A word as term and as spelled."""
         group, place = divmod(number, GROUP)
-        term, code, added = next(islice(self._group(group), place, None))
-        return term.decode(), _spelled(term, code, added)
+        data, here, stop, term = self._bytes(group), 0, 0, b""
+        for _ in range(place + 1):
+            here = _after(data, stop) if stop else 0
+            stop = here + 2 + data[here + 1]
+            term = term[: data[here]] + data[here + 2 : stop]
+        here = _after(data, stop)
+        added = data[stop + 1 + (data[stop] & 15 == _WHOLE) : here]
+        return term.decode(), _spelled(term, data[stop], added)
 
-    def _first(self, group: int) -> bytes:
+    def _group_of(self, wanted: bytes) -> int:
+        """The last group whose first word is not beyond; the first where all are."""
+        low, high, firsts = 0, len(self._starts) - 1, self._firsts
+        while high - low > 1:
+            middle = (low + high) // 2
+            if firsts[middle] <= wanted:
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _bytes(self, group: int) -> bytes:
+        return self._data[self._starts[group] : self._starts[group + 1]].tobytes()
+
+
+class _Firsts(dict[int, bytes]):
+    """The first words of groups, read when they are first asked for: looking up a word asks for the same few."""
+
+    def __init__(self, data: memoryview, starts: Sequence[int]) -> None:
+        self._data, self._starts = data, starts
+
+    def __missing__(self, group: int) -> bytes:
         start = self._starts[group]
-        return self._data[start + 2 : start + 2 + self._data[start + 1]].tobytes()
-
-    def _group(self, group: int) -> Iterator[tuple[bytes, int, bytes]]:
-        return _unpacked(self._data[self._starts[group] : self._starts[group + 1]].tobytes())
+        self[group] = first = self._data[start + 2 : start + 2 + self._data[start + 1]].tobytes()
+        return first
 
 
 def _unpacked(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
@@ -98,13 +125,14 @@ def _unpacked(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
     while here < end:
         stop = here + 2 + data[here + 1]
         term = term[: data[here]] + data[here + 2 : stop]
-        code = data[stop]
-        added = code & 15
-        if added == _WHOLE:
-            stop += 1
-            added = data[stop]
-        here = stop + 1 + added
-        yield term, code, data[stop + 1 : here]
+        here = _after(data, stop)
+        yield term, data[stop], data[stop + 1 + (data[stop] & 15 == _WHOLE) : here]
+
+
+def _after(data: bytes, stop: int) -> int:
+    """Where the next word begins, given where a word's letters end and its spelling begins."""
+    added = data[stop] & 15
+    return stop + 1 + added if added != _WHOLE else stop + 2 + data[stop + 1]
 
 
 def _spelled(term: bytes, code: int, added: bytes) -> str:

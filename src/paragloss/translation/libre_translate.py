@@ -1,0 +1,87 @@
+"""A translation engine that is a server of LibreTranslate's shape, asked by HTTP."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from paragloss import languages
+from paragloss.errors import InputError, LanguageError, ModelError
+
+
+class LibreTranslate:
+    """A server of LibreTranslate's shape, at the address given and nowhere else: no proxy, no redirect is followed."""
+
+    def __init__(self, url: str, *, key: str = "", timeout: float = 30.0) -> None:
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+            raise InputError(f"{url!r} is no address of a server: expected http://HOST:PORT")
+        self._url = url.rstrip("/")
+        self._key, self._timeout = key, timeout
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect())
+
+    @property
+    def name(self) -> str:
+        return f"libretranslate:{self._url}"
+
+    def knows(self, source: str, target: str) -> bool:
+        return target in self._pairs.get(source, ())
+
+    @cached_property
+    def _pairs(self) -> dict[str, frozenset[str]]:
+        """What the server says that it translates into what."""
+        try:
+            by_source = {each["code"]: each.get("targets") for each in self._ask("languages")}
+            return {_code(lang): frozenset(map(_code, targets or by_source)) for lang, targets in by_source.items()}
+        except (KeyError, TypeError, AttributeError):
+            raise ModelError(f"{self._url} answered something else than its languages: is it LibreTranslate?") from None
+
+    def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        if not self.knows(source, target):
+            raise LanguageError(f"{self._url} does not translate {source}->{target}; it has {', '.join(self._pairs)}")
+        if not texts:
+            return []
+        asked = {"q": list(texts), "source": source, "target": target, "format": "text"}
+        answer = self._ask("translate", asked | ({"api_key": self._key} if self._key else {}))
+        made = answer.get("translatedText") if isinstance(answer, dict) else None
+        if not isinstance(made, list) or len(made) != len(texts):
+            raise ModelError(
+                f"{self._url} answered something else than {len(texts)} translations: is it LibreTranslate?"
+            )
+        return [str(text) for text in made]
+
+    def _ask(self, what: str, data: dict[str, Any] | None = None) -> Any:
+        body = None if data is None else json.dumps(data).encode()
+        request = urllib.request.Request(f"{self._url}/{what}", body, {"Content-Type": "application/json"})
+        try:
+            with self._opener.open(request, timeout=self._timeout) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            kind = LanguageError if error.code == 400 else ModelError  # what it says to languages it lacks
+            raise kind(f"{self._url} answered {error.code}: {_reason(error)}") from None
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{self._url} did not translate: {error}") from None
+
+
+def _code(lang: str) -> str:
+    """Our code of what a server calls `zh-Hans`; one that we have no code for stays as it is."""
+    try:
+        return languages.normalise(lang)
+    except LanguageError:
+        return lang
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(error)["error"])[:200]
+    except (ValueError, KeyError, TypeError, OSError):
+        return str(error.reason)
