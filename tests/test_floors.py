@@ -22,7 +22,7 @@ FLOORS = {
     "cli": 9,
     "__main__": 10,
     "lab.judgments": 11, "lab.clicks": 11, "lab.wikilinks": 11, "lab.solving": 11,
-    "lab.query_log": 11, "lab.kernel_analysis": 11, "lab.fairness": 11, "lab.tuning": 11,
+    "lab.query_log": 11, "lab.kernel_analysis": 11, "lab.tuning": 11,
     "lab.bitext": 11,
     "lab.settings": 12, "lab.aligned_files": 12,
     "lab.learning": 13,
