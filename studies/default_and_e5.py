@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import questions
+import retrieval_of_tables as scoring
 from encoders import Computed
 
 from paragloss.encoders.pretrained import packages, passages
-from paragloss.lab import retrieval_of_tables as scoring
 from paragloss.translation import default
 
 LANGS = "es de fr it pt ru ar hi zh ja ko tr vi id fi sw ta he"

@@ -28,7 +28,7 @@ FLOORS = {
     "lab.learning": 13,
     "lab.descent": 14,
     "lab.methods": 15,
-    "lab.retrieval_of_tables": 16, "lab.analyses": 16,
+    "lab.learning_on": 16, "lab.analyses": 16,
     "lab.recipes": 17,
     "lab.advisor": 18,
     "lab.commands": 19,
