@@ -1,4 +1,5 @@
-"""How often the encoding of a few sentences is guessed right: by `formats.encodings` and by charset-normalizer.
+"""How often the encoding of a few sentences is guessed right: by `formats.encodings`, by charset-normalizer and by
+resiliparse.
 
     PARAGLOSS_DATA=... python studies/encodings.py
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import random
 
 from charset_normalizer import from_bytes
+from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 
 from paragloss.formats.encodings import encoding_of
 from paragloss.formats.text import lines
@@ -48,7 +50,9 @@ def main() -> None:
         ]
         ours = sum(data.decode(encoding_of(data), "replace") == text for text, data in drawn)
         theirs = sum(str(from_bytes(data).best()) == text for text, data in drawn)
-        print(f"{sentences} sentences: ours {ours}, charset-normalizer {theirs} of {len(drawn)}", flush=True)
+        web = sum(bytes_to_str(data, detect_encoding(data)) == text for text, data in drawn)
+        told = f"ours {ours}, charset-normalizer {theirs}, resiliparse {web} of {len(drawn)}"
+        print(f"{sentences} sentences: {told}", flush=True)
 
 
 if __name__ == "__main__":

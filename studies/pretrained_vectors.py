@@ -17,7 +17,6 @@ from sets import known_item, sentences, split
 
 from paragloss.encoders import published
 from paragloss.encoders.bag import BagEncoder
-from paragloss.formats.vectors import write_vectors
 from paragloss.lab.methods import cr5
 from paragloss.types import Concept
 from paragloss.vocabulary import Vocabulary, by_term
@@ -44,7 +43,11 @@ def from_files(model: BagEncoder) -> BagEncoder:
     with tempfile.TemporaryDirectory() as folder:
         for lang, tower in model.towers.items():
             rows = tower.table * tower.vocabulary.idf[:, None]
-            write_vectors(Path(folder) / f"joint_2_{lang}.txt.gz", tower.vocabulary.terms, rows, format="glove")
+            lines = (
+                " ".join([term, *map(repr, row)])
+                for term, row in zip(tower.vocabulary.terms, rows.tolist(), strict=True)
+            )
+            Path(folder, f"joint_2_{lang}.txt").write_text("\n".join(lines), encoding="utf-8")
         return published.encoder(published.files(folder))
 
 

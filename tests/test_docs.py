@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import typer.main
 from test_cli import CORPUS, paragloss_
+from vector_files import write_vectors
 
 from paragloss import Collection, Document
 from paragloss.cli import app, main
-from paragloss.formats.vectors import write_vectors
 from paragloss.lab.clicks import synthetic_log
 from paragloss.lab.clicks.log_files import write_sessions
 from paragloss.methods import methods

@@ -10,6 +10,16 @@ from typing import Any
 class ParaglossError(Exception):
     """Anything a user can cause and mend; the command line prints it as one line."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it travels from one process to another, whatever it was made of."""
+        return _again, (type(self), str(self), self.__dict__)
+
+
+def _again(kind: type[ParaglossError], message: str, fields: Mapping[str, Any]) -> ParaglossError:
+    error = kind.__new__(kind, message)
+    error.__dict__.update(fields)
+    return error
+
 
 class InputError(ParaglossError):
     """A file or a value given by the user can't be used: for what `reason`, and where, in a file or a row of one."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Vocabulary:
         self.df = np.asarray(df, np.int64)
         self.documents = documents
         self.stem = stem
-        self._analyzer = analyzer(lang) if stem else analyzer(lang, stem=False, stop=False)
+        self._analyzer = analyzer(lang, stem=stem, stop=stem)
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -77,7 +78,7 @@ class Vocabulary:
 
     def count_ids(self, ids: Iterable[list[int]]) -> sp.csr_matrix:
         """`counts` for texts that are already known term ids."""
-        return _rows(ids, len(self))
+        return count_rows(ids, len(self))
 
     @classmethod
     def build(
@@ -99,7 +100,9 @@ class Vocabulary:
         df = np.bincount(counts.indices, minlength=len(terms))
         order = sorted(np.flatnonzero(df >= min_df).tolist(), key=lambda i: (-int(df[i]), terms[i]))[:max_terms]
         vocabulary = cls(lang, [terms[i] for i in order], df[order], counts.shape[0], stem=stem)
-        return vocabulary, _select(counts, np.asarray(order, np.int64))
+        chosen = counts[:, order]
+        chosen.sort_indices()
+        return vocabulary, chosen
 
     def meta(self) -> dict[str, Any]:
         """What `artefacts.save` writes beside the terms and `df`; `restore` takes it back."""
@@ -112,9 +115,9 @@ class Vocabulary:
 
 def grow(texts: Iterable[str], lang: str, *, stem: bool = True) -> tuple[list[str], sp.csr_matrix]:
     """Every term of the texts, in the order in which they first appear, and the counts of the texts over them."""
-    cut = (analyzer(lang) if stem else analyzer(lang, stem=False, stop=False)).terms
+    cut = analyzer(lang, stem=stem, stop=stem).terms
     known: dict[str, int] = {}
-    counts = _rows((_grow(known, cut(text)) for text in texts), None)
+    counts = count_rows(_grow(known, cut(text)) for text in texts)
     counts.resize(counts.shape[0], len(known))
     return list(known), counts
 
@@ -129,7 +132,7 @@ def by_term(words: Sequence[str], rows: Floats, lang: str, *, stem: bool) -> tup
     """
     import scipy.sparse as sp
 
-    cut = (analyzer(lang) if stem else analyzer(lang, stem=False, stop=False)).terms
+    cut = analyzer(lang, stem=stem, stop=stem).terms
     known: dict[str, int] = {}
     owner = [known.setdefault(terms[0], len(known)) if len(terms := cut(word)) == 1 else -1 for word in words]
     place = np.asarray(owner, np.int64)
@@ -166,51 +169,19 @@ def _grow(known: dict[str, int], terms: list[str]) -> list[int]:
     return [known.setdefault(term, len(known)) for term in terms]
 
 
-def _rows(ids: Iterable[list[int]], width: int | None) -> sp.csr_matrix:
-    """Lists of ids to a matrix of counts. Memory: 8 bytes per distinct term of a row, plus one block of lists."""
+def count_rows(ids: Iterable[Iterable[int]], width: int | None = None) -> sp.csr_matrix:
+    """How often each row has each id, float32; as wide as the largest id where no width is given."""
     import scipy.sparse as sp
 
-    blocks: list[sp.csr_matrix] = []
-    block: list[list[int]] = []
-    pending = 0
+    columns, values, ends = array("i"), array("f"), array("q", [0])
     for row in ids:
-        block.append(row)
-        pending += len(row)
-        if pending > 4_000_000:
-            blocks.append(_block(block, width))
-            block, pending = [], 0
-    if block or not blocks:
-        blocks.append(_block(block, width))
-    if len(blocks) == 1:
-        return blocks[0]
-    widest = max(part.shape[1] for part in blocks)
-    for part in blocks:
-        part.resize(part.shape[0], widest)
-    return sp.vstack(blocks, format="csr")
-
-
-def _block(rows: list[list[int]], width: int | None) -> sp.csr_matrix:
-    import scipy.sparse as sp
-
-    indptr = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=indptr[1:])
-    flat = np.fromiter(chain.from_iterable(rows), np.int32, count=int(indptr[-1]))
+        counted = Counter(row)
+        columns.extend(counted)
+        values.extend(counted.values())
+        ends.append(len(columns))
+    indices = np.array(columns, np.int32)
     if width is None:
-        width = int(flat.max()) + 1 if len(flat) else 0
-    matrix = sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(rows), width))
-    matrix.sum_duplicates()
-    return matrix
-
-
-def _select(rows: sp.csr_matrix, order: npt.NDArray[np.int64]) -> sp.csr_matrix:
-    """The columns of `order`, in that order, without scipy's slow fancy indexing."""
-    import scipy.sparse as sp
-
-    place = np.full(rows.shape[1], -1, np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    columns = place[rows.indices]
-    kept = columns >= 0
-    running = np.concatenate([[0], np.cumsum(kept)])
-    matrix = sp.csr_matrix((rows.data[kept], columns[kept], running[rows.indptr]), shape=(rows.shape[0], len(order)))
+        width = int(indices.max(initial=-1)) + 1
+    matrix = sp.csr_matrix((np.array(values, np.float32), indices, np.array(ends)), shape=(len(ends) - 1, width))
     matrix.sort_indices()
     return matrix

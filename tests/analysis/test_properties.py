@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paragloss.analysis import analyzer
-from paragloss.analysis._memo import Memo
+from paragloss.analysis._words import Memo
 
 ALPHABETS = "abzAZéßœøñİIıçş'’ʼ-_.+#C Àجكةيٱ‌ﻛםצ\"״ςΣώйё́кोक्षिন়தமிเกาัดがァー漢資ｱ가를힣0٣½²ﷺ\u00ad\n"
 texts = st.one_of(st.text(max_size=40), st.text(alphabet=ALPHABETS, max_size=40))
@@ -78,7 +78,7 @@ def test_texts_side_by_side_give_their_terms_side_by_side(lang, one, other):
 
 
 def test_memo_starts_over_when_full_and_forgets_nothing_that_matters(monkeypatch):
-    monkeypatch.setattr("paragloss.analysis._memo._MOST_TOKENS", 2)
+    monkeypatch.setattr("paragloss.analysis._words._MOST_TOKENS", 2)
     seen = []
     memo = Memo(lambda token: seen.append(token) or token.upper())
     assert [memo[token] for token in "abcab"] == list("ABCAB")

@@ -101,6 +101,13 @@ def test_a_letter(tmp_path):
     assert letter.fields == {"attachments": "plan.pdf"}
 
 
+def test_a_paragraph_with_a_note_keeps_what_stands_before_it(tmp_path):
+    note = "<text:note><text:note-body><text:p>often</text:p></text:note-body></text:note>"
+    body = f'<a xmlns:text="t"><text:p>Rain falls{note} in Bergen.</text:p></a>'
+    found = read_one(tmp_path / "a.odt", packed({"content.xml": body}))
+    assert found.text.split() == ["Rain", "falls", "often", "in", "Bergen."]
+
+
 @pytest.mark.parametrize("suffix", ["odt", "pptx", "xlsx", "epub", "rtf", "docx", "pdf"])
 @pytest.mark.parametrize("data", [b"", b"nonsense", packed({"x": b"y"}), ODT[: len(ODT) // 2]])
 def test_damaged_files_get_one_line(tmp_path, suffix, data):

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from vector_files import write_vectors
 
 from paragloss.errors import InputError
-from paragloss.formats.vectors import read_vectors, write_vectors
+from paragloss.formats.vectors import read_vectors
 
 M = np.array([[0.5, -1.25, 3.0], [1e-30, 2.0, 0.1]], dtype=np.float32)
 
@@ -65,13 +66,6 @@ def test_the_word_is_everything_before_the_last_fields(file):
     np.testing.assert_array_equal(matrix, [[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 1]])
 
 
-def test_only_so_many(file):
-    for data in ("3 2\na 1 2\nb 3 4\nc 5 6\n", "a 1 2\nb 3 4\nc 5 6\n"):
-        words, matrix = read_vectors(file(data), limit=2)
-        assert words == ["a", "b"]
-        assert matrix.shape == (2, 2)
-
-
 def test_many_blocks_agree_with_numpy(file):
     values = np.random.default_rng(0).normal(size=(10_000, 4)).astype(np.float32)
     buffer = io.StringIO()
@@ -103,11 +97,6 @@ def test_bad_lines(file, line, message):
     path = file(f"a 1 2 3\n{line}\nb 4 5 6\nc 7 8 9\n")
     with pytest.raises(InputError, match=message):
         read_vectors(path)
-    errors = []
-    words, matrix = read_vectors(path, on_error=errors.append)
-    assert words == ["a", "b", "c"]
-    assert matrix.shape == (3, 3)
-    assert len(errors) == 1
 
 
 @pytest.mark.parametrize(
@@ -134,14 +123,6 @@ def test_a_damaged_packed_file(file, name):
     packed[12:30] = b"\xff" * 18
     with pytest.raises(InputError, match="damaged or cut off"):
         read_vectors(file(bytes(packed), name))
-
-
-def test_words_that_can_not_be_written(tmp_path):
-    for words, format in (([""], "word2vec"), (["a\nb"], "glove"), (["a b"], "binary")):
-        with pytest.raises(InputError, match="can't stand in a"):
-            write_vectors(tmp_path / "v", words, M[:1], format=format)
-    with pytest.raises(InputError, match=r"1 words but a matrix of shape \(2, 3\)"):
-        write_vectors(tmp_path / "v", ["a"], M)
 
 
 @pytest.mark.parametrize("name", ["embeddings_pkl.pkl", "en.vec"])

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from test_cli import CORPUS, paragloss_
+from vector_files import write_vectors
 
 from paragloss.errors import ModelError
-from paragloss.formats.vectors import write_vectors
 from paragloss.lab.commands.flags import PYTHON_ONLY, flags
 from paragloss.lab.methods import alignment, cr5, opca, ordinal, xcnn
 from paragloss.lab.settings import alternatives, options, refused, series_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -253,23 +252,19 @@ STATUSES = {
 }  # fmt: skip
 
 
-def refuse(route, status: int) -> None:
-    route.fulfill(status=status, json={"error": "E --x()"})
-
-
 def test_every_error_is_said_in_the_words_of_the_page(look, address):
     seen = look(address)
     page = seen.open()
+    answers = []  # the last is what the next search gets; one route for all, so that none is asked between two
+    page.route("**/api/search*", lambda route: answers[-1](route))
     page.fill("#q", "bees")
     for status, said in STATUSES.items():
-        page.unroute("**/api/search*")
-        page.route("**/api/search*", partial(refuse, status=status))
+        answers.append(lambda route, status=status: route.fulfill(status=status, json={"error": "E --x()"}))
         page.keyboard.press("Enter")
         page.wait_for_selector(f"#trouble:has-text({json.dumps(said)})")
         assert page.locator("#trouble .detail p").is_hidden()  # what the server said waits for who wants it
         page.evaluate("document.querySelector('#trouble').hidden = true")
-    page.unroute("**/api/search*")
-    page.route("**/api/search*", lambda route: route.abort())
+    answers.append(lambda route: route.abort())
     page.keyboard.press("Enter")
     page.wait_for_selector("#trouble:has-text('does not answer')")
 

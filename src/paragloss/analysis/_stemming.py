@@ -7,47 +7,17 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 
-#: A language without a stemmer takes that of its nearest relative: Bosnian, Croatian, Malay, Slovak.
+from paragloss.languages import known, name
+
+#: Snowball calls its stemmers by the English names of their languages, but for one; a language without a stemmer takes
+#: that of its nearest relative.
 _SNOWBALL = {
-    "ar": "arabic",
     "bs": "serbian",
-    "ca": "catalan",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "eo": "esperanto",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fa": "persian",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
     "hr": "serbian",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
     "ms": "indonesian",
-    "ne": "nepali",
-    "nl": "dutch",
     "nn": "norwegian",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
     "sk": "czech",
-    "sr": "serbian",
     "st": "sesotho",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
 }
 
 #: Korean particles and the endings of 'to do', 'to become' and 'to be' that turn a noun into a verb.
@@ -104,13 +74,14 @@ def stemmer(lang: str) -> Callable[[str], str]:
         return _swahili_root
     if lang == "ja":
         return _without_final_length
-    if lang in _SNOWBALL:
-        from Stemmer import Stemmer
+    from Stemmer import Stemmer, algorithms
 
-        # Our memo already sees every word once; a second cache inside would only take memory.
-        stem: Callable[[str], str] = Stemmer(_SNOWBALL[lang], 0).stemWord
-        return stem
-    return lambda word: word
+    algorithm = _SNOWBALL.get(lang) or (name(lang).lower() if lang in known() else "")
+    if algorithm not in algorithms():
+        return lambda word: word
+    # Our memo already sees every word once; a second cache inside would only take memory.
+    stem: Callable[[str], str] = Stemmer(algorithm, 0).stemWord
+    return stem
 
 
 def _korean_noun(word: str) -> str:

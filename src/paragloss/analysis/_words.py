@@ -6,12 +6,11 @@ without any map from normalised to original characters, and a word alone gives t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress, count
 
 import numpy as np
 
-from paragloss.analysis._memo import Memo
 from paragloss.analysis._normalise import after_stemming, before_stemming, fold
 from paragloss.analysis._stemming import stemmer
 from paragloss.analysis._stopwords import stopwords
@@ -22,6 +21,11 @@ from paragloss.types import Cut, Integers, Span
 _NEVER_ASCII = """
 am ar be bg bn bo ckb el fa gu he hi hy ja ka km kn ko lo mk ml mn mr my ne or ps ru si ta te th ti ug uk ur yi zh
 """
+
+#: Distinct tokens kept per analyzer: about 100 MB at worst; when full the memo starts over.
+_MOST_TOKENS = 500_000
+#: Longer tokens (encoded data, for the most part) are unlikely to return and not worth their memory.
+_LONGEST_TOKEN = 64
 
 
 class Words:
@@ -89,3 +93,22 @@ class Words:
 
     def _spell(self, token: str) -> str:
         return self._before(fold(token, self._lang))
+
+
+class Memo(dict[str, str]):
+    """token -> term, worked out by `work_out` on first sight. Looking up a seen token never leaves C.
+
+    Safe to share between threads: entries are pure functions of their key, so a race only repeats work.
+    """
+
+    def __init__(self, work_out: Callable[[str], str]) -> None:
+        super().__init__()
+        self._work_out = work_out
+
+    def __missing__(self, token: str) -> str:
+        term = self._work_out(token)
+        if len(token) <= _LONGEST_TOKEN:
+            if len(self) >= _MOST_TOKENS:
+                self.clear()
+            self[token] = term
+        return term

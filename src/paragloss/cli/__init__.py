@@ -12,7 +12,6 @@ from paragloss.cli import (  # noqa: F401 (they add commands)
     doctor_command,
     documents_commands,
     evaluation_commands,
-    export_command,
     gloss_command,
     maintenance,
     program,

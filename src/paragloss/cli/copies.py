@@ -1,23 +1,40 @@
-"""Commands that take a collection somewhere else: a copy, a backup in one file, and back."""
+"""Commands that take a collection or its documents somewhere else: a copy, a backup in one file and back, a file for
+other programs; and the options by which a server keeps a new collection."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paragloss.cli.help_layout import COLLECTIONS
 from paragloss.cli.output import Progress, writable
-from paragloss.cli.placement import OnDisk, Replicas, Shards, placed
-from paragloss.cli.program import app
+from paragloss.cli.program import Location, app
+from paragloss.errors import InputError
+from paragloss.formats.conditions import conditions
+from paragloss.types import Document
 
-Place = Annotated[str, typer.Argument(metavar="COLLECTION", help="A folder, or http://host:port/name.")]
+if TYPE_CHECKING:
+    from paragloss.stores import Placement
+
+_SCALE = "Large collections and servers"
+Shards = Annotated[
+    int, typer.Option(min=1, help="Server only: number of shards of a new collection.", rich_help_panel=_SCALE)
+]
+Replicas = Annotated[
+    int, typer.Option(min=0, help="Server only: copies of each shard; 0 means up to three.", rich_help_panel=_SCALE)
+]
+OnDisk = Annotated[
+    bool, typer.Option("--on-disk", help="Server only: keep vectors and indexes on disk.", rich_help_panel=_SCALE)
+]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The new collection: a folder, or http://host:port/name.")]
 
 
 @app.command(rich_help_panel=COLLECTIONS)
 def copy(
-    collection: Place,
+    collection: Location,
     new: New,
     model: Annotated[
         list[str] | None,
@@ -41,7 +58,7 @@ def copy(
 
 @app.command(rich_help_panel=COLLECTIONS)
 def backup(
-    collection: Place, file: Annotated[str, typer.Argument(help="The file to write; .tar, or .tar.gz to compress.")]
+    collection: Location, file: Annotated[str, typer.Argument(help="The file to write; .tar, or .tar.gz to compress.")]
 ) -> None:
     """Write a collection into one backup file."""
     from paragloss.collection.archive_file import backup as written
@@ -66,3 +83,35 @@ def restore(
     with Progress("restoring") as bar:
         count = restored(file, new, placement=placed(shards, replicas, on_disk), progress=bar)
     print(f"restored {count} documents into {new}")
+
+
+@app.command(rich_help_panel=COLLECTIONS)
+def export(
+    collection: Location,
+    out: Annotated[str, typer.Option("--out", help="A file: .jsonl, .csv, .tsv or .trec, perhaps with .gz.")],
+    where: Annotated[list[str] | None, typer.Option(help="Only documents with FIELD=VALUE, as in search.")] = None,
+) -> None:
+    """Export documents as JSON Lines, CSV, TSV or TREC."""
+    from paragloss.collection import Collection
+    from paragloss.formats import csv, jsonl, trec
+
+    kind = Path(out.removesuffix(".gz")).suffix
+    if kind not in (".jsonl", ".csv", ".tsv", ".trec"):
+        raise InputError(f"--out {out}: expected a file called *.jsonl, *.csv, *.tsv or *.trec, or that with .gz")
+    writable(out, "--out")
+    wanted = conditions(where or [])
+    with Collection.open(collection) as engine, Progress("exporting") as bar:
+        documents: Iterator[Document] = bar.counting(engine.documents(where=wanted), engine.count(wanted))
+        if kind == ".jsonl":
+            count = jsonl.write_documents(out, documents)
+        elif kind == ".trec":
+            count = trec.write_documents(out, documents)
+        else:
+            count = csv.write_documents(out, documents, csv.columns(engine.documents(where=wanted)))
+    print(f"{count} documents: {out}")
+
+
+def placed(shards: int, replicas: int, on_disk: bool) -> Placement:
+    from paragloss.stores import Placement
+
+    return Placement(shards, replicas, on_disk)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paragloss.cli.copies import OnDisk, Replicas, Shards, placed
 from paragloss.cli.help_layout import COLLECTIONS, COMMON
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
-from paragloss.cli.placement import OnDisk, Replicas, Shards, placed
 from paragloss.cli.program import AsJson, In, app
 from paragloss.cli.terminal_text import plain_lines
 from paragloss.errors import InputError

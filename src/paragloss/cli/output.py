@@ -243,13 +243,6 @@ def writable_model(path: str) -> str:
     return path
 
 
-def write_report(path: str, runs: dict[str, Any]) -> None:
-    from paragloss.evaluation.report import report
-
-    Path(path).write_text(report(runs), encoding="utf-8")
-    print(f"report: {path}", file=sys.stderr)
-
-
 def print_table(header: list[str], rows: list[list[str]]) -> None:
     """Columns, aligned; plain text, so that it can be cut and pasted."""
     rows = [[plain(cell) for cell in row] for row in rows]

@@ -57,10 +57,7 @@ def is_cross_encoder(path: str | Path) -> bool:
 
 
 def _onnx(path: Path) -> Any:
-    runtime = model_folder.library("onnxruntime")
-    tokens = model_folder.tokenizer(path)
-    providers = [p for p in runtime.get_available_providers() if p.startswith(("CUDA", "CPU"))]
-    session = runtime.InferenceSession(str(model_folder.onnx_file(path)), providers=providers)
+    tokens, session = model_folder.tokenizer(path), model_folder.session(path)
     wanted = {one.name for one in session.get_inputs()}
 
     def score(pairs: Sequence[tuple[str, str]]) -> Floats:

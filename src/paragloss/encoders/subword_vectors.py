@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from paragloss import artefacts
 from paragloss.encoders.bag import BagEncoder
 from paragloss.types import Floats
+from paragloss.vocabulary import count_rows
 
 SHORTEST, LONGEST = 3, 5
 
@@ -46,7 +47,7 @@ class SubwordEncoder:
         strangers = sorted({term for terms in others for term in terms})
         if strangers and lang in self.grams:
             place = {term: i for i, term in enumerate(strangers)}
-            unknowns = _counted([[place[term] for term in terms] for terms in others], len(strangers))
+            unknowns = count_rows([[place[term] for term in terms] for terms in others], len(strangers))
             # Nobody knows how rare a word is that was never seen: as rare as a word seen once.
             rows += unknowns @ self.grams[lang].vectors(strangers) * (np.log(max(tower.vocabulary.documents, 1)) + 1)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -80,17 +81,9 @@ def grams_of(term: str) -> Iterator[str]:
 
 
 def bags(terms: Iterable[str], index: dict[str, int]) -> sp.csr_matrix:
-    bags = _counted([[index[gram] for gram in grams_of(term) if gram in index] for term in terms], len(index))
+    bags = count_rows([[index[gram] for gram in grams_of(term) if gram in index] for term in terms], len(index))
     norms = np.sqrt(np.asarray(bags.multiply(bags).sum(axis=1))).ravel()
     return (sp.diags(1 / np.maximum(norms, 1)) @ bags).tocsr().astype(np.float32)
-
-
-def _counted(rows: list[list[int]], width: int) -> Any:
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    flat = np.fromiter((i for row in rows for i in row), np.int32, count=int(indptr[-1]))
-    counts = sp.csr_matrix((np.ones(len(flat), np.float32), flat, indptr), shape=(len(rows), width))
-    counts.sum_duplicates()
-    return counts
 
 
 load = SubwordEncoder.load

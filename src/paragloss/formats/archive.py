@@ -5,10 +5,16 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
-from paragloss.formats.text import WHOLE_LIMIT, PathLike, read_bytes
+from paragloss.formats.text import WHOLE_LIMIT, PathLike, read_bytes, spoken_lang
+from paragloss.formats.xml import elements_of, text_of
+
+#: Where Word, PowerPoint and Excel say what a file is called.
+CORE = "docProps/core.xml"
 
 _MAX_UNPACKED = 512 * 2**20
 _MAX_RATIO = 200
@@ -56,3 +62,15 @@ class Archive:
                 f"its part {name!r} is larger than {_MAX_PART:,} bytes; split the document", place=self.path
             )
         return data
+
+    def elements(self, name: str, names: Collection[str]) -> Iterator[Element]:
+        """The outermost elements of these names in a part; none where there is no such part."""
+        data = self.part(name)
+        return elements_of(io.BytesIO(data), names, self.path) if data else iter(())
+
+    def about(self, name: str) -> tuple[str, str]:
+        """The title and the language that a part declares, the first of each."""
+        told: dict[str, str] = {}
+        for element in self.elements(name, ("title", "language")):
+            told.setdefault(element.tag, text_of(element))
+        return told.get("title", ""), spoken_lang(told.get("language", ""))

@@ -24,9 +24,9 @@ def read_documents(path: PathLike, *, name: str = "", on_error: OnError = None) 
     return _read(path, document, on_error, name)
 
 
-def read_queries(path: PathLike, *, on_error: OnError = None) -> Iterator[Query]:
+def read_queries(path: PathLike) -> Iterator[Query]:
     """A Query per row."""
-    return _read(path, query, on_error)
+    return _read(path, query, None)
 
 
 def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 from paragloss.errors import InputError
 from paragloss.formats import jsonl
 from paragloss.formats.text import OnError, PathLike, decoded, read_bytes, report, rows, suffix
-from paragloss.formats.xml import elements, local
+from paragloss.formats.xml import elements, text_of
 
 _DICT_LIMIT = 2**30
 _BASE64 = {c: n for n, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
@@ -195,31 +195,27 @@ def _marked(sense: str) -> Iterator[tuple[str, str]]:
 
 
 def _tei(entry: Element) -> list[Entry]:
-    sources = [_text(orth) for form in _children(entry, "form") for orth in form.iter() if local(orth) == "orth"]
+    sources = [text_of(orth) for form in _children(entry, "form") for orth in form.iter() if orth.tag == "orth"]
     if not any(sources):
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
     pos = next(
-        (_text(found) for group in _children(entry, "gramGrp") for found in group.iter() if local(found) == "pos"), ""
+        (text_of(found) for group in _children(entry, "gramGrp") for found in group.iter() if found.tag == "pos"), ""
     )
-    targets = [_plain(_text(quote)) for cit in _translations(entry) for quote in _children(cit, "quote")]
+    targets = [_plain(text_of(quote)) for cit in _translations(entry) for quote in _children(cit, "quote")]
     return [Entry(source, target, pos) for source in sources if source for target in targets if target]
 
 
 def _translations(element: Element) -> Iterator[Element]:
     """The <cit> elements that translate; not those inside another, which translate an example."""
     for child in element:
-        if local(child) != "cit":
+        if child.tag != "cit":
             yield from _translations(child)
         elif child.get("type") in ("trans", "translation"):
             yield child
 
 
 def _children(element: Element, name: str) -> list[Element]:
-    return [child for child in element if local(child) == name]
-
-
-def _text(element: Element) -> str:
-    return " ".join("".join(element.itertext()).split())
+    return [child for child in element if child.tag == name]
 
 
 def _wiktionary(row: dict[str, Any], source: str, target: str, edition: str) -> list[Entry]:

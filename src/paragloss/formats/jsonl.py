@@ -12,27 +12,25 @@ from typing import Any, NoReturn
 
 from paragloss.errors import InputError
 from paragloss.formats.rows import Part, document, group, parts, query, unparsed
-from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, open_output, rows, stem
+from paragloss.formats.text import OnError, PathLike, open_output, rows, stem
 from paragloss.types import Concept, Document, Query
 
 
-def read_documents(
-    path: PathLike, *, name: str = "", limit: int = LINE_LIMIT, on_error: OnError = None
-) -> Iterator[Document]:
+def read_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
     """A Document per line; one without `id` and `concept` is called after its file, or `name`, and line: `news:12`."""
     name = name or stem(path)
-    return rows(path, lambda n, line: document(parsed(line), f"{name}:{n}"), limit=limit, on_error=on_error)
+    return rows(path, lambda n, line: document(parsed(line), f"{name}:{n}"), on_error=on_error)
 
 
-def read_queries(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[Query]:
+def read_queries(path: PathLike) -> Iterator[Query]:
     """A Query per line: `id`, `text` and perhaps `lang`."""
     name = stem(path)
-    return rows(path, lambda n, line: query(parsed(line), f"{name}:{n}"), limit=limit, on_error=on_error)
+    return rows(path, lambda n, line: query(parsed(line), f"{name}:{n}"))
 
 
-def read_parts(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[Part]:
+def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
     """Each line's share of a concept: `concept`, `lang`, `title`, `text`; or `concept` and `texts` by language."""
-    for found in rows(path, lambda _, line: parts(parsed(line)), limit=limit, on_error=on_error):
+    for found in rows(path, lambda _, line: parts(parsed(line)), on_error=on_error):
         yield from found
 
 

@@ -7,29 +7,26 @@ document, 2 or 1); what is in no line is irrelevant. Another published form has 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from paragloss.errors import InputError
 from paragloss.formats.text import OnError, PathLike, checked_lang, rows, stem
 from paragloss.types import Document, Qrels, Query
 
 
-def read_queries(
-    path: PathLike, *, field: Literal["sentence", "title"] = "sentence", lang: str = "", on_error: OnError = None
-) -> Iterator[Query]:
-    """Queries in the language the file is named after; their text is the first sentence or the title."""
-    code = lang or _named(path)
+def read_queries(path: PathLike) -> Iterator[Query]:
+    """Queries in the language the file is named after; their text is the first sentence."""
+    code = _named(path)
 
     def parse(_: int, line: str) -> Query:
-        name, title, sentence = _columns(line, "id, title, first sentence")
-        return Query(name, title if field == "title" else sentence, code)
+        name, _title, sentence = _columns(line, "id, title, first sentence")
+        return Query(name, sentence, code)
 
-    return rows(path, parse, on_error=on_error)
+    return rows(path, parse)
 
 
-def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
+def read_documents(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
     """Documents in the language the file is named after."""
-    code = lang or _named(path)
+    code = _named(path)
 
     def parse(_: int, line: str) -> Document:
         name, title, text = _columns(line, "id, title, text")
@@ -38,17 +35,14 @@ def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) 
     return rows(path, parse, on_error=on_error)
 
 
-def read_rel(path: PathLike, *, on_error: OnError = None) -> Qrels:
+def read_rel(path: PathLike) -> Qrels:
     """The links: 2 for the query's own page, 1 for a page linked with it both ways."""
-
-    def parse(_: int, line: str) -> tuple[str, str, int]:
-        query, document, grade = _columns(line, "query id, document id, grade")
-        return query, document, _grade(grade)
-
     qrels: Qrels = {}
-    for query, document, grade in rows(path, parse, on_error=on_error):
+    for query, document, grade in rows(path, lambda _, line: _columns(line, "query id, document id, grade")):
+        if grade not in ("0", "1", "2"):
+            raise InputError(f"grade {grade[:20]!r} is none of 0, 1 and 2; check the columns", place=path)
         grades = qrels.setdefault(query, {})
-        grades[document] = max(grade, grades.get(document, grade))
+        grades[document] = max(int(grade), grades.get(document, 0))
     return qrels
 
 
@@ -59,15 +53,9 @@ def _columns(line: str, expected: str) -> tuple[str, str, str]:
     return columns[0].strip(), columns[1].strip(), columns[2].strip()
 
 
-def _grade(text: str) -> int:
-    if text not in ("0", "1", "2"):
-        raise InputError(f"grade {text[:20]!r} is none of 0, 1 and 2; check the order of the columns")
-    return int(text)
-
-
 def _named(path: PathLike) -> str:
     name = stem(path).rpartition("_")[2]
     try:
         return checked_lang(name)
     except InputError as error:
-        raise InputError("no language in the file's name; call it wiki_xx or pass lang='xx'", place=path) from error
+        raise InputError("no language in the file's name; call it wiki_xx.documents", place=path) from error

@@ -38,7 +38,7 @@ def document(row: Mapping[str, Any], fallback: str) -> Document:
     lang = language(row)
     title, text = string(row, "title"), string(row, "text")
     meta = _meta(row)
-    return Document(identity(row, lang, fallback), text, lang, title, _fields(row), meta)
+    return Document(identity(row, lang, fallback), text, lang, title, _strings(row, "fields"), meta)
 
 
 def query(row: Mapping[str, Any], fallback: str) -> Query:
@@ -129,10 +129,6 @@ def _key(row: Mapping[str, Any], key: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise InputError(f"{key!r} is {_shown(value)}; give a text that is not empty, or a whole number")
-
-
-def _fields(row: Mapping[str, Any]) -> dict[str, str]:
-    return _strings(row, "fields")
 
 
 def _strings(row: Mapping[str, Any], key: str) -> dict[str, str]:

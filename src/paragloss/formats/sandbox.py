@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from paragloss.errors import InputError
@@ -124,17 +123,15 @@ READER = Reader()
 @contextmanager
 def side_by_side(number: int, scanning: Scanning) -> Iterator[Callable[[str, PathLike, str], Future[Document]]]:
     """So many readers of files, a process each: asking gives what will be the document. One that dies dies alone."""
-    readers = [Reader() for _ in range(number)]
-    free = SimpleQueue[Reader]()
-    for reader in readers:
-        free.put(reader)
+    readers, mine = list[Reader](), threading.local()
+
+    def begin() -> None:
+        mine.reader = Reader()
+        readers.append(mine.reader)
 
     def read(kind: str, path: PathLike, id: str) -> Document:
-        reader = free.get()
-        try:
-            return reader.read(kind, path, id, scanning)
-        finally:
-            free.put(reader)
+        found: Document = mine.reader.read(kind, path, id, scanning)
+        return found
 
     def close() -> None:
         for reader in readers:
@@ -142,7 +139,7 @@ def side_by_side(number: int, scanning: Scanning) -> Iterator[Callable[[str, Pat
 
     with ExitStack() as ending:  # from the last to the first
         ending.callback(close)  # once more: a thread may just have been starting one
-        threads = ending.enter_context(ThreadPoolExecutor(number))
+        threads = ending.enter_context(ThreadPoolExecutor(number, initializer=begin))
         ending.callback(close)
         ending.callback(threads.shutdown, wait=False, cancel_futures=True)
         yield lambda kind, path, id: threads.submit(read, kind, path, id)

@@ -17,7 +17,7 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
@@ -121,10 +121,10 @@ def _whole(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
     return data
 
 
-def read_text(path: PathLike, *, limit: int = WHOLE_LIMIT) -> str:
+def read_text(path: PathLike) -> str:
     """The whole file as text."""
     with open_utf8(path) as stream:
-        data = _whole(stream, path, limit)
+        data = _whole(stream, path, WHOLE_LIMIT)
     try:
         text = decoded(data)
     except InputError as error:
@@ -157,11 +157,9 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
         raise InputError("the file is empty; give a file with at least one row", place=path)
 
 
-def rows(
-    path: PathLike, parse: Callable[[int, str], T], *, limit: int = LINE_LIMIT, on_error: OnError = None
-) -> Iterator[T]:
+def rows(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:
     """`parse(number, line)` of every line that is not blank; where it raises, the error is given its place."""
-    for number, line in lines(path, limit=limit, on_error=on_error):
+    for number, line in lines(path, on_error=on_error):
         if not line or line.isspace():
             continue
         try:
@@ -206,16 +204,6 @@ def broken(path: PathLike, error: Exception) -> InputError:
 @contextmanager
 def open_output(path: PathLike) -> Iterator[TextIO]:
     """A UTF-8 file to write to, gzipped where its name ends in `.gz`; it takes its name only when complete."""
-    with open_binary_output(path) as stream:
-        text = io.TextIOWrapper(cast(IO[bytes], stream), encoding="utf-8", newline="\n", write_through=False)
-        yield text
-        text.flush()
-        text.detach()
-
-
-@contextmanager
-def open_binary_output(path: PathLike) -> Iterator[BinaryIO]:
-    """As `open_output`, for bytes."""
     final = Path(path)
     special = final.exists() and not final.is_file()
     part = final if special else final.with_name(final.name + ".part")
@@ -226,13 +214,15 @@ def open_binary_output(path: PathLike) -> Iterator[BinaryIO]:
             f"can't be written ({error.strerror}); check the folder and its permissions", place=path
         ) from error
     try:
-        with raw:
+        with raw, ExitStack() as packing:
+            out: IO[bytes] = raw
             if final.suffix.lower() == ".gz":
                 # No name and no time: the same rows give the same bytes.
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
-                    yield cast(BinaryIO, packed)
-            else:
-                yield raw
+                packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+                out = cast(IO[bytes], packing.enter_context(packed))
+            text = io.TextIOWrapper(out, encoding="utf-8", newline="\n", write_through=False)
+            yield text
+            text.detach()
     except BaseException:
         if not special:
             part.unlink(missing_ok=True)

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from paragloss.errors import InputError
-from paragloss.formats.sgml import behind_tags, clean, closed, outside
 from paragloss.formats.text import WHOLE_LIMIT, OnError, PathLike, checked_lang, lines, open_output, read_text, report
 from paragloss.formats.text import rows as parsed_rows
 from paragloss.types import Document, Hit, Qrels, Query, Run
 
+# Possessive, so that a "<" that is never closed costs one pass.
+_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
 _COLUMN = re.compile(r"[^ \t]+")
 _DOC_START = re.compile(r"<doc(\s[^>]*)?>", re.IGNORECASE)
 _DOC_END = re.compile(r"(?<=</doc>)", re.IGNORECASE)  # where a line is cut
@@ -27,7 +28,7 @@ _TITLES = ("title", "headline", "hl", "head", "ti")
 _HEADER = frozenset({"docno", "docid", "lang", *_TITLES})
 
 
-def read_run(path: PathLike, *, on_error: OnError = None) -> Run:
+def read_run(path: PathLike) -> Run:
     """`query Q0 document rank score tag` as rankings, best score first; equal scores keep the order of their ranks."""
     found: dict[str, dict[str, tuple[float, int]]] = {}
 
@@ -37,7 +38,7 @@ def read_run(path: PathLike, *, on_error: OnError = None) -> Run:
         if found.setdefault(query, {}).setdefault(document, placed) is not placed:
             raise InputError(f"document {document!r} comes twice for query {query!r}; keep one of the lines")
 
-    for _row in parsed_rows(path, parse, on_error=on_error):
+    for _row in parsed_rows(path, parse):
         pass
     return {
         query: [
@@ -67,7 +68,7 @@ def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
                 out.write(f"{query} Q0 {_one_word(hit.id, 'document id')} {rank} {score!r} {tag}\n")
 
 
-def read_qrels(path: PathLike, *, on_error: OnError = None) -> Qrels:
+def read_qrels(path: PathLike) -> Qrels:
     """`query 0 document grade` as grades by query and document."""
     qrels: Qrels = {}
 
@@ -78,7 +79,7 @@ def read_qrels(path: PathLike, *, on_error: OnError = None) -> Qrels:
         if grades.setdefault(document, value) != value:
             raise InputError(f"document {document!r} has two grades for query {query!r}; keep one of the lines")
 
-    for _row in parsed_rows(path, parse, on_error=on_error):
+    for _row in parsed_rows(path, parse):
         pass
     return qrels
 
@@ -117,21 +118,18 @@ def write_documents(path: PathLike, documents: Iterable[Document]) -> int:
     return count
 
 
-def read_topics(path: PathLike, *, field: str = "title", lang: str = "", on_error: OnError = None) -> Iterator[Query]:
-    """`<top>` or `<topic>` elements, closed inside or not; `field` says which part is the query's text: title,
-    desc, narr. CLEF's `<FR-title>` gives the language too."""
+def read_topics(path: PathLike, *, lang: str = "") -> Iterator[Query]:
+    """`<top>` or `<topic>` elements, closed inside or not; a query's text is the title. CLEF's `<FR-title>` gives the
+    language too."""
     text = read_text(path)
-    count = 0
-    for match in _TOPIC.finditer(text):
-        count += 1
-        try:
-            topic = _topic(match[2], match[3], field, lang)
-        except InputError as error:
-            report(error, path, text.count("\n", 0, match.start()) + 1, on_error)
-            continue
-        yield topic
-    if not count:
+    topics = list(_TOPIC.finditer(text))
+    if not topics:
         raise InputError("no <top> ... </top> element; give a file of TREC topics", place=path)
+    for match in topics:
+        try:
+            yield _topic(match[2], match[3], lang)
+        except InputError as error:
+            report(error, path, text.count("\n", 0, match.start()) + 1, None)
 
 
 def _columns(line: str, count: int, expected: str) -> list[str]:
@@ -194,8 +192,8 @@ def _bodies(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
 
 
 def _document(body: str, lang: str) -> Document:
-    inner = closed(body)
-    texts = {name: clean(" ".join(markup)) for name, markup in inner.items()}
+    inner = _closed(body)
+    texts = {name: _clean(" ".join(markup)) for name, markup in inner.items()}
     head = _DOC_START.search(body)
     attributes = dict(_ATTRIBUTE.findall(head[1])) if head is not None and head[1] else {}
     name = texts.get("docno") or texts.get("docid") or attributes.get("id") or ""
@@ -203,14 +201,14 @@ def _document(body: str, lang: str) -> Document:
         raise InputError("<DOC> without <DOCNO>; give every document its number")
     title = next((texts[tag] for tag in _TITLES if texts.get(tag)), "")
     own = texts.get("lang", "").lower()
-    text = texts.get("text") or clean(outside(body, _HEADER))
+    text = texts.get("text") or _clean(_outside(body, _HEADER))
     return Document(name, text, checked_lang(own) if own else lang, title)
 
 
-def _topic(attributes: str, body: str, field: str, lang: str) -> Query:
+def _topic(attributes: str, body: str, lang: str) -> Query:
     given = {key.lower(): value for key, value in _ATTRIBUTE.findall(attributes)}
     texts: dict[str, str] = {}
-    for name, text in behind_tags(body):
+    for name, text in _behind_tags(body):
         prefix, _, bare = name.rpartition("-")
         if bare in ("title", "desc", "narr") and prefix:
             name, lang = bare, checked_lang(prefix)
@@ -220,8 +218,48 @@ def _topic(attributes: str, body: str, field: str, lang: str) -> Query:
     number = texts.get("num") or texts.get("identifier") or given.get("number") or given.get("id") or ""
     if not number:
         raise InputError("topic without <num>; give every topic its number")
-    wanted = texts.get(field) or (texts.get("query", "") if field == "title" else "")
+    wanted = texts.get("title") or texts.get("query", "")
     if not wanted:
-        raise InputError(f"topic {number} has no <{field}>; it has {', '.join(texts)}")
+        raise InputError(f"topic {number} has no <title>; it has {', '.join(texts)}")
     own = given.get("lang") or given.get("xml:lang") or ""
     return Query(number, " ".join(wanted.split()), checked_lang(own) if own else lang)
+
+
+# Loose SGML: elements closed or not, in any case, nested or not; each function is one pass.
+
+
+def _clean(markup: str) -> str:
+    return html.unescape(_TAG.sub(" ", markup)).strip()
+
+
+def _closed(body: str) -> dict[str, list[str]]:
+    """What stands inside every closed element, by its name in lower case."""
+    opened: dict[str, int] = {}
+    found: dict[str, list[str]] = {}
+    for tag in _TAG.finditer(body):
+        name = tag[2].lower()
+        if not tag[1]:
+            opened.setdefault(name, tag.end())
+        elif name in opened:
+            found.setdefault(name, []).append(body[opened.pop(name) : tag.start()])
+    return found
+
+
+def _outside(body: str, names: frozenset[str]) -> str:
+    """The body without the elements of these names."""
+    kept, at, inside = list[str](), 0, ""
+    for tag in _TAG.finditer(body):
+        name = tag[2].lower()
+        if not inside and not tag[1] and name in names:
+            kept.append(body[at : tag.start()])
+            inside = name
+        elif inside == name and tag[1]:
+            inside, at = "", tag.end()
+    return " ".join(kept) if inside else " ".join([*kept, body[at:]])
+
+
+def _behind_tags(body: str) -> list[tuple[str, str]]:
+    """(element, text up to the next tag), in order: topics seldom close their elements."""
+    tags = list(_TAG.finditer(body))
+    ends = [tag.start() for tag in tags[1:]] + [len(body)]
+    return [(tag[2].lower(), body[tag.end() : end]) for tag, end in zip(tags, ends, strict=True) if not tag[1]]

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 import warnings
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import BinaryIO, Literal
+from collections.abc import Sequence
+from itertools import chain, islice
+from math import isfinite
+from typing import BinaryIO
 
 import numpy as np
 
@@ -18,13 +20,11 @@ from paragloss.errors import InputError
 from paragloss.formats.text import (
     BROKEN,
     LINE_LIMIT,
-    OnError,
     PathLike,
     broken,
     checked_lang,
     lines,
     looks_like_lang,
-    open_binary_output,
     open_bytes,
     report,
     stem,
@@ -32,15 +32,14 @@ from paragloss.formats.text import (
 )
 from paragloss.types import Floats
 
-_BLOCK = 4096  # lines parsed at once
+_BLOCK = 4096  # lines that tell how many numbers a word has
 _HEADER = re.compile(rb"\s*(\d+)[ \t](\d+)[ \t]*\r?\n")
 _NUMBER = re.compile(rb"[-+]?[0-9.]+(e[-+]?\d+)?[ \t\r\n]", re.IGNORECASE)
 _MAX_DIM = 65_536
 
 
-def read_vectors(path: PathLike, *, limit: int | None = None, on_error: OnError = None) -> tuple[list[str], Floats]:
-    """Words and their vectors, one float32 row each; of equal words the first is kept. `limit` stops after so many
-    rows, which in most files are the most frequent words."""
+def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
+    """Words and their vectors, one float32 row each; of equal words the first is kept."""
     with open_bytes(path) as stream:
         try:
             start = stream.read(4096)
@@ -50,9 +49,9 @@ def read_vectors(path: PathLike, *, limit: int | None = None, on_error: OnError 
     if start.startswith(b"\x80") or suffix(path) in (".pkl", ".pickle"):
         raise InputError("a pickle runs what it says when it is opened; save its vectors as word2vec text", place=path)
     if header is not None and _is_binary(start[header.end() :]):
-        words, matrix = _read_binary(path, int(header[1]), int(header[2]), limit)
+        words, matrix = _read_binary(path, int(header[1]), int(header[2]))
     else:
-        words, matrix = _read_text(path, header is not None, limit, on_error)
+        words, matrix = _read_text(path, header is not None)
     return _unique(words, matrix)
 
 
@@ -81,36 +80,6 @@ def language_of(given: str) -> tuple[str, str]:
     raise InputError(f"no language in the file's name; call it such as wiki.fr.vec, or write fr={given}", place=given)
 
 
-def write_vectors(
-    path: PathLike,
-    words: Sequence[str],
-    matrix: Floats,
-    *,
-    format: Literal["word2vec", "glove", "binary"] = "word2vec",
-) -> None:
-    """Write vectors so that every float32 comes back: text with a header (word2vec), without (glove), or binary."""
-    rows = np.asarray(matrix, dtype=np.float32)
-    if rows.ndim != 2 or len(words) != len(rows):
-        raise InputError(f"{len(words)} words but a matrix of shape {rows.shape}; give one row per word")
-    with open_binary_output(path) as out:
-        if format != "glove":
-            out.write(f"{len(rows)} {rows.shape[1]}\n".encode())
-        for word, row in zip(words, rows, strict=True):
-            _check(word, format)
-            if format == "binary":
-                out.write(word.encode() + b" " + row.astype("<f4").tobytes() + b"\n")
-            else:
-                # Nine digits name a float32 exactly.
-                out.write((word + " " + " ".join([f"{value:.9g}" for value in row.tolist()]) + "\n").encode())
-
-
-def _check(word: str, format: str) -> None:
-    if not word or "\n" in word or "\0" in word or word != word.strip() or (format == "binary" and " " in word):
-        raise InputError(
-            f"the word {word!r} can't stand in a {format} file; words there have no line ends or outer blanks"
-        )
-
-
 def _unique(words: list[str], matrix: Floats) -> tuple[list[str], Floats]:
     first = {word: row for row, word in reversed(list(enumerate(words)))}
     if len(first) == len(words):
@@ -136,98 +105,52 @@ def _promised(first: str, path: PathLike) -> tuple[int, int]:
     return words, dim
 
 
-def _read_text(path: PathLike, has_header: bool, limit: int | None, on_error: OnError) -> tuple[list[str], Floats]:
-    source = lines(path, on_error=on_error)
-    expected = 0
-    dim = 0
-    if has_header:
-        _, first = next(source)
-        expected, dim = _promised(first, path)
-    wanted = islice(source, limit) if limit is not None else source
-    words: list[str] = []
-    blocks: list[Floats] = []
-    rows = 0
-    while block := [(number, line.rstrip()) for number, line in islice(wanted, _BLOCK)]:
-        dim = dim or _dim(block, path)
-        good = list(_split(block, dim, path, on_error))
-        rows += len(block)
-        for taken, values in _parsed(good, dim, path, on_error):
-            words.extend(taken)
-            blocks.append(values)
-    if has_header and limit is None and rows < expected:
-        short = f"the header promises {expected:,} words, the file has {rows:,}; it is cut off, fetch it again"
-        report(InputError(short), path, 1, on_error)
-    if not words:
-        raise InputError("no vectors; expected lines 'word v1 v2 ...'", place=path)
-    return words, np.concatenate(blocks)
+def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
+    source = lines(path)
+    expected, dim = _promised(next(source)[1], path) if has_header else (0, 0)
+    first = list(islice(source, _BLOCK))
+    dim = dim or _dim([line.rstrip() for _, line in first], path)
+    words, values = list[str](), array("f")
+    for number, line in chain(first, source):
+        if line := line.rstrip():
+            try:
+                word, row = _parsed(line, dim)
+            except InputError as error:
+                report(error, path, number, None)
+            words.append(word)
+            values.extend(row)
+    if len(words) < expected:
+        short = f"the header promises {expected:,} words, the file has {len(words):,}; it is cut off, fetch it again"
+        raise InputError(short, place=f"{path}:1")
+    return words, np.array(values, np.float32).reshape(-1, dim)
 
 
-def _dim(block: list[tuple[int, str]], path: PathLike) -> int:
+def _dim(some: list[str], path: PathLike) -> int:
     """The commonest number of fields after one word: a word with blanks has more, a cut line fewer."""
-    dim = Counter(line.count(" ") for _, line in block if line).most_common(1)[0][0]
+    dim = Counter(line.count(" ") for line in some if line).most_common(1)[0][0]
     if not 2 <= dim <= _MAX_DIM:
-        raise InputError(
-            f"{dim} numbers after the word; expected lines 'word v1 v2 ...' with blanks", place=f"{path}:{block[0][0]}"
-        )
+        raise InputError(f"{dim} numbers after the word; expected lines 'word v1 v2 ...' with blanks", place=path)
     return dim
 
 
-def _split(block: list[tuple[int, str]], dim: int, path: PathLike, on_error: OnError) -> Iterator[tuple[int, str, str]]:
-    for number, line in block:
-        blanks = line.count(" ")
-        if blanks == dim and line[0] != " ":
-            word, _, tail = line.partition(" ")
-        elif blanks > dim:
-            word = line.rsplit(" ", dim)[0]
-            tail = line[len(word) + 1 :]
-        else:
-            word, tail = "", ""
-        if not word.strip():
-            if line:
-                wrong = f"{blanks} numbers after the word where {dim} are expected; parted by single blanks"
-                report(InputError(wrong), path, number, on_error)
-            continue
-        yield number, word, tail
-
-
-def _parsed(
-    good: list[tuple[int, str, str]], dim: int, path: PathLike, on_error: OnError
-) -> Iterator[tuple[list[str], Floats]]:
-    """Numbers of many lines at once, which is what makes it fast; line by line only where some line is bad."""
-    if not good:
-        return
+def _parsed(line: str, dim: int) -> tuple[str, list[float]]:
+    word, *tail = line.rsplit(" ", dim)
+    if len(tail) < dim or not word.strip():
+        found = line.count(" ")
+        raise InputError(f"{found} numbers after the word where {dim} are expected; parted by single blanks")
     try:
-        values = _numbers([tail for _, _, tail in good], dim)
-    except ValueError as error:
-        if len(good) == 1:
-            shown = good[0][2][:40]
-            report(
-                InputError(f"no finite numbers: {shown!r} ...; expected {dim} of them ({error})"),
-                path,
-                good[0][0],
-                on_error,
-            )
-            return
-        half = len(good) // 2
-        yield from _parsed(good[:half], dim, path, on_error)
-        yield from _parsed(good[half:], dim, path, on_error)
-        return
-    yield [word for _, word, _ in good], values
+        row = array("f", map(float, tail)).tolist()
+        bad = "" if isfinite(sum(row)) else "not finite"
+    except (ValueError, OverflowError) as error:
+        bad = str(error)
+    if bad:
+        raise InputError(f"no finite numbers: {' '.join(tail)[:40]!r} ...; expected {dim} of them ({bad})")
+    return word, row
 
 
-def _numbers(tails: list[str], dim: int) -> Floats:
-    values: Floats = np.loadtxt(tails, dtype=np.float32, comments=None, delimiter=" ", ndmin=2)
-    if values.shape != (len(tails), dim):
-        raise ValueError(f"{values.shape[1]} columns")
-    if not np.isfinite(values).all():
-        raise ValueError("not finite")
-    return values
-
-
-def _read_binary(path: PathLike, count: int, dim: int, limit: int | None) -> tuple[list[str], Floats]:
+def _read_binary(path: PathLike, count: int, dim: int) -> tuple[list[str], Floats]:
     if not 1 <= dim <= _MAX_DIM:
         raise InputError(f"the header promises {dim} dimensions; expected 1 to {_MAX_DIM}", place=path)
-    count = count if limit is None else min(count, limit)
     words: list[str] = []
     data = bytearray()
     with open_bytes(path) as stream:

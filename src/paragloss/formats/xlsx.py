@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
-from paragloss.formats.archive import Archive
-from paragloss.formats.text import WHOLE_LIMIT, PathLike, spoken_lang
-from paragloss.formats.xml import END, START, TEXT, events, first_texts
+from paragloss.formats.archive import CORE, Archive
+from paragloss.formats.text import WHOLE_LIMIT, PathLike
 from paragloss.types import Document
 
 _SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
@@ -18,12 +18,12 @@ _SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
 def read_xlsx(path: PathLike, *, id: str = "") -> Document:
     """One document, sheets parted by a blank line. Dates are the numbers Excel keeps them as."""
     archive = Archive(path)
-    shared = _shared(archive.part("xl/sharedStrings.xml"), path)
+    shared = [_text(item, ("t",)) for item in archive.elements("xl/sharedStrings.xml", ("si",))]
     numbered = sorted((int(found[1][:9]), name) for name in archive.names if (found := _SHEET.fullmatch(name)))
     sheets, size = list[str](), 0
     for _, name in numbered:
         lines = []
-        for line in _lines(archive.part(name), shared, path):
+        for line in _lines(archive, name, shared):
             lines.append(line)
             size += len(line)
             # One shared text may stand in any number of cells.
@@ -33,50 +33,20 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
     text = "\n\n".join(sheet for sheet in sheets if sheet)
     if not text:
         raise InputError(f"no text in {len(numbered)} sheets; give a workbook that has some", place=path)
-    core = archive.part("docProps/core.xml")
-    declared = first_texts(core, ("title", "language"), path) if core else {}
-    lang = spoken_lang(declared.get("language", ""))
-    return Document(id or Path(path).name, text, lang, declared.get("title", ""), {}, {"sheets": len(numbered)})
+    title, lang = archive.about(CORE)
+    return Document(id or Path(path).name, text, lang, title, {}, {"sheets": len(numbered)})
 
 
-def _shared(data: bytes, path: PathLike) -> list[str]:
-    """The texts that cells refer to by number."""
-    found: list[str] = []
-    pieces: list[str] = []
-    inside = False
-    for event, name, _ in events(data, path) if data else ():
-        if event == TEXT:
-            if inside:
-                pieces.append(name)
-        elif name == "t":
-            inside = event == START
-        elif name == "si" and event == END:
-            found.append("".join(pieces))
-            pieces.clear()
-    return found
+def _lines(archive: Archive, sheet: str, shared: list[str]) -> Iterator[str]:
+    known = {str(number): text for number, text in enumerate(shared)}
+    for row in archive.elements(sheet, ("row",)):
+        cells = []
+        for cell in row:
+            value = _text(cell, ("v", "t")).strip()
+            cells.append(" ".join((known.get(value, "") if cell.get("t") == "s" else value).split()))
+        if line := "\t".join(filter(None, cells)):
+            yield line
 
 
-def _lines(sheet: bytes, shared: list[str], path: PathLike) -> Iterator[str]:
-    cells: list[str] = []
-    pieces: list[str] = []
-    kind, inside = "", False
-    for event, name, attributes in events(sheet, path) if sheet else ():
-        if event == TEXT:
-            if inside:
-                pieces.append(name)
-        elif name in ("v", "t"):
-            inside = event == START
-        elif name == "c" and event == START:
-            kind = attributes.get("t", "")
-            pieces.clear()
-        elif name == "c":
-            value = "".join(pieces).strip()
-            if kind == "s":
-                value = (
-                    shared[int(value)] if value.isascii() and value.isdigit() and int(value[:9]) < len(shared) else ""
-                )
-            cells.append(" ".join(value.split()))
-        elif name == "row" and event == END:
-            if line := "\t".join(cell for cell in cells if cell):
-                yield line
-            cells.clear()
+def _text(element: Element, names: tuple[str, ...]) -> str:
+    return "".join(part.text or "" for part in element.iter() if part.tag in names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NoReturn
+from typing import IO, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -16,79 +16,39 @@ _MAX_DEPTH = 100
 
 def elements(path: PathLike, names: Collection[str], *, limit: int = WHOLE_LIMIT) -> Iterator[Element]:
     """Every outermost element of these names, without namespaces, as soon as it closes; the rest is let go."""
-    handler = _Handler(frozenset(names), limit)
     with open_bytes(path) as stream:
-        final = False
-        while not final:
-            try:
-                block = stream.read(_BLOCK)
-            except BROKEN as error:
-                raise broken(path, error) from error
-            final = not block
-            try:
-                handler.parser.Parse(block, final)
-            except expat.ExpatError as error:
-                reason = expat.errors.messages.get(error.code, str(error.code))
-                raise InputError(
-                    f"not XML ({reason}); the file is damaged or cut off, fetch it again",
-                    place=f"{path}:{error.lineno}",
-                ) from error
-            except InputError as error:
-                raise InputError(str(error), place=f"{path}:{handler.parser.CurrentLineNumber}") from None
-            yield from handler.done
-            handler.done.clear()
+        yield from elements_of(stream, names, path, limit=limit)
 
 
-START, END, TEXT = "start", "end", "text"
-
-
-def events(data: bytes, path: PathLike) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """(START, name, attributes), (END, name, {}) and (TEXT, text, {}) of an XML file in memory; names without
-    their namespace, attributes with the prefix they were written with."""
-    found: list[tuple[str, str, dict[str, str]]] = []
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    names, nothing = _Local(), dict[str, str]()
-    parser.StartElementHandler = lambda name, attributes: found.append((START, names[name], attributes))
-    parser.EndElementHandler = lambda name: found.append((END, names[name], nothing))
-    parser.CharacterDataHandler = lambda text: found.append((TEXT, text, nothing))
-    parser.EntityDeclHandler = _entity
-    for at in range(0, len(data) + 1, _BLOCK):
+def elements_of(
+    stream: IO[bytes], names: Collection[str], path: PathLike, *, limit: int = WHOLE_LIMIT
+) -> Iterator[Element]:
+    """The same of a stream; `path` is where errors are said to be."""
+    handler = _Handler(frozenset(names), limit)
+    final = False
+    while not final:
         try:
-            parser.Parse(data[at : at + _BLOCK], at + _BLOCK > len(data))
-        except (expat.ExpatError, InputError, UnicodeDecodeError, ValueError, LookupError) as error:
+            block = stream.read(_BLOCK)
+        except BROKEN as error:
+            raise broken(path, error) from error
+        final = not block
+        try:
+            handler.parser.Parse(block, final)
+        except expat.ExpatError as error:
+            reason = expat.errors.messages.get(error.code, str(error.code))
             raise InputError(
-                f"its XML can't be read ({error}); the file is damaged, save it anew", place=path
-            ) from None
-        yield from found
-        found.clear()
+                f"not XML ({reason}); the file is damaged or cut off, fetch it again",
+                place=f"{path}:{error.lineno}",
+            ) from error
+        except (InputError, ValueError, LookupError) as error:
+            raise InputError(str(error), place=f"{path}:{handler.parser.CurrentLineNumber}") from None
+        yield from handler.done
+        handler.done.clear()
 
 
-class _Local(dict[str, str]):
-    """Names without their prefix."""
-
-    def __missing__(self, name: str) -> str:
-        self[name] = found = name.rpartition(":")[2]
-        return found
-
-
-def first_texts(data: bytes, names: Collection[str], path: PathLike) -> dict[str, str]:
-    """What the first element of each name says, where there is one."""
-    texts: dict[str, str] = {}
-    open_, pieces = "", list[str]()
-    for event, name, _ in events(data, path):
-        if event == START and name in names and name not in texts:
-            open_, pieces = name, []
-        elif event == TEXT and open_:
-            pieces.append(name)
-        elif event == END and name == open_:
-            texts[name], open_ = " ".join("".join(pieces).split()), ""
-    return texts
-
-
-def local(element: Element) -> str:
-    """The element's name without its namespace."""
-    return str(element.tag).rpartition("}")[2]
+def text_of(element: Element) -> str:
+    """All it says, in one line."""
+    return " ".join("".join(element.itertext()).split())
 
 
 class _Handler:
@@ -115,8 +75,10 @@ class _Handler:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise InputError(f"elements are nested more than {_MAX_DEPTH} deep; no dictionary or dump does that")
-        self.grow(len(name) + sum(len(key) + len(value) for key, value in attributes.items()) + 64)
-        self.builder.start(name, {key.rpartition("}")[2]: value for key, value in attributes.items()})
+        if attributes:
+            attributes = {key.rpartition("}")[2]: value for key, value in attributes.items()}
+        self.grow(64 + len(name) + sum(map(len, attributes)) + sum(map(len, attributes.values())))
+        self.builder.start(name, attributes)
 
     def end(self, name: str) -> None:
         if not self.depth:

@@ -55,7 +55,7 @@ export async function search(page, anew = false) {
     await Promise.all([counted, results.gloss(items, state, page.reader, mine.signal)]);
   } catch (error) {
     slow.forEach(clearTimeout);
-    if (error.name !== "AbortError") trouble(error, () => search(page, true));
+    if (error.name !== "AbortError" && mine === asked) trouble(error, () => search(page, true));
   }
   if (mine === asked) $("results").setAttribute("aria-busy", "false");
 }

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from paragloss.collection import Answer, Collection, Deadline, Result, SearchOptions
+from paragloss.collection import Collection, Deadline, SearchOptions
 from paragloss.formats.numbers import dated
 from paragloss.types import Document, Query
 
@@ -25,38 +25,27 @@ _UNTOLD = {"path", "url", "modified", "date", "year", "pages", "slides", "sheets
 
 
 def found(
-    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
+    engine: Collection,
+    q: str,
+    options: SearchOptions,
+    deadline: Deadline,
+    *,
+    why: bool = False,
+    newest: bool = False,
+    each_language: bool = False,
 ) -> dict[str, Any]:
-    answer = engine.search(q, options, deadline=deadline)
-    return _shown(engine, answer, [(answer, result) for result in answer.results], why, deadline)
-
-
-def each_language(
-    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
-) -> dict[str, Any]:
-    """The best documents, and after them the best of every language that has none among them."""
-    answer = engine.search(q, options, deadline=deadline)
-    missing = [lang for lang in options.to or engine.langs if lang not in {result.lang for result in answer.results}]
-    one = replace(options, lang=answer.query.lang, k=1, deadline=deadline)
-    others = [engine.search(q, one, to=[lang]) for lang in missing]
-    more = [(other, result) for other in others for result in other.results]
-    results = [*((answer, result) for result in answer.results), *sorted(more, key=lambda pair: -pair[1].score)]
-    return _shown(engine, answer, results, why, deadline)
-
-
-def by_date(
-    engine: Collection, q: str, options: SearchOptions, deadline: Deadline, *, why: bool = False
-) -> dict[str, Any]:
-    """The best documents, the newest of them first."""
-    answer = engine.search(q, options, k=max(options.k, SORTED), deadline=deadline)
-    some = sorted(answer.results, key=lambda result: dated(result.meta) or 0.0, reverse=True)
-    return _shown(engine, answer, [(answer, result) for result in some[: options.k]], why, deadline)
-
-
-def _shown(
-    engine: Collection, answer: Answer, results: Sequence[tuple[Answer, Result]], why: bool, deadline: Deadline
-) -> dict[str, Any]:
-    """An answer with some results, each with the answer it came with: that knows why."""
+    """The best documents: the newest of them first, or after them the best of every language that has none among them;
+    each perhaps with its explanation."""
+    answer = engine.search(q, options, k=max(options.k, SORTED) if newest else options.k, deadline=deadline)
+    results = [(answer, result) for result in answer.results]  # each with the answer that knows why
+    if newest:
+        results = sorted(results, key=lambda pair: dated(pair[1].meta) or 0.0, reverse=True)[: options.k]
+    elif each_language:
+        missing = [to for to in options.to or engine.langs if to not in {result.lang for _, result in results}]
+        one = replace(options, lang=answer.query.lang, k=1, deadline=deadline)
+        others = [engine.search(q, one, to=[lang]) for lang in missing]
+        more = [(other, result) for other in others for result in other.results]
+        results += sorted(more, key=lambda pair: -pair[1].score)
     shown = answer._replace(results=[result for _, result in results]).as_json()
     for row, (source, result) in zip(shown["results"], results, strict=True):
         row |= told(engine, row["meta"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -112,85 +113,54 @@ async def change(here: Here, id: Id, change: schemas.Change) -> JSONResponse:
 @routes.delete("/documents/{id:path}", response_model=schemas.Removed, responses=problems())
 async def delete(here: Here, id: Id) -> JSONResponse:
     """Remove a document."""
-
-    def work() -> int:
-        _known(here, id)
-        return here.engine.delete([id])
-
-    deleted = await here.library.write(work)
-    here.metrics.written(here.name, "deleted", deleted)
+    if not (deleted := await _delete(here, id)):
+        raise _missing(here, id)
     return JSONResponse({"deleted": deleted, "documents": await here.library.write(here.engine.count)})
 
 
-@routes.post(
-    "/bulk",
-    response_model=schemas.Written,
-    responses=problems(408, 413),
-    openapi_extra=_NDJSON,
-)
+@routes.post("/bulk", response_model=schemas.Written, responses=problems(408, 413), openapi_extra=_NDJSON)
 async def bulk(request: Request, here: Here) -> JSONResponse:
     """Add documents from a stream, one JSON object a line with the keys of `paragloss index`; `{"delete": ID}` removes
     one. A bad line costs only itself and is listed with its number; what was counted is safe on disk."""
-    work = _Bulk(here)
+    counts, errors = Counter[str](), list[dict[str, Any]]()
+    ready: list[tuple[int, Document]] = []
+
+    def bad(number: int, error: Exception) -> None:
+        counts["failed"] += 1
+        here.metrics.written(here.name, "refused", 1)
+        if len(errors) < LISTED:
+            encoding = "not UTF-8: write the file again in that encoding"
+            errors.append({"line": number, "error": encoding if isinstance(error, UnicodeError) else str(error)})
+
+    async def flush() -> None:
+        """Write what is ready; where the store refuses a batch, find out which document it was."""
+        some = ready.copy()
+        ready.clear()
+        try:
+            counts["indexed"] += await _add(here, [document for _, document in some])
+        except ParaglossError:
+            for number, document in some:
+                try:
+                    counts["indexed"] += await _add(here, [document])
+                except ParaglossError as error:
+                    bad(number, error)
+
     async for number, line in _lines(request, here.library.limits.line):
-        await work.take(number, line)
-    await work.flush()
-    return await _written(here, indexed=work.indexed, deleted=work.deleted, failed=work.failed, errors=work.errors)
-
-
-class _Bulk:
-    """A stream on its way into a collection, in the order of its lines."""
-
-    def __init__(self, here: Place) -> None:
-        self._here = here
-        self.indexed = self.deleted = self.failed = 0
-        self.errors: list[dict[str, Any]] = []
-        self._ready: list[tuple[int, Document]] = []
-
-    async def take(self, number: int, line: bytes | None) -> None:
         try:
             if line is None:
-                raise InputError(
-                    f"the line is longer than {self._here.library.limits.line:,} bytes; split the document"
-                )
+                raise InputError(f"the line is longer than {here.library.limits.line:,} bytes; split the document")
             row = jsonl.parsed(line.decode())
             if set(row) == {"delete"}:
-                await self._delete(str(row["delete"]))
-                return
-            self._ready.append((number, rows.document(row, f"line:{number}")))
+                await flush()
+                counts["deleted"] += await _delete(here, str(row["delete"]))
+            else:
+                ready.append((number, rows.document(row, f"line:{number}")))
         except (InputError, UnicodeDecodeError) as error:
-            self._bad(number, error)
-        if len(self._ready) >= BATCH:
-            await self.flush()
-
-    async def flush(self) -> None:
-        """Write what is ready; where the store refuses a batch, find out which document it was."""
-        ready, self._ready = self._ready, []
-        if not ready:
-            return
-        try:
-            self.indexed += await _add(self._here, [document for _, document in ready])
-        except ParaglossError:
-            for number, document in ready:
-                try:
-                    self.indexed += await _add(self._here, [document])
-                except ParaglossError as error:
-                    self._bad(number, error)
-
-    async def _delete(self, id: str) -> None:
-        await self.flush()
-        gone = await self._here.library.write(lambda: self._here.engine.delete([id]))
-        self.deleted += gone
-        self._here.metrics.written(self._here.name, "deleted", gone)
-
-    def _bad(self, number: int, error: Exception) -> None:
-        self.failed += 1
-        self._here.metrics.written(self._here.name, "refused", 1)
-        if len(self.errors) < LISTED:
-            reason = (
-                "not UTF-8: write the file again in that encoding" if isinstance(error, UnicodeError) else str(error)
-            )
-            self.errors.append({"line": number, "error": reason})
+            bad(number, error)
+        if len(ready) >= BATCH:
+            await flush()
+    await flush()
+    return await _written(here, **counts, errors=errors)
 
 
 async def _lines(request: Request, limit: int) -> AsyncIterator[tuple[int, bytes | None]]:
@@ -213,7 +183,15 @@ async def _lines(request: Request, limit: int) -> AsyncIterator[tuple[int, bytes
         yield number, None if skipping else bytes(buffer)
 
 
+async def _delete(here: Place, id: str) -> int:
+    deleted = await here.library.write(lambda: here.engine.delete([id]))
+    here.metrics.written(here.name, "deleted", deleted)
+    return deleted
+
+
 async def _add(here: Place, documents: list[Document]) -> int:
+    if not documents:
+        return 0
     added = await here.library.write(lambda: here.engine.add(documents))
     here.metrics.written(here.name, "added", added)
     return added
@@ -227,8 +205,12 @@ async def _written(here: Place, **counts: Any) -> JSONResponse:
 def _known(here: Place, id: str) -> Document:
     found = here.engine.get([id])[0]
     if found is None:
-        raise HTTPException(404, f"no document {id!r} in {here.name}")
+        raise _missing(here, id)
     return found
+
+
+def _missing(here: Place, id: str) -> HTTPException:
+    return HTTPException(404, f"no document {id!r} in {here.name}")
 
 
 def _made(id: str, given: schemas.NewText) -> Document:

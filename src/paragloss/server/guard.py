@@ -4,7 +4,6 @@ every answer carries. Plain ASGI, so that streams stay streams, and nothing of a
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import Collection, Mapping
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
 
 from paragloss.server.keys import Guesses, Keys, is_loopback
 from paragloss.server.limits import Limits
@@ -34,7 +35,7 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 _OPEN, _READS = ("/api/health", "/api/openapi.json"), ("/api/gloss", "/api/translate")
 #: A Host header: a name or an address, and perhaps a port. Anything else in it is somebody's trick.
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?")
-_CLOSE = (b"connection", b"close")
+_LARGE = "the request is larger than {:,} bytes: send less at once"
 
 
 class Guard:
@@ -69,8 +70,9 @@ class Guard:
         async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message["headers"], *_missing(message["headers"])]
+                status, headers = message["status"], MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         try:
@@ -79,26 +81,28 @@ class Guard:
             self._note(scope, status, time.perf_counter() - started)
 
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        headers = Headers(scope=scope)
         served = scope["path"].startswith("/api/") or scope["path"] == "/metrics" or scope["method"] not in _SAFE
-        if self._loopback and not is_loopback(_host(headers.get(b"host", ""))):
-            await self._refuse(send, 421, "host", "this server answers to localhost only: open it by that name")
+        answer: ASGIApp | None = None
+        if self._loopback and not is_loopback(_host(headers.get("host", ""))):
+            answer = self._refusal(421, "host", "this server answers to localhost only: open it by that name")
         elif served and self._foreign(headers):
-            await self._refuse(send, 403, "origin", "another site's page may not ask here")
+            answer = self._refusal(403, "origin", "another site's page may not ask here")
         elif served and self._keys and scope["path"] not in _OPEN and (wrong := self._without_key(scope, headers)):
-            await self._refuse(send, *wrong)
-        else:
-            await self._measured(scope, receive, send, headers)
+            answer = self._refusal(*wrong)
+        elif (declared := headers.get("content-length", "0")).isdigit() and int(declared) > self._most(scope):
+            answer = self._refusal(413, "size", _LARGE.format(self._most(scope)))
+        await (answer or self._measured)(scope, receive, send)
 
-    def _without_key(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str, str, dict[str, str]] | None:
+    def _without_key(self, scope: Scope, headers: Headers) -> tuple[int, str, str, dict[str, str]] | None:
         """Why a request may not be answered, if so: status, reason, message and headers."""
-        if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             return None  # a browser asks so before it sends a key
         address = (scope.get("client") or ("",))[0]
         if (seconds := self._guesses.wait(address)) > 0:
             again = {"retry-after": f"{seconds:.0f}"}
             return 429, "guesses", f"too many wrong keys from {address}: try again in {seconds:.0f} s", again
-        kind, _, key = headers.get(b"authorization", "").partition(" ")
+        kind, _, key = headers.get("authorization", "").partition(" ")
         key = key.strip() if kind.lower() == "bearer" else ""
         wanted = "read" if scope["method"] in _SAFE or scope["path"] in _READS else "write"
         if self._keys.allows(key, wanted):
@@ -110,16 +114,13 @@ class Guard:
         remedy = "send a header `Authorization: Bearer KEY`"
         return 401, "key", f"a key that may {wanted} is needed: {remedy}", {"www-authenticate": "Bearer"}
 
-    async def _measured(self, scope: Scope, receive: Receive, send: Send, headers: dict[bytes, str]) -> None:
-        limit = {"/api/bulk": self._limits.bulk, "/api/files": self._limits.upload}.get(
-            scope["path"], self._limits.body
-        )
-        large = f"the request is larger than {limit:,} bytes: send less at once"
-        declared = headers.get(b"content-length", "0")
-        if declared.isdigit() and int(declared) > limit:
-            await self._refuse(send, 413, "size", large)
-            return
-        taken, waited, whole = 0, 0.0, False
+    def _most(self, scope: Scope) -> int:
+        """How many bytes a request may have."""
+        larger = {"/api/bulk": self._limits.bulk, "/api/files": self._limits.upload}
+        return larger.get(scope["path"], self._limits.body)
+
+    async def _measured(self, scope: Scope, receive: Receive, send: Send) -> None:
+        limit, taken, waited, whole = self._most(scope), 0, 0.0, False
 
         async def receiving() -> Message:
             nonlocal taken, waited, whole
@@ -137,26 +138,22 @@ class Guard:
             whole = not message.get("more_body", False)
             if taken > limit:
                 self._metrics.refused("size")
-                raise HTTPException(413, large, {"connection": "close"})
+                raise HTTPException(413, _LARGE.format(limit), {"connection": "close"})
             return message
 
         await self._app(scope, receiving, send)
 
-    def _foreign(self, headers: dict[bytes, str]) -> bool:
+    def _foreign(self, headers: Headers) -> bool:
         """Whether a browser says that a page of another site is behind this."""
-        origin = headers.get(b"origin")
+        origin = headers.get("origin")
         if origin is not None:
-            return origin not in self._origins and urlsplit(origin).netloc != headers.get(b"host")
-        return headers.get(b"sec-fetch-site") in ("cross-site", "same-site")
+            return origin not in self._origins and urlsplit(origin).netloc != headers.get("host")
+        return headers.get("sec-fetch-site") in ("cross-site", "same-site")
 
-    async def _refuse(self, send: Send, status: int, reason: str, error: str, more: Mapping[str, str] = {}) -> None:
-        """Answer at once and close: the body, if there is one, is not read."""
+    def _refusal(self, status: int, reason: str, error: str, more: Mapping[str, str] = {}) -> JSONResponse:
+        """Answers at once and closes: the body, if there is one, is not read."""
         self._metrics.refused(reason)
-        body = json.dumps({"error": error}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), _CLOSE]
-        headers += [(name.encode(), value.encode()) for name, value in more.items()]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        return JSONResponse({"error": error}, status, {"connection": "close", **more})
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "") or ("/" if status < 400 else "unknown")
@@ -171,8 +168,3 @@ def _host(value: str) -> str:
     """The name in a Host header, without its port; nothing where there is more in it."""
     found = _HOST.fullmatch(value)
     return found[1].strip("[]").lower() if found else ""
-
-
-def _missing(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    there = {name for name, _ in headers}
-    return [(key.encode(), value.encode()) for key, value in HEADERS.items() if key.encode() not in there]

@@ -19,7 +19,7 @@ from paragloss.collection import Collection, Deadline
 from paragloss.errors import InputError, ParaglossError
 from paragloss.server.limits import DEFAULT, Limits
 from paragloss.server.logs import LOGGER, note
-from paragloss.server.readers import Failed, Readers, warm_up
+from paragloss.server.readers import Readers, warm_up
 
 T = TypeVar("T")
 #: How long nothing is read ahead after the start, in seconds.
@@ -133,13 +133,9 @@ class Library:
         if readers is not None and readers.ready:
             state = engine.versions()
             try:
-                found = await self._awaited(lambda deadline: readers.ask(name, state, work, *told, deadline))
+                return cast(T, await self._awaited(lambda deadline: readers.ask(name, state, work, *told, deadline)))
             except BrokenProcessPool:  # one has died: this process answers until others have begun
                 self._begin_again(readers)
-            else:
-                if isinstance(found, Failed):
-                    raise found.error()
-                return cast(T, found)
         return await self._awaited(lambda deadline: self._searching.submit(work, engine, *told, deadline))
 
     async def _awaited(self, begin: Callable[[Deadline], Future[T]]) -> T:

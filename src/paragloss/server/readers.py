@@ -6,24 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
-from paragloss import errors
 from paragloss.collection import Collection
 from paragloss.processes import pool
-
-
-class Failed(NamedTuple):
-    """An error as it travels: its kind and what it says."""
-
-    kind: str
-    message: str
-
-    def error(self) -> errors.ParaglossError:
-        kind = getattr(errors, self.kind, errors.ParaglossError)
-        error = kind.__new__(kind, self.message)
-        assert isinstance(error, errors.ParaglossError)
-        return error
 
 
 class Readers:
@@ -41,7 +27,7 @@ class Readers:
         return all(warm.done() and not warm.exception() for warm in self._warm)
 
     def ask(self, name: str, state: tuple[str, str], work: Callable[..., Any], *told: Any) -> Future[Any]:
-        """`work(engine, *told)` with an engine that has read all that `state` says is there; gives it, or a Failed."""
+        """`work(engine, *told)` with an engine that has read all that `state` says is there."""
         return self._pool.submit(_answer, name, state, work, told)
 
     def close(self) -> None:
@@ -75,10 +61,7 @@ def _first(states: Mapping[str, tuple[str, str]]) -> None:
 
 
 def _answer(name: str, state: tuple[str, str], work: Callable[..., Any], told: Sequence[Any]) -> Any:
-    try:
-        return work(_engine(name, state), *told)
-    except errors.ParaglossError as error:
-        return Failed(type(error).__name__, str(error))
+    return work(_engine(name, state), *told)
 
 
 def _engine(name: str, state: tuple[str, str]) -> Collection:

@@ -55,10 +55,9 @@ async def search(
 ) -> JSONResponse:
     """What `paragloss search --json` prints."""
     asked(here, q, options.k)
-    every = answers.each_language if each_language else answers.found
-    work = answers.by_date if sort == "date" else every
+    work = partial(answers.found, why=why, newest=sort == "date", each_language=each_language)
     # The answer is ours and JSON already: checking it again costs more than a small search.
-    return JSONResponse(await here.library.ask(here.name, partial(work, why=True) if why else work, q, options))
+    return JSONResponse(await here.library.ask(here.name, work, q, options))
 
 
 @routes.get("/counts", response_model=schemas.Counted, responses=problems(503, 504))

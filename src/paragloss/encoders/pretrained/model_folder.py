@@ -63,11 +63,9 @@ class Onnx:
     alone = True
 
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
-        runtime = library("onnxruntime")
         self._tokenizer = tokenizer(path)
         self._prompts, self._pooling, self._denses = prompts, _pooling(path), _denses(path)
-        providers = [p for p in runtime.get_available_providers() if p.startswith(("CUDA", "CPU"))]
-        self._session: Any = runtime.InferenceSession(str(onnx_file(path)), providers=providers)
+        self._session = session(path)
         self._inputs = {one.name for one in self._session.get_inputs()}
         self._outputs = [one.name for one in self._session.get_outputs()]
         self.dim = self.encode(["?"], query=True).shape[1]
@@ -212,38 +210,35 @@ def _longest(path: Path) -> int:
     return int(length or min(_json(path / "config.json").get("max_position_embeddings") or _LONGEST, _LONGEST))
 
 
+def session(path: Path) -> Any:
+    """The folder's ONNX model, ready to run."""
+    runtime = library("onnxruntime")
+    providers = [p for p in runtime.get_available_providers() if p.startswith(("CUDA", "CPU"))]
+    return runtime.InferenceSession(str(onnx_file(path)), providers=providers)
+
+
 def onnx_file(path: Path) -> Path | None:
     return next((file for file in (path / "model.onnx", path / "onnx" / "model.onnx") if file.is_file()), None)
 
 
 def _static(path: Path) -> Path | None:
     """The table of a static model; a transformer's weights have the same name, but no such configuration."""
-    for folder in (path / "0_StaticEmbedding", path):
-        listed = [str(module.get("type", "")) for module in _json_list(path / "modules.json")]
-        static = any("StaticEmbedding" in kind for kind in listed) or (
-            _json(path / "config.json").get("model_type") == "model2vec"
-        )
-        if static and (folder / "model.safetensors").is_file() and (folder / "tokenizer.json").is_file():
-            return folder / "model.safetensors"
+    static = "StaticEmbedding" in str(_json(path / "modules.json"))
+    if static or _json(path / "config.json").get("model_type") == "model2vec":
+        for folder in (path / "0_StaticEmbedding", path):
+            if (folder / "model.safetensors").is_file() and (folder / "tokenizer.json").is_file():
+                return folder / "model.safetensors"
     return None
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path) -> Any:
+    """What a file says; an empty object where there is none."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} can't be read ({error}): copy the model again") from None
-    return content if isinstance(content, dict) else {}
-
-
-def _json_list(path: Path) -> list[dict[str, Any]]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
 def library(module: str) -> Any:
