@@ -21,9 +21,9 @@ import finishing
 import learning
 import numpy as np
 import questions
+import retrieval_of_tables as scoring
 import sources
 
-from paragloss.lab import retrieval_of_tables as scoring
 from paragloss.translation import default
 from paragloss.translation.default.packing import pack
 from paragloss.types import Translator

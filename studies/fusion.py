@@ -31,6 +31,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import computed
+import fairness
 import numpy as np
 import questions
 from sets import folder, sentences, split
@@ -38,7 +39,6 @@ from sets import folder, sentences, split
 from paragloss.collection import Collection, retrieval, train
 from paragloss.evaluation import compare, evaluate
 from paragloss.formats.dictionaries import read_pairs
-from paragloss.lab import fairness
 from paragloss.lab.methods import cr5, table
 from paragloss.lab.recipes import collected
 from paragloss.ranking import rank

@@ -24,10 +24,10 @@ import numpy as np
 import questions
 import scipy.sparse as sp
 import sources
+from retrieval_of_tables import K1, B, Documents
 
 from paragloss.evaluation import compare
 from paragloss.lab.recipes.sets import split
-from paragloss.lab.retrieval_of_tables import K1, B, Documents
 from paragloss.translation import default
 from paragloss.translation.inner import MARK, PART, with_sounds
 from paragloss.types import Document, Query

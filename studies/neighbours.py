@@ -21,12 +21,12 @@ from pathlib import Path
 
 import numpy as np
 import questions
+import retrieval_of_tables as scoring
 import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.encoders import pretrained
 from paragloss.evaluation import compare
-from paragloss.lab import retrieval_of_tables as scoring
 from paragloss.lab.methods import neighbours
 from paragloss.translation import default
 from paragloss.translation.combined import Combined

@@ -1,12 +1,15 @@
 """Language fairness: small lists by hand."""
 
 import math
+import runpy
+from pathlib import Path
 
 import pytest
 
-from paragloss.lab.fairness import exposures, first, measure
 from paragloss.types import Hit
 
+STUDY = runpy.run_path(str(Path(__file__).parents[2] / "studies" / "fairness.py"))
+exposures, first, measure = STUDY["exposures"], STUDY["first"], STUDY["measure"]
 LANGS = {"de1": "de", "hi1": "hi", "de2": "de", "hi2": "hi"}
 
 

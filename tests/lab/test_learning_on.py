@@ -1,7 +1,10 @@
 """Training on from a table says what that was worth."""
 
-from paragloss.lab import retrieval_of_tables
+import random
+
+from paragloss.lab import learning_on
 from paragloss.lab.commands import training
+from paragloss.lab.methods import table
 from paragloss.types import Concept
 
 
@@ -10,9 +13,9 @@ def test_learning_on_says_by_how_much_it_helps(monkeypatch, capsys):
 
     def gain(aligned, **settings):
         asked.update(settings, texts=len(aligned))
-        return [retrieval_of_tables.Gain("en", "da", 10, 0.7719, 0.8312)]
+        return [learning_on.Gain("en", "da", 10, 0.7719, 0.8312)]
 
-    monkeypatch.setattr(retrieval_of_tables, "gain", gain)
+    monkeypatch.setattr(learning_on, "gain", gain)
     concepts = [Concept(str(i), {"en": f"word {i}", "da": f"ord {i}"}) for i in range(100)]
     training._gained(concepts, {"start": "default", "seed": 1})
     assert asked == {"start": "default", "seed": 1, "texts": 100}
@@ -22,3 +25,41 @@ def test_learning_on_says_by_how_much_it_helps(monkeypatch, capsys):
 def test_few_texts_can_not_tell(capsys):
     training._gained([Concept("1", {"en": "word", "da": "ord"})], {"start": "default"})
     assert "too few" in capsys.readouterr().out
+
+
+def test_every_tenth_concept_is_held_out_and_learned_from_by_nobody(tmp_path, monkeypatch):
+    seen = {}
+    plain = table.fit
+    texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
+    plain(texts[:2]).save(tmp_path / "general")
+    monkeypatch.setattr(table, "fit", lambda rest, **said: seen.update(rest=rest) or plain(rest, **said))
+    gains = learning_on.gain(texts, start=str(tmp_path / "general"))
+    assert [concept.id for concept in texts if concept not in seen["rest"]] == ["0", "10", "20", "30"]
+    assert {found.texts for found in gains} == {4}
+    assert {found.texts for found in learning_on.gain(texts, start=str(tmp_path / "general"), most=2)} == {2}
+
+
+def test_learning_on_from_a_table_finds_what_the_table_did_not_know(tmp_path):
+    general = [Concept(str(i), {"en": f"dog word{i}", "fr": f"chien mot{i}"}) for i in range(5)]
+    table.fit(general).save(tmp_path / "general")
+    chance = random.Random(0)
+    kinds = [(f"engine{i}", f"moteur{i}") for i in range(8)]
+    special = []
+    for i in range(200):
+        picked = chance.sample(kinds, 3)
+        special.append(Concept(str(i), {"en": " ".join(a for a, _ in picked), "fr": " ".join(b for _, b in picked)}))
+    [there, back] = learning_on.gain(special, start=str(tmp_path / "general"))
+    assert (there.source, there.target, there.texts) == ("en", "fr", 20)
+    assert there.before < 0.3 < 0.7 < there.after
+    assert back.before < 0.3 < 0.7 < back.after
+
+
+def test_a_pair_of_languages_that_the_table_did_not_know_gains_everything(tmp_path):
+    table.fit([Concept("0", {"en": "dog", "fr": "chien"})]).save(tmp_path / "general")
+    texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
+    # Two have French, of which one is held out: too few to tell anything of.
+    texts[:2] = [Concept(str(i), {"en": f"dog{i}", "fr": f"chien{i}", "de": f"hund{i}"}) for i in range(2)]
+    [to_english, to_german] = learning_on.gain(texts, start=str(tmp_path / "general"))
+    assert to_english[:4] == ("de", "en", 4, 0.0)
+    assert to_german[:4] == ("en", "de", 4, 0.0)
+    assert to_english.after > 0 < to_german.after

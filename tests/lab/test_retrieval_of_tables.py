@@ -1,17 +1,21 @@
-"""Quick scores are those of the searcher that serves, and learning on shows in them."""
+"""Quick scores of the studies are those of the searcher that serves."""
 
 import math
 import random
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from paragloss.lab import retrieval_of_tables as scoring
-from paragloss.lab.methods import table
 from paragloss.search.structured import Tempered
 from paragloss.search.terms import TermIndex
 from paragloss.stores.embedded import EmbeddedStore
-from paragloss.types import Alternative, Concept, Document, Query, Translation
+from paragloss.types import Alternative, Document, Query, Translation
+
+STUDY = Path(__file__).parents[2] / "studies" / "retrieval_of_tables.py"
+scoring = SimpleNamespace(**runpy.run_path(str(STUDY)))
 
 
 def test_quick_scores_are_the_structured_searchers(tmp_path):
@@ -87,44 +91,6 @@ def test_names_are_heard_where_that_is_wanted():
     assert any(term.startswith("\N{ALMOST EQUAL TO}") for term in heard)
 
 
-def test_every_tenth_concept_is_held_out_and_learned_from_by_nobody(tmp_path, monkeypatch):
-    seen = {}
-    plain = table.fit
-    texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
-    plain(texts[:2]).save(tmp_path / "general")
-    monkeypatch.setattr(table, "fit", lambda rest, **said: seen.update(rest=rest) or plain(rest, **said))
-    gains = scoring.gain(texts, start=str(tmp_path / "general"))
-    assert [concept.id for concept in texts if concept not in seen["rest"]] == ["0", "10", "20", "30"]
-    assert {found.texts for found in gains} == {4}
-    assert {found.texts for found in scoring.gain(texts, start=str(tmp_path / "general"), most=2)} == {2}
-
-
 def test_a_document_that_scores_nothing_is_not_found():
     found = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
     assert scoring.reciprocal_ranks(found, [0, 0, 1]).tolist() == [0.0, 0.5, pytest.approx(0.5)]
-
-
-def test_learning_on_from_a_table_finds_what_the_table_did_not_know(tmp_path):
-    general = [Concept(str(i), {"en": f"dog word{i}", "fr": f"chien mot{i}"}) for i in range(5)]
-    table.fit(general).save(tmp_path / "general")
-    chance = random.Random(0)
-    kinds = [(f"engine{i}", f"moteur{i}") for i in range(8)]
-    special = []
-    for i in range(200):
-        picked = chance.sample(kinds, 3)
-        special.append(Concept(str(i), {"en": " ".join(a for a, _ in picked), "fr": " ".join(b for _, b in picked)}))
-    [there, back] = scoring.gain(special, start=str(tmp_path / "general"))
-    assert (there.source, there.target, there.texts) == ("en", "fr", 20)
-    assert there.before < 0.3 < 0.7 < there.after
-    assert back.before < 0.3 < 0.7 < back.after
-
-
-def test_a_pair_of_languages_that_the_table_did_not_know_gains_everything(tmp_path):
-    table.fit([Concept("0", {"en": "dog", "fr": "chien"})]).save(tmp_path / "general")
-    texts = [Concept(str(i), {"en": f"engine{i % 4}", "de": f"motor{i % 4}"}) for i in range(40)]
-    # Two have French, of which one is held out: too few to tell anything of.
-    texts[:2] = [Concept(str(i), {"en": f"dog{i}", "fr": f"chien{i}", "de": f"hund{i}"}) for i in range(2)]
-    [to_english, to_german] = scoring.gain(texts, start=str(tmp_path / "general"))
-    assert to_english[:4] == ("de", "en", 4, 0.0)
-    assert to_german[:4] == ("en", "de", 4, 0.0)
-    assert to_english.after > 0 < to_german.after

@@ -188,7 +188,7 @@ def _add_language(
 
 def _gained(aligned: list[Concept], settings: dict[str, Any]) -> None:
     """Say what learning on was worth: once more without a tenth of the texts, which are then looked for."""
-    from paragloss.lab.retrieval_of_tables import gain
+    from paragloss.lab.learning_on import gain
 
     if len(aligned) < _TELLING:
         print(f"{len(aligned)} concepts are too few to say by how much that helps: {_TELLING} would do")

@@ -1,14 +1,13 @@
 """How well does a translator find? Structured queries over all documents at once, as sparse products.
 
 The same numbers as `search.structured.Tempered` gives over a store, for many queries and without one: what makes
-trying many models possible, and what tells after learning on (`gain`) whether it was worth it.
+trying many models possible.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import permutations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,10 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
-from paragloss.lab.methods import table
 from paragloss.statistics import rarity, tempered
 from paragloss.translation.inner import MARK, PART, inside, with_sounds
-from paragloss.types import Aligned, Query, Translation, Translator
+from paragloss.types import Query, Translation, Translator
 
 K1, B = 1.2, 0.75
 Clause: TypeAlias = Mapping[str, float]
@@ -131,41 +129,3 @@ def reciprocal_ranks(found: npt.NDArray[Any], right: Sequence[int]) -> Doubles:
     alike = found == own[:, None]
     before = (alike & (np.arange(found.shape[1])[None, :] < np.asarray(right)[:, None])).sum(axis=1)
     return np.where(own > 0, 1.0 / (1 + better + before), 0.0)
-
-
-class Gain(NamedTuple):
-    """Mean reciprocal rank of held-out texts before and after learning on, from one language to another."""
-
-    source: str
-    target: str
-    texts: int
-    before: float
-    after: float
-
-
-def gain(aligned: Aligned, *, start: str, most: int = 1000, **options: Any) -> list[Gain]:
-    """By how much learning on from `start` with these texts helps: every tenth concept is held out, a table is learned
-    from the rest, and the beginning of each held-out text (or its title) has to find it in the other language."""
-    held_out, rest = aligned[::10][:most], [concept for i, concept in enumerate(aligned) if i % 10]
-    learned = table.fit(rest, start=start, **options)
-    begun = table.started(start, learned.pairs)
-    gains = []
-    for source, target in permutations(sorted({lang for concept in held_out for lang in concept.texts}), 2):
-        both = [concept for concept in held_out if {source, target} <= concept.texts.keys()]
-        if len(both) > 1 and (source, target) in learned.probabilities:
-            before = found(begun, both, source, target) if (source, target) in begun.probabilities else 0.0
-            gains.append(Gain(source, target, len(both), before, found(learned, both, source, target)))
-    return gains
-
-
-def found(translator: Translator, both: Aligned, source: str, target: str, *, words: int = 8) -> float:
-    """Mean reciprocal rank of texts that are asked for by the title, or the first words, of their counterparts."""
-    cut = analyzer(source).spans
-    asked = []
-    for concept in both:
-        text = concept.titles.get(source) or concept.texts[source]
-        ends = [span.end for span in cut(text)[:words]]
-        asked.append(Query(concept.id, text[: ends[-1]] if ends else "", source))
-    documents = Documents.read([concept.texts[target] for concept in both], target)
-    clauses = [translated(query, target, translator) for query in asked]
-    return float(reciprocal_ranks(scores(clauses, documents), range(len(both))).mean())
