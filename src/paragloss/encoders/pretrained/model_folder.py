@@ -223,7 +223,8 @@ def onnx_file(path: Path) -> Path | None:
 
 def _static(path: Path) -> Path | None:
     """The table of a static model; a transformer's weights have the same name, but no such configuration."""
-    static = "StaticEmbedding" in str(_json(path / "modules.json"))
+    modules = path / "modules.json"
+    static = modules.is_file() and b"StaticEmbedding" in modules.read_bytes()
     if static or _json(path / "config.json").get("model_type") == "model2vec":
         for folder in (path / "0_StaticEmbedding", path):
             if (folder / "model.safetensors").is_file() and (folder / "tokenizer.json").is_file():
@@ -231,10 +232,11 @@ def _static(path: Path) -> Path | None:
     return None
 
 
-def _json(path: Path) -> Any:
-    """What a file says; an empty object where there is none."""
+def _json(path: Path) -> dict[str, Any]:
+    """What a file says; an empty object where there is none, or something else."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return content if isinstance(content, dict) else {}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
