@@ -1,7 +1,7 @@
 """How often the encoding of a few sentences is guessed right: by `formats.encodings`, by charset-normalizer and by
 resiliparse.
 
-    PARAGLOSS_DATA=... python studies/encodings.py
+    PARAGLOSS_DATA=... python studies/text_encodings.py
 
 Tatoeba's sentences, written in the encoding their language had before UTF-8; right is what decodes to the same text.
 """

@@ -1,7 +1,7 @@
 """Is the encoding of a text guessed right? Sentences of FLORES in encodings that are still met, one and five at a time,
 against charset-normalizer (which comes with requests) on the same bytes.
 
-    PARAGLOSS_DATA=... python benchmarks/encodings.py
+    PARAGLOSS_DATA=... python benchmarks/text_encodings.py
 """
 
 from __future__ import annotations
