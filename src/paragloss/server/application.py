@@ -36,8 +36,10 @@ def build(
     """An application that serves a library and closes it when it stops."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         library.warm()
+        for route in app.routes:  # FastAPI prepares them when it first looks for one: not while somebody waits
+            route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
         yield
         library.close()
 
