@@ -162,7 +162,7 @@ def measured(name: str, lang: str, parts: Mapping[str, str]) -> dict[str, dict[s
     made = asked(name, lang)
     with (
         tempfile.TemporaryDirectory() as here,
-        Collection.create(f"{here}/c", models=[*parts.values()], meaning=True) as engine,
+        Collection.create(f"{here}/c", models=[*parts.values()], meaning=True, default=False) as engine,
     ):
         engine.index(made.documents)
         scores = {}
