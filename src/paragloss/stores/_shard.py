@@ -174,7 +174,7 @@ class Shard:
 def create(path: Path, shape: Shape) -> Any:
     """A new engine in a folder."""
     engine = edge.EdgeShard.create(str(path / "shard"), config(shape))
-    for key in ("lang", "flags"):
+    for key in ("id", "lang", "flags"):
         engine.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
     engine.flush()
     return engine
