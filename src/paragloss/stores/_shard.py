@@ -130,6 +130,7 @@ class Shard:
         engine, self._engine = self._engine, None
         if engine is not None:
             if self._unflushed:
+                engine.update(edge.UpdateOperation.delete_points([]))  # opening reads the last write again, in vain
                 engine.flush()
             engine.close()
         return engine is not None
