@@ -129,10 +129,10 @@ class _OneTerm(ClauseSearcher):
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
         asked = self._asked(queries)
-        if asked is None:
-            return [[] for _ in questions]
-        vectors = [asked.linear(places) for places in questions]
+        vectors = [asked.linear(places) for places in questions] if asked else []
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
+        if asked is None or not told:
+            return [[] for _ in questions]
         looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
         signs = [self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1]) for lang in self._statistics.beside]
         looked = looked._replace(rows=self._statistics.layout.among(looked.rows, np.concatenate([asked.ids, *signs])))
