@@ -8,6 +8,7 @@ from typing import Any
 
 import qdrant_edge as edge
 
+from paragloss.bm25 import Ids
 from paragloss.stores import _points
 from paragloss.stores._point_ids import Names
 from paragloss.stores._recent import Packed, Recent
@@ -47,10 +48,10 @@ class Postings:
                 self._bare.update((point.id, point.payload) for point in found)
             return {point: self._bare[point] for point in points if point in self._bare}
 
-    def rows(self, name: str, points: Sequence[int]) -> tuple[list[str], SparseRows]:
+    def rows(self, name: str, points: Sequence[int], among: Ids | None = None) -> tuple[list[str], SparseRows]:
         """Languages and vectors in the order asked for; nothing is written between reading and remembering."""
         with self._shard.turn:
-            return self._recent.rows(name, points, lambda some: self._read(name, some))
+            return self._recent.rows(name, points, lambda some: self._read(name, some), among)
 
     def ahead(self, name: str) -> Iterator[int]:
         """Read what searches would read bit by bit, as much as is remembered. Gives back how many were read after each
