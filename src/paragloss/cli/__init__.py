@@ -59,7 +59,8 @@ def _named(command: CommandInfo) -> CommandInfo:
     """What a list of all commands says of one: nothing of its options, which take half the time to read."""
     shown = copy(command)
     shown.callback = lambda: None
-    shown.callback.__name__, shown.callback.__doc__ = command.callback.__name__, command.callback.__doc__
+    for name in ("__name__", "__doc__"):
+        setattr(shown.callback, name, getattr(command.callback, name))
     return shown
 
 

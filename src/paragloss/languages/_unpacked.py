@@ -41,9 +41,9 @@ def identifier() -> LanguageIdentifier:
         arrays["ptc"],
         arrays["pc"],
         arrays["classes"].tolist(),
-        memoryview(arrays["nextmove"]),
-        memoryview(arrays["output"]),
-        tk_row=memoryview(arrays["row"]),
+        arrays["nextmove"].data,
+        arrays["output"].data,
+        tk_row=arrays["row"].data,
     )
 
 

@@ -20,7 +20,7 @@ _CAPITAL, _MOST_CUT, _MOST_ADDED = 0x80, 7, 14
 _WHOLE = 15  # in place of a number of letters added: the whole spelling follows, its length first
 _LONGEST = 255
 #: So many words are looked up group by group.
-_MANY = 100
+_MANY = 10
 
 
 class Words:
