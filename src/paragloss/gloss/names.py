@@ -3,17 +3,26 @@ else its sounds. Knows nothing of meanings."""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
+from paragloss.analysis import analyzer
 from paragloss.analysis.romanisation import romanised
+from paragloss.analysis.sound import sound
+from paragloss.gloss import spelling
 from paragloss.gloss.lexicon import NAMES, Lexicon
+from paragloss.translation.default import Default
 
-#: How near an English name must come to what a word sounds like. Below it stands the word as it sounds: a wrong name
-#: misleads (docs/understand/gloss.md).
-NEAR = 0.9
+#: How likely a known English spelling must be among all that a word may have. Below it no name is given: a wrong one
+#: misleads (docs/understand/gloss.md); nor is one of fewer letters.
+NEAR, FEWEST = 0.6, 4
+#: What counts for a spelling, as logarithms: that it is an English word, with a capital, one of the lexicon's, and
+#: how usual a name it is.
+_WORD, _LARGE, _SAID, _USUAL = 2.0, 1.0, 1.0, 4.0
 _VOWELS = frozenset("aeiou")
 #: What a vowel costs beside a consonant, where one name has it and the other has not: scripts leave vowels out, put
 #: them in, and write them by their own ear.
@@ -55,16 +64,49 @@ _FINAL = "- k k ks n n n t l k m l l l p l m p p t t ng t t k t p t".split()  # 
 _CARRIED = "- g kk s n j n d r g m b s t p r m b s s ss ng j ch k t p -".split()  # noqa: SIM905
 
 
-def named(sounds: Sequence[tuple[str, float]], roman: str, lexicon: Lexicon) -> str:
-    """The English name whose consonants a word may have (`sounds`, with their shares) and that is near to how it is
-    written in Latin letters; "" if none is."""
-    best, found = NEAR, ""
-    for symbols, share in sounds:
-        for entry in lexicon.look(symbols, NAMES):
-            near = alike(roman, entry.text) + 0.05 * entry.weight + 0.05 * share
-            if near > best:
-                best, found = near, entry.text
-    return found
+class Spelled(NamedTuple):
+    """A word as English writes it, how likely so, and whether that is a known word, and one with a capital."""
+
+    text: str
+    share: float
+    known: bool
+    large: bool
+
+
+@lru_cache(maxsize=20_000)
+def spelled(word: str, lang: str, lexicon: Lexicon, english: Default) -> Spelled | None:
+    """The likeliest English spelling of a word in another script, known words before others; nothing for a language
+    whose spelling was not learned."""
+    found = []
+    for text, share in spelling.spelled(word, lang):
+        written, weight = _listed(text, lexicon, english)
+        found.append((math.exp(weight) * share, written or text, bool(written)))
+    if not found:
+        return None
+    best, text, known = max(found)
+    share = best / sum(weight for weight, *_ in found)
+    return Spelled(text, share, known and share >= NEAR and len(text) >= FEWEST, text[:1].isupper())
+
+
+def _listed(text: str, lexicon: Lexicon, english: Default) -> tuple[str, float]:
+    """A spelling as it is written where it is known, and what that counts; "" where it is not."""
+    terms = analyzer("en", stop=False).terms(text)
+    written = english.spelling(terms[0], "en") if len(terms) == 1 else ""
+    written = written if _plain(written) == text else ""
+    weight = _WORD + _LARGE * written[:1].isupper() if written else 0.0
+    for said in (text, text.capitalize()):
+        if lexicon.says(said):
+            return _name(text, lexicon, written or said, weight + _SAID)
+    return _name(text, lexicon, written, weight)
+
+
+def _name(text: str, lexicon: Lexicon, written: str, weight: float) -> tuple[str, float]:
+    usual = [(one.weight, one.text) for one in lexicon.look(sound(text), NAMES) if _plain(one.text) == text]
+    return (max(usual)[1], weight + _USUAL * max(usual)[0]) if usual else (written, weight)
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(char))
 
 
 def latin(word: str, lang: str) -> str:

@@ -1,0 +1,118 @@
+"""Foreign names and loan words as English spells them: each letter becomes none to three English ones, by the two
+letters before it and what became of them. Learned from pairs of names and loan words (studies/spelling.py); what lies
+in the folder of this name is CC BY-SA 4.0 (NOTICE). Knows nothing of which words there are."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+#: Spellings that are kept from letter to letter, ways to spell one letter, and spellings that are told at the end.
+_BEAM, _WAYS, _MOST = 32, 10, 30
+#: How far behind the best, as a logarithm, a spelling may fall on the way.
+_FAR = 8.0
+#: The least share, beside the best, of a spelling that is told; what a step has that was never seen.
+_LEAST, _UNSEEN = 0.0005, 1e-6
+#: Nobody's name is longer.
+_LONGEST = 40
+_PLACE = Path(__file__).parent / "spelling"
+
+
+def letters(word: str, lang: str) -> str:
+    """A word as the letters that are spelled one by one: Hangul in its parts, Hiragana as Katakana."""
+    lower = unicodedata.normalize("NFC", word).lower()
+    if lang == "ko":
+        return unicodedata.normalize("NFD", lower)
+    return "".join(chr(ord(char) + 0x60) if "ぁ" <= char <= "ゖ" else char for char in lower)
+
+
+@lru_cache(maxsize=20_000)
+def spelled(word: str, lang: str) -> tuple[tuple[str, float], ...]:
+    """The ways English may spell a word, likeliest first, with shares that sum to one; none for a word with letters
+    that its language does not write names with."""
+    steps = _steps(lang)
+    return steps.spelled(letters(word, lang)) if steps and len(word) <= _LONGEST else ()
+
+
+class Steps:
+    """How often one step (a letter and what becomes of it) follows one or two others; number 0 is where words begin
+    and end."""
+
+    def __init__(self, texts: list[tuple[str, str]], *counted: Mapping[int, int]) -> None:
+        self._out = [english for _, english in texts]
+        self._size = len(texts)
+        self._of: dict[str, list[int]] = {}
+        for number in sorted(range(1, self._size), key=lambda number: -counted[0][number]):
+            self._of.setdefault(texts[number][0], []).append(number)
+        self._counted = counted
+        self._after: list[dict[int, tuple[int, int]]] = []
+        for counts in counted:  # by what stands before: how many, and how many different
+            after: dict[int, tuple[int, int]] = {}
+            for key, count in counts.items():
+                all_, different = after.get(key // self._size, (0, 0))
+                after[key // self._size] = all_ + count, different + 1
+            self._after.append(after)
+        self._next = lru_cache(maxsize=50_000)(self._following)
+
+    def _share(self, before: int, step: int) -> float:
+        """Witten and Bell's: what was seen behind two steps counts before what was seen behind one."""
+        share = _UNSEEN
+        for counts, after, context in zip(self._counted, self._after, (0, before % self._size, before), strict=True):
+            if context in after:
+                all_, different = after[context]
+                share = (counts.get(context * self._size + step, 0) + different * share) / (all_ + different)
+        return share
+
+    def _following(self, before: int, letter: str) -> list[tuple[int, str, float]]:
+        ways = [(self._share(before, step), step) for step in self._of.get(letter, ())]
+        return [(step, self._out[step], math.log(share)) for share, step in sorted(ways, reverse=True)[:_WAYS]]
+
+    def spelled(self, word: str) -> tuple[tuple[str, float], ...]:
+        beam = {(0, ""): 0.0}  # the last two steps, what is spelled -> logarithm of likelihood
+        for letter in word:
+            grown: dict[tuple[int, str], float] = {}
+            for (before, text), score in beam.items():
+                for step, english, more in self._next(before, letter):
+                    key = before % self._size * self._size + step, text + english
+                    grown[key] = max(grown.get(key, -math.inf), score + more)
+            least = max(grown.values(), default=0.0) - _FAR
+            near = [item for item in grown.items() if item[1] >= least]
+            beam = dict(sorted(near, key=lambda item: -item[1])[:_BEAM])
+        found: dict[str, float] = {}
+        for (before, text), score in beam.items():
+            found[text] = found.get(text, 0.0) + math.exp(score + math.log(self._share(before, 0)))
+        best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
+        kept = [(text, share) for text, share in best if text and share >= _LEAST * best[0][1]]
+        total = sum(share for _, share in kept)
+        return tuple((text, share / total) for text, share in kept)
+
+    def save(self, lang: str, texts: list[tuple[str, str]]) -> None:
+        _PLACE.mkdir(exist_ok=True)
+        arrays: dict[str, npt.NDArray[np.generic]] = {
+            "texts": np.frombuffer("\n".join(map("\t".join, texts)).encode(), np.uint8)
+        }
+        for size, counts in enumerate(self._counted, start=1):
+            keys = sorted(counts)
+            arrays[f"keys{size}"] = np.diff(np.array([0, *keys], np.uint32))
+            arrays[f"counts{size}"] = np.array([min(counts[key], 65_535) for key in keys], np.uint16)
+        np.savez_compressed(_PLACE / f"{lang}.npz", **arrays)
+
+
+@cache
+def _steps(lang: str) -> Steps | None:
+    path = _PLACE / f"{lang}.npz"
+    if not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as data:
+        texts = [(letter, text) for letter, _, text in (one.partition("\t") for one in bytes(data["texts"]).decode().split("\n"))]
+        counted = [
+            dict(zip(np.cumsum(data[f"keys{size}"]).tolist(), data[f"counts{size}"].tolist(), strict=True))
+            for size in (1, 2, 3)
+        ]
+    return Steps(texts, *counted)
