@@ -197,8 +197,8 @@ def written_out(lang: str, count: int) -> tuple[dict[str, float], int]:
             continue
         said = _plain(found[0].romanised or "".join(one.text for one in found[0].meanings) or word)
         near = max(SequenceMatcher(None, said, name, autojunk=False).ratio() for name in listed[word])
-        given = names.spelled(word, lang, SOURCES["lexicon"], SOURCES["default"])
-        counts += Counter(words=1, exact=int(said in listed[word]), wrong=int(bool(given and given.known) and near < 0.7))
+        given = said != _plain(names.latin(word, lang))
+        counts += Counter(words=1, exact=int(said in listed[word]), wrong=int(given and near < 0.7))
         counts["likeness"] += near
     return {name: counts[name] / max(counts["words"], 1) for name in ("exact", "likeness", "wrong")}, counts["words"]
 

@@ -205,8 +205,8 @@ def _described(
     if not meanings and term is not None and not weak and (begins or not written[:1].isupper()):
         meanings = _by_parts(term, lang, to, sources)
     if not meanings and lexicon and to == "en" and term is not None and (begins or not written[:1].isupper()):
-        loan = names.spelled(written, lang, lexicon, default_model.open())
-        meanings = [Meaning(loan.text, loan.share, SOUND)] if loan and loan.known and not loan.large else []
+        loan = names.named(written, lang, lexicon, default_model.open())
+        meanings = [Meaning(*loan, SOUND)] if loan and loan[0].islower() else []
     word = _word(Span(0, len(written), ""), written, meanings, lang, to, lexicon, begins=begins)
     return _told(word, entries, frozenset([SOUND, *(name for name, _ in weak)]), stop=term is None, before=before)
 
@@ -363,7 +363,9 @@ def _by_parts(term: str, lang: str, to: str, sources: Mapping[str, Translator]) 
     for name, source in sources.items():
         if isinstance(source, Default) and {lang, to} <= set(source.langs):
             part = max(source.inside(term, lang), key=len, default="")
-            found = source.alternatives(part, lang, to)[:MOST] if len(part) >= MOST_OF * len(term) else ()
+            rest = term.removeprefix(part) if lang == "ko" else term
+            enough = len(part) >= MOST_OF * len(term) or (len(part) > 1 and lookup.behind_noun(rest))
+            found = source.alternatives(part, lang, to)[:MOST] if enough else ()
             if found:
                 return [Meaning(one.text, PART * one.weight, name) for one in found if one.weight >= LEAST]
     return []
@@ -379,9 +381,9 @@ def _word(
     named = written[:1].isupper() or written[:1].lower() == written[:1].upper()
     kind = "name" if named and not begins else "word"
     roman = names.latin(written, lang) if "Latn" in scripts(to) else written
-    found = names.spelled(written, lang, lexicon, default_model.open()) if lexicon and roman != written else None
-    if found:
-        kind, roman = "name" if found.known else kind, found.text
+    found = names.named(written, lang, lexicon, default_model.open()) if lexicon and roman != written else None
+    if found and (found[0][:1].isupper() or written[:1].isupper()):
+        kind, roman = "name", found[0]
     if kind == "name" and roman != written:
         roman = roman[:1].upper() + roman[1:]
     return Word(span.start, span.end, written, kind, romanised="" if roman == written else roman)

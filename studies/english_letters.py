@@ -1,12 +1,12 @@
 """How English spells names and loan words of other scripts, learned from pairs of them
-(src/paragloss/gloss/spelling.py).
+(src/paragloss/gloss/english_letters.py).
 
-    PARAGLOSS_DATA=... python studies/spelling.py [--langs ru,ja]      into the package, half a minute a language
+    PARAGLOSS_DATA=... python studies/english_letters.py [--langs ru,ja]      into the package, half a minute a language
 
 Pairs are words at the same place of entries of equal length in the open names and dictionaries, and words with a
-capital in sentences and their translation, that sound alike (`gloss.names.alike`). Each letter becomes none to three
-English ones: expectation-maximisation over all alignments, then the best alignment of each pair; pairs that no alignment
-explains are left out. Counted are steps, pairs and triples of steps. `studies/gloss.py names` measures it on words of
+capital in sentences and their translation, that sound alike (`alike`). Each letter becomes none to three English ones:
+expectation-maximisation over all alignments, then the best alignment of each pair; pairs that no alignment explains
+are left out. Counted are steps, pairs and triples of steps. `studies/gloss.py names` measures it on words of
 dictionaries from which nothing is learned.
 """
 
@@ -19,22 +19,53 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import sources
 
 from paragloss.analysis.sound import sound
 from paragloss.gloss import names
-from paragloss.gloss.spelling import Steps, letters
+from paragloss.gloss.english_letters import Steps, letters
 
-LANGS = "ru,uk,bg,el,ar,he,fa,hi,bn,ta,ja,ko"
+LANGS = "ru,uk,bg,el,ar,he,fa,hi,bn,ta,th,ja,ko"
 #: English letters that one becomes, at most, with what each number is worth before anything is known.
 SIZES = (1.0, 3.0, 0.6, 0.1)
 #: How alike two words must sound: entries of dictionaries, words of sentences. How likely a step must be on average.
-ENTRIES, SENTENCES, LIKELY = 0.6, 0.75, -1.6
-#: Pairs that letters are learned from; then all are counted. What a name counts beside another word.
-FEW, NAME = 6_000, 2
+ENTRIES, SENTENCES, LIKELY = 0.5, 0.75, -2.0
+#: Pairs that letters are learned from; then all are counted.
+FEW = 6_000
 #: Steps that a letter takes so seldom are left out.
 RARE = 1e-4
+#: Whose names a language writes nearly so too, and the letters it exchanges.
+RELATIVES = {"uk": ("ru", str.maketrans("иыэё", "іиее")), "bg": ("ru", str.maketrans("ыэё", "иее"))}
+_VOWELS = frozenset("aeiou")
+#: What a vowel costs beside a consonant, where one name has it and the other has not: scripts leave vowels out, put
+#: them in, and write them by their own ear.
+_VOWEL, _KIN = 0.35, 0.4
+#: Consonants that languages exchange.
+_KINDS = {letter: kind for kind, letters in enumerate(("bpfv", "td", "kgh", "szc", "lr", "mn")) for letter in letters}
+#: English spelling by its sound: the first group that fits.
+_SPELLED = re.compile("tsch|sch|tch|dsh|dzh|ch|sh|zh|ts|tz|ph|th|dh|kh|gh|ck|qu|c(?=[eiy])|[cqxwjy]|ee|oo|ou|eu|e$")
+_SOUNDS = {
+    **dict.fromkeys(("tsch", "sch", "tch", "dsh", "dzh", "ch", "sh", "zh", "j", "ts", "tz"), "c"),
+    "ph": "f",
+    "th": "t",
+    "dh": "d",
+    "kh": "h",
+    "gh": "g",
+    "ck": "k",
+    "qu": "kv",
+    "q": "k",
+    "x": "ks",
+    "w": "v",
+    "y": "i",
+    "ee": "i",
+    "oo": "u",
+    "ou": "u",
+    "eu": "u",
+    "e": "",
+}
+_DOUBLED = re.compile(r"(.)\1")
 _WORD, _LATIN = re.compile(r"[^\W\d_]+"), re.compile("[a-z]{3,}")
 _FOREIGN = {"ja": re.compile("[ァ-ヶー]{2,}"), "ko": re.compile("[가-힣]{2,}")}
 _LIKE = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "ı": "i"})
@@ -46,19 +77,20 @@ def plain(name: str) -> str:
     return "".join(char for char in letters if not unicodedata.combining(char))
 
 
-def pairs(lang: str) -> dict[tuple[str, str], int]:
-    """A word's letters and its English, with what the pair counts."""
-    found: dict[tuple[str, str], int] = {}
+def pairs(lang: str) -> set[tuple[str, str]]:
+    """Words by their letters, and their English."""
+    found = set()
     seen = set()
-    for other, english, least in (*entries(lang), *in_sentences(lang)):
+    relative, exchanged = RELATIVES.get(lang, ("", {}))
+    borrowed = ((other.lower().translate(exchanged), english, least) for other, english, least in entries(relative))
+    for other, english, least in (*entries(lang), *in_sentences(lang), *borrowed):
         if (other, english) in seen:
             continue
         seen.add((other, english))
         said, small = letters(other, lang), plain(english)
-        if _written(other, lang) and _LATIN.fullmatch(small) and 2 < len(said) and len(small) < 3 * len(said):
-            if names.alike(names.latin(other.lower(), lang), small) >= least:
-                weight = NAME if english[:1].isupper() else 1
-                found[said, small] = max(weight, found.get((said, small), 0))
+        fits = _written(other, lang) and _LATIN.fullmatch(small) and len(said) > 2 and len(small) < 3 * len(said)
+        if fits and alike(names.latin(other.lower(), lang), small) >= least:
+            found.add((said, small))
     return found
 
 
@@ -83,7 +115,37 @@ def in_sentences(lang: str) -> Iterator[tuple[str, str, float]]:
 def _written(word: str, lang: str) -> bool:
     if lang in _FOREIGN:
         return bool(_FOREIGN[lang].fullmatch(word))
-    return all(unicodedata.category(char)[0] in "LM" and ord(char) > 0x24F or char in "'’" for char in word)
+    return all((unicodedata.category(char)[0] in "LM" and ord(char) > 0x24F) or char in "'’" for char in word)
+
+
+@cache
+def _sounding(word: str) -> str:
+    """A word in Latin letters by its sounds, as English spells them."""
+    plain = "".join(char for char in unicodedata.normalize("NFD", word.lower()) if char.isascii() and char.isalpha())
+    return _DOUBLED.sub(r"\1", _SPELLED.sub(lambda found: _SOUNDS.get(found[0], "s" if found[0] == "c" else ""), plain))
+
+
+def alike(one: str, other: str) -> float:
+    """From 0 to 1 how alike two names sound, by the letters that must be exchanged, put in or left out."""
+    first, second = _sounding(one), _sounding(other)
+    costs = [[_VOWEL if char in _VOWELS else 1.0 for char in word] for word in (first, second)]
+    before = [0.0]
+    for cost in costs[1]:
+        before.append(before[-1] + cost)
+    for a, cost_a in zip(first, costs[0], strict=True):
+        row = [before[0] + cost_a]
+        for j, (b, cost_b) in enumerate(zip(second, costs[1], strict=True)):
+            row.append(min(before[j + 1] + cost_a, row[-1] + cost_b, before[j] + _exchanged(a, b)))
+        before = row
+    return 1 - before[-1] / max(*map(sum, costs), 1.0)
+
+
+def _exchanged(a: str, b: str) -> float:
+    if a == b:
+        return 0.0
+    if a in _VOWELS and b in _VOWELS:
+        return _VOWEL
+    return _KIN if a in _KINDS and _KINDS[a] == _KINDS.get(b) else 1.0
 
 
 def learned(some: Sequence[tuple[str, str]], rounds: int = 6) -> dict[tuple[str, str], float]:
@@ -100,7 +162,9 @@ def learned(some: Sequence[tuple[str, str]], rounds: int = 6) -> dict[tuple[str,
     return dict(shares)
 
 
-def _expect(word: str, english: str, shares: Mapping[tuple[str, str], float], counts: dict[tuple[str, str], float]) -> None:
+def _expect(
+    word: str, english: str, shares: Mapping[tuple[str, str], float], counts: dict[tuple[str, str], float]
+) -> None:
     rows, columns = len(word), len(english)
     steps = [
         [
@@ -150,18 +214,17 @@ def aligned(word: str, english: str, shares: Mapping[tuple[str, str], float]) ->
 
 
 def learn(lang: str) -> None:
-    weights = pairs(lang)
-    some = sorted(weights)
+    some = sorted(pairs(lang))
     shares = learned(random.Random(0).sample(some, min(FEW, len(some))))
-    ways = [(steps, weights[pair]) for pair in some if (steps := aligned(*pair, shares))]
-    texts = [("", ""), *sorted({step for steps, _ in ways for step in steps})]
+    ways = [steps for pair in some if (steps := aligned(*pair, shares))]
+    texts = [("", ""), *sorted({step for steps in ways for step in steps})]
     number, size = {step: place for place, step in enumerate(texts)}, len(texts)
     counted = [Counter[int](), Counter[int](), Counter[int]()]
-    for steps, weight in ways:
+    for steps in ways:
         numbers = [0, 0, *(number[step] for step in steps), 0]
         for a, b, c in zip(numbers, numbers[1:], numbers[2:], strict=False):
             for counts, key in zip(counted, (c, b * size + c, (a * size + b) * size + c), strict=True):
-                counts[key] += weight
+                counts[key] += 1
     Steps(texts, *counted).save(lang, texts)
     print(f"{lang}: {len(some)} pairs, {len(ways)} kept, {[len(counts) for counts in counted]} steps", flush=True)
 

@@ -1,6 +1,6 @@
 """Foreign names and loan words as English spells them: each letter becomes none to three English ones, by the two
-letters before it and what became of them. Learned from pairs of names and loan words (studies/spelling.py); what lies
-in the folder of this name is CC BY-SA 4.0 (NOTICE). Knows nothing of which words there are."""
+letters before it and what became of them. Learned from pairs of names and loan words (studies/english_letters.py); what
+lies in the folder of this name is CC BY-SA 4.0 (NOTICE). Knows nothing of which words there are."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-#: Spellings that are kept from letter to letter, ways to spell one letter, and spellings that are told at the end.
-_BEAM, _WAYS, _MOST = 32, 10, 30
+#: Spellings that are kept from letter to letter, ways of one letter that are tried, and kept, spellings told at last.
+_BEAM, _TRIED, _WAYS, _MOST = 24, 14, 8, 24
 #: How far behind the best, as a logarithm, a spelling may fall on the way.
-_FAR = 8.0
+_FAR = 7.0
 #: The least share, beside the best, of a spelling that is told; what a step has that was never seen.
 _LEAST, _UNSEEN = 0.0005, 1e-6
 #: Nobody's name is longer.
 _LONGEST = 40
-_PLACE = Path(__file__).parent / "spelling"
+_PLACE = Path(__file__).parent / "english_letters"
 
 
 def letters(word: str, lang: str) -> str:
@@ -53,11 +53,12 @@ class Steps:
         self._counted = counted
         self._after: list[dict[int, tuple[int, int]]] = []
         for counts in counted:  # by what stands before: how many, and how many different
-            after: dict[int, tuple[int, int]] = {}
-            for key, count in counts.items():
-                all_, different = after.get(key // self._size, (0, 0))
-                after[key // self._size] = all_ + count, different + 1
-            self._after.append(after)
+            before = np.fromiter(counts, np.int64, len(counts)) // self._size
+            contexts, place, different = np.unique(before, return_inverse=True, return_counts=True)
+            all_ = np.bincount(place, np.fromiter(counts.values(), np.int64, len(counts))).astype(int)
+            self._after.append(
+                dict(zip(contexts.tolist(), zip(all_.tolist(), different.tolist(), strict=True), strict=True))
+            )
         self._next = lru_cache(maxsize=50_000)(self._following)
 
     def _share(self, before: int, step: int) -> float:
@@ -70,7 +71,7 @@ class Steps:
         return share
 
     def _following(self, before: int, letter: str) -> list[tuple[int, str, float]]:
-        ways = [(self._share(before, step), step) for step in self._of.get(letter, ())]
+        ways = [(self._share(before, step), step) for step in self._of.get(letter, ())[:_TRIED]]
         return [(step, self._out[step], math.log(share)) for share, step in sorted(ways, reverse=True)[:_WAYS]]
 
     def spelled(self, word: str) -> tuple[tuple[str, float], ...]:
@@ -110,9 +111,9 @@ def _steps(lang: str) -> Steps | None:
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as data:
-        texts = [(letter, text) for letter, _, text in (one.partition("\t") for one in bytes(data["texts"]).decode().split("\n"))]
+        lines = bytes(data["texts"]).decode().split("\n")
         counted = [
             dict(zip(np.cumsum(data[f"keys{size}"]).tolist(), data[f"counts{size}"].tolist(), strict=True))
             for size in (1, 2, 3)
         ]
-    return Steps(texts, *counted)
+    return Steps([(letter, text) for letter, _, text in (line.partition("\t") for line in lines)], *counted)
