@@ -48,8 +48,9 @@ class Steps:
         self._out = [english for _, english in texts]
         self._size = len(texts)
         self._of: dict[str, list[int]] = {}
-        for number in sorted(range(1, self._size), key=lambda number: -counted[0][number]):
+        for number in sorted(range(self._size), key=lambda number: -counted[0][number]):
             self._of.setdefault(texts[number][0], []).append(number)
+        self._of = {letter: steps[:_TRIED] for letter, steps in self._of.items()}
         self._counted = counted
         self._after: list[dict[int, tuple[int, int]]] = []
         for counts in counted:  # by what stands before: how many, and how many different
@@ -59,27 +60,33 @@ class Steps:
             self._after.append(
                 dict(zip(contexts.tolist(), zip(all_.tolist(), different.tolist(), strict=True), strict=True))
             )
-        self._next = lru_cache(maxsize=50_000)(self._following)
+        self._one = lru_cache(maxsize=10_000)(self._behind_one)
+        self._two = lru_cache(maxsize=50_000)(self._behind_two)
 
-    def _share(self, before: int, step: int) -> float:
-        """Witten and Bell's: what was seen behind two steps counts before what was seen behind one."""
-        share = _UNSEEN
-        for counts, after, context in zip(self._counted, self._after, (0, before % self._size, before), strict=True):
-            if context in after:
-                all_, different = after[context]
-                share = (counts.get(context * self._size + step, 0) + different * share) / (all_ + different)
-        return share
+    def _behind_one(self, last: int, letter: str) -> list[tuple[int, float]]:
+        """The commonest steps of a letter, with shares by the step before it, after Witten and Bell."""
+        return [
+            (step, self._share(2, last, step, self._share(1, 0, step, _UNSEEN))) for step in self._of.get(letter, ())
+        ]
 
-    def _following(self, before: int, letter: str) -> list[tuple[int, str, float]]:
-        ways = [(self._share(before, step), step) for step in self._of.get(letter, ())[:_TRIED]]
-        return [(step, self._out[step], math.log(share)) for share, step in sorted(ways, reverse=True)[:_WAYS]]
+    def _behind_two(self, before: int, letter: str) -> list[tuple[int, str, float]]:
+        """The same by two steps, the likeliest only, with what is spelled and the logarithms of shares."""
+        known = self._one(before % self._size, letter)
+        shares = [(self._share(3, before, step, share), step) for step, share in known]
+        return [(step, self._out[step], math.log(share)) for share, step in sorted(shares, reverse=True)[:_WAYS]]
+
+    def _share(self, size: int, before: int, step: int, otherwise: float) -> float:
+        all_, different = self._after[size - 1].get(before, (0, 0))
+        if not all_:
+            return otherwise
+        return (self._counted[size - 1].get(before * self._size + step, 0) + different * otherwise) / (all_ + different)
 
     def spelled(self, word: str) -> tuple[tuple[str, float], ...]:
         beam = {(0, ""): 0.0}  # the last two steps, what is spelled -> logarithm of likelihood
         for letter in word:
             grown: dict[tuple[int, str], float] = {}
             for (before, text), score in beam.items():
-                for step, english, more in self._next(before, letter):
+                for step, english, more in self._two(before, letter):
                     key = before % self._size * self._size + step, text + english
                     grown[key] = max(grown.get(key, -math.inf), score + more)
             least = max(grown.values(), default=0.0) - _FAR
@@ -87,7 +94,8 @@ class Steps:
             beam = dict(sorted(near, key=lambda item: -item[1])[:_BEAM])
         found: dict[str, float] = {}
         for (before, text), score in beam.items():
-            found[text] = found.get(text, 0.0) + math.exp(score + math.log(self._share(before, 0)))
+            ((_, _, end),) = self._two(before, "")
+            found[text] = found.get(text, 0.0) + math.exp(score + end)
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
         kept = [(text, share) for text, share in best if text and share >= _LEAST * best[0][1]]
         total = sum(share for _, share in kept)

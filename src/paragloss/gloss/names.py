@@ -17,7 +17,7 @@ from paragloss.translation.default import Default
 
 #: How likely an English word must be among all that a word may be spelled as, times its letters: short ones are chance.
 #: Below it stands the word as it sounds: a wrong name misleads (docs/understand/gloss.md).
-NEAR = 3.6
+NEAR = 3.8
 #: What counts for a spelling, as logarithms: that it is an English word, with a capital, one of the lexicon's, and
 #: how usual a name it is.
 _WORD, _LARGE, _SAID, _USUAL = 2.0, 1.0, 1.0, 4.0
