@@ -21,11 +21,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+import numpy as np
 import sources
 
 from paragloss.analysis.sound import sound
 from paragloss.gloss import names
-from paragloss.gloss.english_letters import Steps, letters
+from paragloss.gloss.english_letters import PLACE, letters
 
 LANGS = "ru,uk,bg,el,ar,he,fa,hi,bn,ta,th,ja,ko"
 #: English letters that one becomes, at most, with what each number is worth before anything is known.
@@ -225,7 +226,12 @@ def learn(lang: str) -> None:
         for a, b, c in zip(numbers, numbers[1:], numbers[2:], strict=False):
             for counts, key in zip(counted, (c, b * size + c, (a * size + b) * size + c), strict=True):
                 counts[key] += 1
-    Steps(texts, *counted).save(lang, texts)
+    arrays = {"texts": np.frombuffer("\n".join(map("\t".join, texts)).encode(), np.uint8)}
+    for length, counts in enumerate(counted, start=1):
+        keys = sorted(counts)
+        arrays[f"keys{length}"] = np.diff(np.array([0, *keys], np.uint32))
+        arrays[f"counts{length}"] = np.array([min(counts[key], 65_535) for key in keys], np.uint16)
+    np.savez_compressed(PLACE / f"{lang}.npz", **arrays)
     print(f"{lang}: {len(some)} pairs, {len(ways)} kept, {[len(counts) for counts in counted]} steps", flush=True)
 
 

@@ -11,7 +11,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 #: Spellings that are kept from letter to letter, ways of one letter that are tried, and kept, spellings told at last.
 _BEAM, _TRIED, _WAYS, _MOST = 24, 14, 8, 24
@@ -21,7 +20,7 @@ _FAR = 7.0
 _LEAST, _UNSEEN = 0.0005, 1e-6
 #: Nobody's name is longer.
 _LONGEST = 40
-_PLACE = Path(__file__).parent / "english_letters"
+PLACE = Path(__file__).parent / "english_letters"
 
 
 def letters(word: str, lang: str) -> str:
@@ -40,7 +39,7 @@ def spelled(word: str, lang: str) -> tuple[tuple[str, float], ...]:
     return steps.spelled(letters(word, lang)) if steps and len(word) <= _LONGEST else ()
 
 
-class Steps:
+class _Steps:
     """How often one step (a letter and what becomes of it) follows one or two others; number 0 is where words begin
     and end."""
 
@@ -101,21 +100,10 @@ class Steps:
         total = sum(share for _, share in kept)
         return tuple((text, share / total) for text, share in kept)
 
-    def save(self, lang: str, texts: list[tuple[str, str]]) -> None:
-        _PLACE.mkdir(exist_ok=True)
-        arrays: dict[str, npt.NDArray[np.generic]] = {
-            "texts": np.frombuffer("\n".join(map("\t".join, texts)).encode(), np.uint8)
-        }
-        for size, counts in enumerate(self._counted, start=1):
-            keys = sorted(counts)
-            arrays[f"keys{size}"] = np.diff(np.array([0, *keys], np.uint32))
-            arrays[f"counts{size}"] = np.array([min(counts[key], 65_535) for key in keys], np.uint16)
-        np.savez_compressed(_PLACE / f"{lang}.npz", **arrays)
-
 
 @cache
-def _steps(lang: str) -> Steps | None:
-    path = _PLACE / f"{lang}.npz"
+def _steps(lang: str) -> _Steps | None:
+    path = PLACE / f"{lang}.npz"
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as data:
@@ -124,4 +112,4 @@ def _steps(lang: str) -> Steps | None:
             dict(zip(np.cumsum(data[f"keys{size}"]).tolist(), data[f"counts{size}"].tolist(), strict=True))
             for size in (1, 2, 3)
         ]
-    return Steps([(letter, text) for letter, _, text in (line.partition("\t") for line in lines)], *counted)
+    return _Steps([(letter, text) for letter, _, text in (line.partition("\t") for line in lines)], *counted)
