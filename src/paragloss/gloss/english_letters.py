@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 #: Spellings that are kept from letter to letter, ways of one letter that are tried, and kept, spellings told at last.
-_BEAM, _TRIED, _WAYS, _MOST = 24, 14, 8, 24
+_BEAM, _TRIED, _WAYS, _MOST = 20, 14, 8, 16
 #: How far behind the best, as a logarithm, a spelling may fall on the way.
-_FAR = 7.0
+_FAR = 6.0
 #: The least share, beside the best, of a spelling that is told; what a step has that was never seen.
-_LEAST, _UNSEEN = 0.0005, 1e-6
+_LEAST, _UNSEEN = 0.002, 1e-6
 #: Nobody's name is longer.
 _LONGEST = 40
 PLACE = Path(__file__).parent / "english_letters"
