@@ -12,11 +12,12 @@ the same five letters as one of the professional English sentence: a lower bound
 `any` is the same for any meaning shown, `sure` for words that are not said to be guesses; chrF and the F1 of words are
 the rendering's against that sentence. The lexicon has seen none of these sentences; the default model that is shipped,
 which guesses where the lexicon is silent, has: `--default` takes the one that has not (`default_model.py`, "held").
-words: those of the MUSE dictionaries, from which nothing was learned; right is a meaning that they list.
+words: those of the MUSE dictionaries, from which nothing was learned; right is a meaning that they list. `or name` is
+the share with a meaning or an English name that is given, `or written` with a meaning or written just as they list it.
 packages: short descriptions of Debian packages, from which nothing was learned either; right by stems.
-names: words of the MUSE dictionaries in other scripts that have no meaning here, nearly all of them names: `exact` is
-the share whose Latin writing is one that they list, `likeness` how many of its letters are right, `wrong` the share of
-words for which an English name is given that is far from it (likeness below .7).
+names: words of the MUSE dictionaries in other scripts that have no meaning here but by their sound, nearly all of them
+names: `exact` is the share whose Latin writing is one that they list, `likeness` how many of its letters are right,
+`wrong` the share of words for which an English name or word is given that is far from it (likeness below .7).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from sets import folder
 
 from paragloss.analysis import analyzer
 from paragloss.gloss import gloss, names
+from paragloss.gloss.meanings import SOUND
 from paragloss.translation import default
 
 NEWS = "de,fr,es,it,pt,nl,da,sv,fi,pl,cs,ru,uk,bg,el,hu,ro,tr,ar,he,fa,hi,bn,ta,th,vi,id,zh,ja,ko"
@@ -58,6 +60,16 @@ def entries(lang: str) -> dict[str, set[str]]:
             if word != meaning:
                 found[word].update(cut(meaning))
     return {word: meanings for word, meanings in found.items() if meanings}
+
+
+def spellings(lang: str) -> dict[str, set[str]]:
+    """Words of a language with their English as it is written, small and without marks."""
+    listed: dict[str, set[str]] = defaultdict(set)
+    with gzip.open(folder() / "muse" / f"{lang}-en.tsv.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            word, name = line.rstrip("\n").split("\t")[:2]
+            listed[word].add(_plain(name))
+    return listed
 
 
 def descriptions(lang: str) -> Iterator[tuple[str, str]]:
@@ -145,15 +157,20 @@ def f1(said: str, right: str) -> float:
 
 
 def alone(lang: str, count: int) -> dict[str, float]:
-    """Of words: the share that has a meaning, whose first is right, and whose any is."""
-    known = entries(lang)
+    """Of words: the share that has a meaning, whose first is right, whose any is; that has one or is a name that is
+    given, and that has one or is written as the dictionary lists it."""
+    known, listed = entries(lang), spellings(lang)
     some = random.Random(0).sample(sorted(known), min(count, len(known)))
-    shown = [(word, _meanings(word, lang)) for word in some]
-    right = [[bool(stems & known[word]) for stems in meanings] for word, meanings in shown]
+    shown = [(word, gloss(word, lang, "en", SOURCES).words[:1]) for word in some]
+    right = [[bool(stems & known[word]) for stems in _meanings(words)] for word, words in shown]
+    named = [any(one.kind == "name" for one in words) for _, words in shown]
+    written = [_plain(words[0].romanised) if words and words[0].end == len(word) else "" for word, words in shown]
     found = {
         "known": [bool(one) for one in right],
         "first": [one[:1] == [True] for one in right],
         "any": map(any, right),
+        "or name": [bool(one or name) for one, name in zip(right, named, strict=True)],
+        "or written": [bool(one) or name in listed[word] for one, name, word in zip(right, written, some, strict=True)],
     }
     return {name: sum(values) / len(some) for name, values in found.items()}
 
@@ -172,18 +189,13 @@ def in_packages(lang: str, count: int) -> tuple[dict[str, float], int]:
 
 def written_out(lang: str, count: int) -> tuple[dict[str, float], int]:
     """Of words in another script that have no meaning: how their Latin writing compares with what is listed."""
-    listed: dict[str, set[str]] = defaultdict(set)
-    with gzip.open(folder() / "muse" / f"{lang}-en.tsv.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            word, name = line.rstrip("\n").split("\t")[:2]
-            if not word.isascii():
-                listed[word].add(_plain(name))
+    listed = {word: some for word, some in spellings(lang).items() if not word.isascii()}
     counts = Counter[str]()
     for word in random.Random(5).sample(sorted(listed), min(count, len(listed))):
         found = gloss(word, lang, "en", SOURCES).words
-        if len(found) != 1 or found[0].meanings:
+        if len(found) != 1 or any(one.source != SOUND for one in found[0].meanings):
             continue
-        said = _plain(found[0].romanised or word)
+        said = _plain(found[0].romanised or "".join(one.text for one in found[0].meanings) or word)
         near = max(SequenceMatcher(None, said, name, autojunk=False).ratio() for name in listed[word])
         given = said != _plain(names.latin(word, lang))
         counts += Counter(words=1, exact=int(said in listed[word]), wrong=int(given and near < 0.7))
@@ -195,9 +207,9 @@ def _plain(name: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(char))
 
 
-def _meanings(word: str, lang: str) -> list[set[str]]:
+def _meanings(words: Sequence[Any]) -> list[set[str]]:
     cut = analyzer("en").terms
-    return [set(cut(m.text)) for found in gloss(word, lang, "en", SOURCES).words[:1] for m in found.meanings]
+    return [set(cut(m.text)) for found in words for m in found.meanings]
 
 
 def table(rows: Mapping[str, Mapping[str, float]], counts: Mapping[str, int]) -> None:
@@ -223,6 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = options.parse_args(arguments)
     if given.default:
         SOURCES["default"] = default.load(given.default)
+        default.open = lambda: SOURCES["default"]  # the words that names may be, too
     if given.lexicon != "none":
         from paragloss.gloss import lexicon
 

@@ -3,6 +3,7 @@ it, by an ending that may be exchanged, by the parts of a compound. What it does
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,6 +21,14 @@ _ATTACHED = {
     "he": {"וה": "and the", "שה": "that the", "מה": "from the", "וב": "and in", "ול": "and to", "ומ": "and from"}
     | {"ו": "and", "ה": "the", "ב": "in", "ל": "to", "מ": "from", "ש": "that", "כ": "as"},
 }
+#: What Korean writes behind a noun: particles; the verbs to do and to become and the copula, each with its endings.
+_KOREAN_PARTICLES = re.compile(
+    "들?(?:이나?|가|은|는|을|를|의|에|[와과]의?|도|만[이을은]?|나|(?:으?로|에서|에게|께서?|한테)(?:[는도의서써]|부터)?|에[는도]"
+    "|(?:까지|부터|보다|처럼|마다|조차|마저|뿐)[는도의만]?|이?라[도고는면]|이?란|님[이은의을께]?|들)"
+)
+_KOREAN_VERBS = re.compile(
+    "들?(?:[하했해한할함합되됐돼된될됨됩적]|시[키켜킨킬]|당[하한]|스[러럽]|[이였인일임입]|예요)\\w{0,5}"
+)
 _ELIDING = frozenset({"fr", "it", "ca"})
 #: Beginnings of German and Dutch verbs that stand at the end of the clause.
 _APART = {
@@ -135,7 +144,23 @@ def form(key: str, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
                             for one in entries
                         ),
                     )
-    return best[1]
+    return best[1] or (_korean(key, lexicon) if lang == "ko" else ())
+
+
+def _korean(key: str, lexicon: Lexicon) -> tuple[Entry, ...]:
+    """The longest noun that the word begins with, if the rest is what stands behind nouns."""
+    for size in range(len(key) - 1, 1, -1):
+        particle = _KOREAN_PARTICLES.fullmatch(key, size)
+        if particle or _KOREAN_VERBS.fullmatch(key, size):
+            entries = lexicon.look(key[:size], "ko")
+            if entries:
+                return tuple(one._replace(sure=one.sure and bool(particle)) for one in entries)
+    return ()
+
+
+def behind_noun(rest: str) -> bool:
+    """Whether this is what Korean writes behind a noun."""
+    return bool(_KOREAN_PARTICLES.fullmatch(rest) or _KOREAN_VERBS.fullmatch(rest))
 
 
 def formed(one: Entry, effect: str, lexicon: Lexicon) -> str:

@@ -27,7 +27,6 @@ from paragloss.translation import default as default_model
 from paragloss.translation.default import Default
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Corrected, Pairs
-from paragloss.translation.sounds import pronounced
 from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 #: How far sources are trusted beside each other; any other is trusted 1. What the lexicon is not sure of counts less.
@@ -48,6 +47,8 @@ COMPANY = 0.4
 #: How sure a meaning is that was found for a part of an unknown word, beside one of the word itself; and how much of
 #: the word the part must be, for the rest to be an ending.
 PART, MOST_OF = 0.5, 0.7
+#: Who speaks of a word that is taken for an English one by its letters.
+SOUND = "sound"
 #: Texts longer than this are glossed up to here; a page of a book has 3,000 characters.
 REACH = 50_000
 
@@ -203,8 +204,11 @@ def _described(
     meanings = _weighed(told, written, wanted, to)
     if not meanings and term is not None and not weak and (begins or not written[:1].isupper()):
         meanings = _by_parts(term, lang, to, sources)
+    if not meanings and lexicon and to == "en" and term is not None and (begins or not written[:1].isupper()):
+        loan = names.named(written, lang, lexicon, default_model.open())
+        meanings = [Meaning(*loan, SOUND)] if loan and loan[0].islower() else []
     word = _word(Span(0, len(written), ""), written, meanings, lang, to, lexicon, begins=begins)
-    return _told(word, entries, frozenset(name for name, _ in weak), stop=term is None, before=before)
+    return _told(word, entries, frozenset([SOUND, *(name for name, _ in weak)]), stop=term is None, before=before)
 
 
 def _bare(source: Translator) -> Translator:
@@ -359,7 +363,9 @@ def _by_parts(term: str, lang: str, to: str, sources: Mapping[str, Translator]) 
     for name, source in sources.items():
         if isinstance(source, Default) and {lang, to} <= set(source.langs):
             part = max(source.inside(term, lang), key=len, default="")
-            found = source.alternatives(part, lang, to)[:MOST] if len(part) >= MOST_OF * len(term) else ()
+            rest = term.removeprefix(part) if lang == "ko" else term
+            enough = len(part) >= MOST_OF * len(term) or (len(part) > 1 and lookup.behind_noun(rest))
+            found = source.alternatives(part, lang, to)[:MOST] if enough else ()
             if found:
                 return [Meaning(one.text, PART * one.weight, name) for one in found if one.weight >= LEAST]
     return []
@@ -374,11 +380,13 @@ def _word(
         return Word(span.start, span.end, written, "word", tuple(meanings), meanings[0].weight)
     named = written[:1].isupper() or written[:1].lower() == written[:1].upper()
     kind = "name" if named and not begins else "word"
-    sound = names.latin(written, lang) if "Latn" in scripts(to) else written
-    if lexicon and sound != written:
-        found = names.named(pronounced(written, lang, "en"), sound, lexicon)
-        kind, sound = ("name", found) if found else (kind, sound.capitalize() if kind == "name" else sound)
-    return Word(span.start, span.end, written, kind, romanised="" if sound == written else sound)
+    roman = names.latin(written, lang) if "Latn" in scripts(to) else written
+    found = names.named(written, lang, lexicon, default_model.open()) if lexicon and roman != written else None
+    if found and (found[0][:1].isupper() or written[:1].isupper()):
+        kind, roman = "name", found[0]
+    if kind == "name" and roman != written:
+        roman = roman[:1].upper() + roman[1:]
+    return Word(span.start, span.end, written, kind, romanised="" if roman == written else roman)
 
 
 def _weighed(said: Mapping[str, Mapping[str, float]], written: str, wanted: frozenset[str], to: str) -> list[Meaning]:

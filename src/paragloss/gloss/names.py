@@ -3,45 +3,25 @@ else its sounds. Knows nothing of meanings."""
 
 from __future__ import annotations
 
-import re
+import math
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
+from paragloss.analysis import analyzer
 from paragloss.analysis.romanisation import romanised
+from paragloss.analysis.sound import sound
+from paragloss.gloss import english_letters
 from paragloss.gloss.lexicon import NAMES, Lexicon
+from paragloss.translation.default import Default
 
-#: How near an English name must come to what a word sounds like. Below it stands the word as it sounds: a wrong name
-#: misleads (docs/understand/gloss.md).
-NEAR = 0.9
+#: How likely an English word must be among all that a word may be spelled as, times its letters: short ones are chance.
+#: Below it stands the word as it sounds: a wrong name misleads (docs/understand/gloss.md).
+NEAR = 3.8
+#: What counts for a spelling, as logarithms: that it is an English word, with a capital, one of the lexicon's, and
+#: how usual a name it is.
+_WORD, _LARGE, _SAID, _USUAL = 2.0, 1.0, 1.0, 4.0
 _VOWELS = frozenset("aeiou")
-#: What a vowel costs beside a consonant, where one name has it and the other has not: scripts leave vowels out, put
-#: them in, and write them by their own ear.
-_VOWEL, _KIN = 0.35, 0.4
-#: Consonants that languages exchange.
-_KINDS = {letter: kind for kind, letters in enumerate(("bpfv", "td", "kgh", "szc", "lr", "mn")) for letter in letters}
-#: English spelling by its sound: the first group that fits.
-_SPELLED = re.compile("tsch|sch|tch|dsh|dzh|ch|sh|zh|ts|tz|ph|th|dh|kh|gh|ck|qu|c(?=[eiy])|[cqxwjy]|ee|oo|ou|eu|e$")
-_SOUNDS = {
-    **dict.fromkeys(("tsch", "sch", "tch", "dsh", "dzh", "ch", "sh", "zh", "j", "ts", "tz"), "c"),
-    "ph": "f",
-    "th": "t",
-    "dh": "d",
-    "kh": "h",
-    "gh": "g",
-    "ck": "k",
-    "qu": "kv",
-    "q": "k",
-    "x": "ks",
-    "w": "v",
-    "y": "i",
-    "ee": "i",
-    "oo": "u",
-    "ou": "u",
-    "eu": "u",
-    "e": "",
-}
-_DOUBLED = re.compile(r"(.)\1")
 _KANA = """
 アa イi ウu エe オo カka キki クku ケke コko ガga ギgi グgu ゲge ゴgo サsa シshi スsu セse ソso ザza ジji ズzu ゼze ゾzo
 タta チchi ツtsu テte トto ダda ヂji ヅzu デde ドdo ナna ニni ヌnu ネne ノno ハha ヒhi フfu ヘhe ホho
@@ -55,16 +35,38 @@ _FINAL = "- k k ks n n n t l k m l l l p l m p p t t ng t t k t p t".split()  # 
 _CARRIED = "- g kk s n j n d r g m b s t p r m b s s ss ng j ch k t p -".split()  # noqa: SIM905
 
 
-def named(sounds: Sequence[tuple[str, float]], roman: str, lexicon: Lexicon) -> str:
-    """The English name whose consonants a word may have (`sounds`, with their shares) and that is near to how it is
-    written in Latin letters; "" if none is."""
-    best, found = NEAR, ""
-    for symbols, share in sounds:
-        for entry in lexicon.look(symbols, NAMES):
-            near = alike(roman, entry.text) + 0.05 * entry.weight + 0.05 * share
-            if near > best:
-                best, found = near, entry.text
-    return found
+@lru_cache(maxsize=20_000)
+def named(word: str, lang: str, lexicon: Lexicon, english: Default) -> tuple[str, float] | None:
+    """The English name or word that a word in another script spells, and how likely; nothing if none is likely
+    enough."""
+    found = []
+    for text, share in english_letters.spelled(word, lang):
+        written, weight = _listed(text, lexicon, english)
+        found.append((math.exp(weight) * share, written))
+    best, written = max(found, default=(0.0, ""))
+    share = best / sum(weight for weight, _ in found) if written else 0.0
+    return (written, share) if share * len(written) >= NEAR else None
+
+
+def _listed(text: str, lexicon: Lexicon, english: Default) -> tuple[str, float]:
+    """A spelling as it is written where it is known, and what that counts; "" where it is not."""
+    terms = analyzer("en", stop=False).terms(text)
+    written = english.spelling(terms[0], "en") if len(terms) == 1 else ""
+    written = written if _plain(written) == text else ""
+    weight = _WORD + _LARGE * written[:1].isupper() if written else 0.0
+    for said in (text, text.capitalize()):
+        if lexicon.says(said):
+            return _name(text, lexicon, written or said, weight + _SAID)
+    return _name(text, lexicon, written, weight)
+
+
+def _name(text: str, lexicon: Lexicon, written: str, weight: float) -> tuple[str, float]:
+    usual = [(one.weight, one.text) for one in lexicon.look(sound(text), NAMES) if _plain(one.text) == text]
+    return (max(usual)[1], weight + _USUAL * max(usual)[0]) if usual else (written, weight)
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(char))
 
 
 def latin(word: str, lang: str) -> str:
@@ -147,33 +149,3 @@ def _from_hangul(word: str) -> str:
         said += ("l" if same else _INITIAL[initial].strip("-")) + _MEDIAL[medial]
         last = final
     return said + _FINAL[last].strip("-")
-
-
-@lru_cache(maxsize=50_000)
-def _sounding(word: str) -> str:
-    """A word in Latin letters by its sounds, as English spells them."""
-    plain = "".join(char for char in unicodedata.normalize("NFD", word.lower()) if char.isascii() and char.isalpha())
-    return _DOUBLED.sub(r"\1", _SPELLED.sub(lambda found: _SOUNDS.get(found[0], "s" if found[0] == "c" else ""), plain))
-
-
-def alike(one: str, other: str) -> float:
-    """From 0 to 1 how alike two names sound, by the letters that must be exchanged, put in or left out."""
-    first, second = _sounding(one), _sounding(other)
-    costs = [[_VOWEL if char in _VOWELS else 1.0 for char in word] for word in (first, second)]
-    before = [0.0]
-    for cost in costs[1]:
-        before.append(before[-1] + cost)
-    for a, cost_a in zip(first, costs[0], strict=True):
-        row = [before[0] + cost_a]
-        for j, (b, cost_b) in enumerate(zip(second, costs[1], strict=True)):
-            row.append(min(before[j + 1] + cost_a, row[-1] + cost_b, before[j] + _exchanged(a, b)))
-        before = row
-    return 1 - before[-1] / max(*map(sum, costs), 1.0)
-
-
-def _exchanged(a: str, b: str) -> float:
-    if a == b:
-        return 0.0
-    if a in _VOWELS and b in _VOWELS:
-        return _VOWEL
-    return _KIN if a in _KINDS and _KINDS[a] == _KINDS.get(b) else 1.0
