@@ -237,6 +237,10 @@ class Span(NamedTuple):
     term: str
 
 
+#: Where a piece of a text starts and ends, and the piece.
+Token: TypeAlias = tuple[int, int, str]
+
+
 class Cut(NamedTuple):
     """A text of one language cut into its words, once: which of its distinct words stands where."""
 
@@ -342,8 +346,12 @@ class Analyzer(Protocol):
 
     def terms(self, text: str) -> list[str]: ...
 
-    def spans(self, text: str) -> list[Span]:
-        """The same terms with their places, for highlighting."""
+    def tokens(self, text: str) -> list[Token]:
+        """What may be words of a text: the same for all analyzers of its language."""
+        ...
+
+    def spans(self, text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
+        """The same terms with their places, for highlighting; from tokens where those are known."""
         ...
 
     def cut(self, text: str) -> Cut:

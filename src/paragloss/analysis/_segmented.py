@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 import numpy as np
 
 from paragloss.analysis._words import Words
-from paragloss.types import Cut, Span
+from paragloss.types import Cut, Span, Token
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -25,10 +25,13 @@ class SegmentedAnalyzer:
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pieces(text))
 
-    def spans(self, text: str) -> list[Span]:
+    def tokens(self, text: str) -> list[Token]:
         pieces = self._pieces(text)
         ends = accumulate(map(len, pieces))
-        return self._words.spans([(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)])
+        return [(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)]
+
+    def spans(self, text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
+        return self._words.spans(self.tokens(text) if tokens is None else tokens)
 
     def cut(self, text: str) -> Cut:
         pieces = self._pieces(text)

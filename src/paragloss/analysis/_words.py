@@ -14,7 +14,7 @@ import numpy as np
 from paragloss.analysis._normalise import after_stemming, before_stemming, fold
 from paragloss.analysis._stemming import stemmer
 from paragloss.analysis._stopwords import stopwords
-from paragloss.types import Cut, Integers, Span
+from paragloss.types import Cut, Integers, Span, Token
 
 #: Languages whose own words are never ASCII: an ASCII word in them is most often English, and stemmed as such, so that
 #: "arrays" in a Japanese page and in an English one is the same term.
@@ -49,7 +49,7 @@ class Words:
         """Whether a token is a word and no stop word."""
         return bool(self._memo[token])
 
-    def spans(self, tokens: Sequence[tuple[int, int, str]]) -> list[Span]:
+    def spans(self, tokens: Sequence[Token]) -> list[Span]:
         """The same terms from (start, end, token), with their places."""
         for term_of in (self._memo.__getitem__, self._term_or_stop_word):
             spans = [Span(start, end, term) for start, end, token in tokens if (term := term_of(token))]

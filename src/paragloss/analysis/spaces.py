@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, word_pattern
 from paragloss.analysis._words import Words
-from paragloss.types import Cut, Span
+from paragloss.types import Cut, Span, Token
 
 #: What may stand inside a word where it is not the usual apostrophes and joiners. Persian spells plural and tense
 #: endings behind a zero-width non-joiner, or a space, or nothing: cut there, all three give the same first term.
@@ -32,8 +33,11 @@ class SpacedAnalyzer:
         """Whether there is a word that is no stop word."""
         return any(self._words.counts(match[0]) for match in self._pattern.finditer(text))
 
-    def spans(self, text: str) -> list[Span]:
-        return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
+    def tokens(self, text: str) -> list[Token]:
+        return [_placed(match) for match in self._pattern.finditer(text)]
+
+    def spans(self, text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
+        return self._words.spans(self.tokens(text) if tokens is None else tokens)
 
     @cached_property
     def _parts(self) -> re.Pattern[str]:
@@ -45,7 +49,7 @@ class SpacedAnalyzer:
         return self._words.cut(text, parts[1::2], ends[:-1:2], _CLOSING)
 
 
-def _placed(match: re.Match[str]) -> tuple[int, int, str]:
+def _placed(match: re.Match[str]) -> Token:
     """A word without the closing quotation marks that its own apostrophes can't be told from."""
-    word = match[0].rstrip(_CLOSING)
-    return match.start(), match.start() + len(word), word
+    word, start = match[0].rstrip(_CLOSING), match.start()
+    return start, start + len(word), word

@@ -104,6 +104,14 @@ class Lexicon:
             self._text(number), (cell >> 20 & 63) / _WEIGHTS, SOURCES[cell >> 26 & 3], bool(cell >> 28 & 1), kind
         )
 
+    def have(self, keys: Sequence[str], lang: str) -> list[bool]:
+        """Of each key whether it is known: all of them are looked for at once."""
+        there = self._keys[lang][1] if lang in self._keys else ()
+        wanted = np.array([zlib.crc32(key.encode("utf-8", "replace")) for key in keys], np.uint32)
+        if not len(there):
+            return [False] * len(keys)
+        return np.asarray(there[np.minimum(there.searchsorted(wanted), len(there) - 1)] == wanted).tolist()
+
     def says(self, text: str) -> bool:
         """Whether some word means exactly this."""
         return self._words.find(text) >= 0

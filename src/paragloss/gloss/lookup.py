@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import NamedTuple
 
 from paragloss.gloss.lexicon import Entry, Lexicon, loosened, spelled
@@ -48,31 +49,32 @@ def read(words: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Lexic
     """All words of a sentence that are known. `joined`: whether nothing but a space stands behind each word."""
     found: list[Reading] = []
     keys = [spelled(word, lang) for word in words]
+    phrases = _phrases(keys, joined, lang, lexicon)
     place = 0
     while place < len(words):
-        one = _phrase(keys, joined, place, lang, lexicon) or _word(keys[place], place, lang, lexicon)
-        if one:
-            found.append(one)
-        place = one.last if one else place + 1
+        if place in phrases:
+            last, key = phrases[place]
+            found.append(Reading(place, last, lexicon.look(key, lang)))
+            place = last
+            continue
+        if told := _known(keys[place], place == 0, lang, lexicon):
+            found.append(Reading(place, place + 1, *told))
+        place += 1
     return _separable(found, keys, joined, lang, lexicon) if lang in _APART else found
 
 
-def _phrase(keys: Sequence[str], joined: Sequence[bool], place: int, lang: str, lexicon: Lexicon) -> Reading | None:
-    space = "" if lang in UNSPACED else " "
-    for length in range(min(_PHRASE, len(keys) - place), 1, -1):
-        if all(joined[place : place + length - 1]):
-            key = space.join(keys[place : place + length])
-            if not space and len(key) > _LETTERS:
-                continue
-            entries = lexicon.look(key.lower(), lang)
-            if entries:
-                return Reading(place, place + length, entries)
-    return None
-
-
-def _word(key: str, place: int, lang: str, lexicon: Lexicon) -> Reading | None:
-    found = _known(key, place == 0, lang, lexicon)
-    return Reading(place, place + 1, *found) if found else None
+def _phrases(keys: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Lexicon) -> dict[int, tuple[int, str]]:
+    """Where phrases begin that are known, with where the longest ends and its key: one look at all that might be."""
+    space, tried = "" if lang in UNSPACED else " ", list[tuple[int, int, str]]()
+    for first in range(len(keys) - 1):
+        for last in range(first + 2, min(first + _PHRASE, len(keys)) + 1):
+            if not joined[last - 2]:
+                break
+            key = space.join(keys[first:last])
+            if space or len(key) <= _LETTERS:
+                tried.append((first, last, key.lower()))
+    here = lexicon.have([key for _, _, key in tried], lang)
+    return {first: (last, key) for first, last, key in compress(tried, here)}
 
 
 @lru_cache(maxsize=50_000)
