@@ -5,7 +5,7 @@ Knows nothing of files, models or engines. Every other module speaks in these wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -350,8 +350,12 @@ class Analyzer(Protocol):
         """What may be words of a text: the same for all analyzers of its language."""
         ...
 
-    def spans(self, text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
-        """The same terms with their places, for highlighting; from tokens where those are known."""
+    def named(self, tokens: Collection[str]) -> list[str]:
+        """The term of each token of a text, or "" where it has none."""
+        ...
+
+    def spans(self, text: str) -> list[Span]:
+        """The same terms with their places, for highlighting."""
         ...
 
     def cut(self, text: str) -> Cut:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from itertools import accumulate
 
 import numpy as np
@@ -30,8 +30,11 @@ class SegmentedAnalyzer:
         ends = accumulate(map(len, pieces))
         return [(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)]
 
-    def spans(self, text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
-        return self._words.spans(self.tokens(text) if tokens is None else tokens)
+    def named(self, tokens: Collection[str]) -> list[str]:
+        return self._words.named(tokens)
+
+    def spans(self, text: str) -> list[Span]:
+        return self._words.spans(self.tokens(text))
 
     def cut(self, text: str) -> Cut:
         pieces = self._pieces(text)

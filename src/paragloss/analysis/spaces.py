@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -36,8 +36,11 @@ class SpacedAnalyzer:
     def tokens(self, text: str) -> list[Token]:
         return [_placed(match) for match in self._pattern.finditer(text)]
 
-    def spans(self, text: str, tokens: Sequence[Token] | None = None) -> list[Span]:
-        return self._words.spans(self.tokens(text) if tokens is None else tokens)
+    def named(self, tokens: Collection[str]) -> list[str]:
+        return self._words.named(tokens)
+
+    def spans(self, text: str) -> list[Span]:
+        return self._words.spans(self.tokens(text))
 
     @cached_property
     def _parts(self) -> re.Pattern[str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
@@ -28,7 +29,7 @@ from paragloss.translation.default import Default
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Corrected, Pairs
 from paragloss.translation.sounds import pronounced
-from paragloss.types import Alternative, Query, Span, Translation, Translator
+from paragloss.types import Alternative, Query, Span, Token, Translation, Translator
 
 #: How far sources are trusted beside each other; any other is trusted 1. What the lexicon is not sure of counts less.
 TRUST = {"glossary": 100.0, "dictionary": 2.0, "lexicon": 3.0, "lexicon, unsure": 1.0, "default, seconds": 2.5}
@@ -103,13 +104,8 @@ def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexi
     """
     text = text[:REACH]
     wanted = frozenset(analyzer(to).terms(asked)) if asked else frozenset[str]()
-    known = {lang, to} - {"en"}
-    lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
-    translators = {name: source for name, source in sources.items() if not isinstance(source, Lexicon)}
-    weak = {n: s for n, s in translators.items() if lexicon and (n == "default" or isinstance(s, Embedding))}
-    asked_of = _Sources(lang, to, translators, tuple(weak.items()), lexicon, wanted)
-    places = sentences(text, lang)
-    every = [_sentence(text[start:end], start, asked_of) for start, end in places]
+    told, places = _sources(lang, to, sources, wanted), sentences(text, lang)
+    every = [_sentence(text[start:end], start, told) for start, end in places]
     _in_company(every, to)
     said = [_rendered(text[:end], words, lang, to) for words, (_, end) in zip(every, places, strict=True)]
     return Gloss(lang, to, tuple(chain.from_iterable(every)), " ".join(filter(None, said)))
@@ -132,40 +128,48 @@ class Reader:
 
 
 class _Sources(NamedTuple):
-    """Who is asked about the words of a text: `weak` are those of all that are asked last."""
+    """Who is asked about the words of a text; `weak` are asked last, `own` first. `lasting`: whether the weak ones say
+    the same each time of a word that no other speaks of."""
 
     lang: str
     to: str
     every: Mapping[str, Translator]
+    own: tuple[tuple[str, Translator], ...]
     weak: tuple[tuple[str, Translator], ...]
+    lasting: bool
     lexicon: Lexicon | None
     wanted: frozenset[str]
 
-    @property
-    def lasting(self) -> bool:
-        """Whether they always say the same of a word that no other source speaks of."""
-        return not self.every or (bool(self.weak) and all(isinstance(_bare(source), Default) for _, source in self.weak))
+
+def _sources(lang: str, to: str, sources: Mapping[str, Translator | Lexicon], wanted: frozenset[str]) -> _Sources:
+    known = {lang, to} - {"en"}
+    lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
+    every = {name: source for name, source in sources.items() if not isinstance(source, Lexicon)}
+    weak = {n: s for n, s in every.items() if lexicon and (n == "default" or isinstance(s, Embedding))}
+    own = [(n, s) for n, s in every.items() if n not in weak and not (isinstance(s, Pairs) and not s.knows(lang, to))]
+    lasting = not every or (bool(weak) and all(isinstance(_bare(source), Default) for source in weak.values()))
+    return _Sources(lang, to, every, tuple(own), tuple(weak.items()), lasting, lexicon, wanted)
 
 
 def _sentence(text: str, at: int, sources: _Sources) -> list[Word]:
     """The words of a sentence that begins at a place of the text."""
-    lang, to, _, weak, lexicon, wanted = sources
+    lang, to, every, own, weak, lasting, lexicon, wanted = sources
     tokens = analyzer(lang).tokens(text)
-    content, spans = (analyzer(lang, stem=full, stop=full).spans(text, tokens) for full in (True, False))
-    terms = {span.start: span.term for span in content}
+    pieces = [piece for _, _, piece in tokens]
+    terms, plain = (analyzer(lang, stem=full, stop=full).named(pieces) for full in (True, False))
+    spans = [(start, end, term) for (start, end, _), term, word in zip(tokens, terms, plain, strict=True) if word]
     said: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
-    own: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
-    for name, source in sources.every.items():
-        if (name, source) not in weak:
-            own += _ask(name, source, text, content, Query("", text, lang), to, said)
-    first, lasting = spans[0].start if spans else -1, sources.lasting
+    glossary: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
+    for name, source in own:
+        content = [Span(*span) for span in spans if span[2]]
+        glossary += _ask(name, source, text, content, Query("", text, lang), to, said)
     words = []
-    for start, end, read in _read(text, spans, lang, to, lexicon, own):
-        entries, before, phrase = (read.entries, read.before, read.last > read.first + 1) if read else ((), "", False)
-        place = _Place(text[start:end], terms.get(start), lang, to, start == first, entries, before, phrase)
+    for first, last, entries, before in _read(text, spans, lang, to, lexicon, glossary):
+        start, end, term = spans[first][0], spans[last - 1][1], spans[first][2] or None
+        place = _Place(text[start:end], term, lang, to, first == 0, entries, before, last > first + 1)
         word, likely = _alone(place, weak, lexicon) if lasting and start not in said else (None, wanted)
         if word is None or not wanted.isdisjoint(likely):
-            word, _ = _described(place, weak, lexicon, wanted, said.get(start, {}), sources.every)
+            word, _ = _described(place, weak, lexicon, wanted, said.get(start, {}), every)
         words.append(Word(at + start, at + end, *word[2:]))
     return _hyphened(text, at, words, lang, to, lexicon) if "-" in text else words
 
@@ -285,31 +289,28 @@ def _guessed(
 
 
 def _read(
-    text: str, spans: Sequence[Span], lang: str, to: str, lexicon: Lexicon | None, own: Sequence[tuple[int, int]]
-) -> list[tuple[int, int, lookup.Reading | None]]:
+    text: str, spans: Sequence[Token], lang: str, to: str, lexicon: Lexicon | None, own: Sequence[tuple[int, int]]
+) -> list[lookup.Reading]:
     """The words and phrases of a sentence with what the lexicon says; no phrase across what the glossary has."""
     if not lexicon:
-        return [(span.start, span.end, None) for span in spans]
-    words = [text[span.start : span.end] for span in spans]
-    between = [text[a.end : b.start] for a, b in pairwise(spans)]
-    joined = [gap == " " or not gap.strip() for gap in between] + [False]
-    for place in (i for i, span in enumerate(spans) if any(a <= span.start < b for a, b in own)) if own else ():
-        joined[max(place - 1, 0)] = joined[place] = False
+        return [lookup.Reading(place, place + 1) for place in range(len(spans))]
+    words = [text[start:end] for start, end, _ in spans]
     if lang == "en":
         read = [lookup.Reading(i, i + 1, (Entry(word.lower(), 1.0, "texts", True),)) for i, word in enumerate(words)]
     else:
+        between = [text[end:start] for (_, end, _), (start, _, _) in pairwise(spans)]
+        joined = [gap == " " or not gap.strip() for gap in between] + [False]
+        for place, (start, _, _) in enumerate(spans if own else ()):
+            if any(a <= start < b for a, b in own):
+                joined[max(place - 1, 0)] = joined[place] = False
         read = lookup.read(words, joined, lang, lexicon)
-    found = {one.first: one for one in read}
-    result: list[tuple[int, int, lookup.Reading | None]] = []
-    place = 0
-    while place < len(spans):
-        one = found.get(place)
-        last = one.last if one else place + 1
-        if one and to != "en":
-            one = one._replace(entries=pivoting.into(one.entries, to, default_model.open(), lexicon), before="")
-        result.append((spans[place].start, spans[last - 1].end, one))
-        place = last
-    return result
+    if to == "en":
+        return read
+    model = default_model.open()
+    return [
+        one._replace(entries=pivoting.into(one.entries, to, model, lexicon), before="") if one.entries else one
+        for one in read
+    ]
 
 
 def _told(word: Word, entries: Sequence[Entry], weak: frozenset[str], *, stop: bool, before: str) -> Word:
@@ -346,8 +347,7 @@ def _in_company(every: Sequence[list[Word]], to: str) -> None:
     some = [(words, there) for words, there in zip(every, places, strict=True) if len(there) > 1]
     if to != company.LANG or not some:
         return
-    told = [[[one[:2] for one in words[place].meanings] for place in there] for words, there in some]
-    swayed = iter(company.open().sways(told))
+    swayed = iter(company.open().sways([[words[place].meanings for place in there] for words, there in some]))
     for words, there in some:
         for place, sways in zip(there, swayed, strict=False):
             words[place] = _swayed(words[place], sways)
@@ -355,14 +355,14 @@ def _in_company(every: Sequence[list[Word]], to: str) -> None:
 
 def _swayed(word: Word, sways: Sequence[float]) -> Word:
     start, end, text, kind, meanings, confidence, romanised, sure, before = word
-    if not all([_in_the_box(source) for _, _, source, _ in meanings]):
+    _, weights, sources, _ = zip(*meanings, strict=True)
+    if not all(map(_in_the_box, sources)):
         return word
-    weights = [weight for _, weight, _, _ in meanings]
     near, usual = COMPANY * weights[0], min(sways)
     shares = [weight * (sway if weight >= near else usual) for weight, sway in zip(weights, sways, strict=True)]
     factor = sum(weights) / sum(shares)
-    best = sorted(range(len(shares)), key=shares.__getitem__, reverse=True)
-    told = tuple([meanings[i]._replace(weight=factor * shares[i]) for i in best])
+    ranked = sorted(zip(shares, meanings, strict=True), key=itemgetter(0), reverse=True)
+    told = tuple([Meaning(text, factor * share, source, of) for share, (text, _, source, of) in ranked])
     return Word(start, end, text, kind, told, min(told[0].weight, confidence), romanised, sure, before)
 
 

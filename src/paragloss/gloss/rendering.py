@@ -84,9 +84,9 @@ def _once(words: Sequence[str]) -> list[str]:
         if last == folded or (last in ("the", "a") and folded in ("the", "a", "an")):
             continue
         if last in ("the", "a", "an") and folded.startswith("the "):
-            word = word[4:]
+            word, folded = word[4:], folded[4:]
         found.append(word)
-        last = (word.casefold().split() or [""])[-1]
+        last = (folded.split() or [""])[-1]
     return found
 
 

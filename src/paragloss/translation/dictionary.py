@@ -115,9 +115,8 @@ class Dictionary:
     def translate(self, query: Query, to: str) -> list[Translation]:
         if not self.knows(query.lang, to):
             raise LanguageError(f"no dictionary for {query.lang}->{to}; this one is {self.source}->{self.target}")
-        tokens = self._plain.tokens(query.text)
-        spans = self._plain.spans(query.text, tokens)
-        wanted = {span.start for span in self._terms.spans("", tokens)}  # stop words translate inside phrases only
+        spans = self._plain.spans(query.text)
+        wanted = {span.start for span in self._terms.spans(query.text)}  # stop words translate inside phrases only
         translations = []
         place = 0
         while place < len(spans):
