@@ -28,6 +28,8 @@ Doubles: TypeAlias = npt.NDArray[np.float64]
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
 #: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids.
 _ALIKE = np.uint32(1 << 20)
+#: Of so few entries it is not: making it costs more.
+_FEW = 5_000
 #: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
 #: will share its id with one of so many languages.
 LANGUAGE_SIGNS = ("", " ")
@@ -152,9 +154,15 @@ class Layout:
     def among(self, rows: SparseRows, ids: Ids) -> SparseRows:
         """The same vectors with the entries of some terms, and of some that look alike: nothing is computed of most."""
         own = (np.arange(len(self.fields))[:, None] * self._span + np.arange(_RESERVED)).ravel().astype(np.uint32)
-        alike = np.zeros(_ALIKE, bool)
-        alike[np.concatenate([ids, own]) & (_ALIKE - 1)] = True
-        here = np.flatnonzero(alike.take(rows.indices & (_ALIKE - 1)))
+        wanted = np.concatenate([ids, own])
+        if len(rows.indices) < _FEW:
+            wanted.sort()
+            place = np.minimum(wanted.searchsorted(rows.indices), len(wanted) - 1)
+            here = np.flatnonzero(wanted[place] == rows.indices)
+        else:
+            alike = np.zeros(_ALIKE, bool)
+            alike[wanted & (_ALIKE - 1)] = True
+            here = np.flatnonzero(alike.take(rows.indices & (_ALIKE - 1)))
         ends = np.searchsorted(here, np.cumsum(rows.sizes))
         return SparseRows(np.diff(ends, prepend=0), rows.indices[here], rows.values[here])
 
@@ -200,5 +208,8 @@ def sparse(entries: Mapping[int, float]) -> SparseVector:
 
 
 def dot(one: SparseVector, other: SparseVector) -> float:
-    _, here, there = np.intersect1d(one.indices, other.indices, assume_unique=True, return_indices=True)
-    return float(one.values[here].astype(np.float64) @ other.values[there].astype(np.float64))
+    if not len(other.indices):
+        return 0.0
+    there = np.minimum(other.indices.searchsorted(one.indices), len(other.indices) - 1)
+    here = np.flatnonzero(other.indices[there] == one.indices)
+    return float(one.values[here].astype(np.float64) @ other.values[there[here]].astype(np.float64))

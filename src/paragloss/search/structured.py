@@ -11,7 +11,8 @@ was translated. A query without clauses has one for each of its terms: all but `
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -134,8 +135,7 @@ class _OneTerm(ClauseSearcher):
         vectors = [asked.linear(places) for places in questions]
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
-        signs = [self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1]) for lang in self._statistics.beside]
-        looked = looked._replace(rows=self._statistics.layout.among(looked.rows, np.concatenate([asked.ids, *signs])))
+        looked = looked._replace(rows=self._among(looked.rows, asked))
         which, owner, places = self._pairs(
             asked, looked, [questions[i] for i in told], None if kept is None else [kept[i] for i in told]
         )
@@ -189,13 +189,19 @@ class _OneTerm(ClauseSearcher):
         asked = self._asked(queries) if ids else None
         if asked is None:
             return {}
-        langs, rows = self._store.read_sparse(self._name, ids)
+        langs, every = self._store.read_sparse(self._name, ids)
+        rows = self._among(every, asked)
         places = asked.places(langs)
         scores, asked_in = self._scores(asked, places, rows), places >= 0
         for place, holds in self._beside(asked.langs, rows):
             scores = np.maximum(scores, self._scores(asked, np.where(holds, place, -1), rows))
             asked_in = asked_in | holds
         return {id: score for id, score, here in zip(ids, scores.tolist(), asked_in.tolist(), strict=True) if here}
+
+    def _among(self, rows: SparseRows, asked: QueryTerms) -> SparseRows:
+        """The entries of a query's terms, and what says which languages documents hold."""
+        signs = [self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1]) for lang in self._statistics.beside]
+        return self._statistics.layout.among(rows, np.concatenate([asked.ids, *signs]))
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
         """For each language that some documents hold beside their own, where it is said, and which of these do."""
@@ -214,31 +220,50 @@ class _OneTerm(ClauseSearcher):
         return query_terms(queries, self.shares, self._statistics, self._factors, self._weighed, **how)
 
     def matches(self, query: Query, id: str) -> list[Match]:
-        """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
-        langs, rows = self._store.read_sparse(self._name, [id])
-        said = langs == [query.lang] or any(here[0] for _, here in self._beside([query.lang], rows))
-        asked = self._asked([query]) if said else None
-        if asked is None:
-            return []
-        found = self._matches(asked, np.zeros(1, np.int64), rows)
+        return self.held([query])(id, [query.lang])[1]
+
+    def held(self, queries: Sequence[Query]) -> Callable[[str, Container[str]], tuple[Query, list[Match]]]:
+        """What holds a query, said in several languages, against one document after the other, given a document's id
+        and the languages that count: the query that gives it most, and what each word does. All queries are put as
+        arrays once, those of a language cut into words once."""
+        asked, cut = cache(partial(self._asked, queries)), cache(lambda place: self._cut(queries[place]))
+
+        def against(id: str, langs: Container[str]) -> tuple[Query, list[Match]]:
+            (own,), rows = self._store.read_sparse(self._name, [id])
+            beside = [place for place, here in self._beside([query.lang for query in queries], rows) if here[0]]
+            said = [i for i, q in enumerate(queries) if q.lang in langs and (q.lang == own or i in beside)]
+            put = asked() if said else None
+            found = [(queries[i], self._shared(put.only(i), *cut(i), rows)) for i in said] if put else []
+            return max(found, key=lambda pair: sum(match.score for match in pair[1]), default=(Query("", "", ""), []))
+
+        return against
+
+    def _cut(self, query: Query) -> tuple[list[tuple[int, str, str]], Integers]:
+        """The words of a query, each with its clause and what it stands for, and what each is known by in each field
+        (words, fields)."""
+        words = [(number, source, word) for number, (source, some, _) in enumerate(self.shares(query)) for word in some]
+        layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
+        fields += [layout.field(INNER)] * self.looks_inside
+        hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
+        return words, layout.ids(np.array(fields)[:, None], hashes).T.astype(np.int64)
+
+    def _shared(
+        self, asked: QueryTerms, words: Sequence[tuple[int, str, str]], ids: Integers, rows: SparseRows
+    ) -> list[Match]:
+        """What each word of a query gives a document. A clause saturates as a whole: what it gives is shared out by
+        what each word adds to its tf."""
+        found = self._matches(asked, np.zeros(1, np.int64), self._statistics.layout.among(rows, asked.ids))
         gained = asked.gain[0, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses) for a tf of one
         each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
         given = gained[found.part] * each / (asked.most[0] if self._proportional else 1.0)
-        keys, row = np.unique(asked.keys[found.place], return_inverse=True)
-        sums = np.zeros((len(keys), given.shape[1]))
-        np.add.at(sums, row.ravel(), given)
-        gains = dict(zip(keys.tolist(), sums.tolist(), strict=True))  # what each term gives each clause
-        clauses = enumerate(self.shares(query))
-        words = [(number, source, word) for number, (source, some, _) in clauses for word in some]
-        layout, fields = self._statistics.layout, np.flatnonzero(self._factors)
-        hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
-        ids = layout.ids(fields[:, None], hashes).T.tolist()
-        within = layout.ids(layout.field(INNER), hashes).tolist() if self.looks_inside else []
+        met = asked.keys[found.place]
+        gains = dict(zip(met.tolist(), given.tolist(), strict=True))  # what each term gives each clause
         totals: dict[tuple[str, str], float] = {}
-        for place, (number, source, word) in enumerate(words):
-            inner = [(word if word[0] == MARK else WITHIN + word, within[place : place + 1])] if within else []
-            for term, those in ((word, ids[place]), *inner):
-                more = sum(gains[id][number] for id in those if id in gains)
+        for place in np.flatnonzero(np.isin(ids, met).any(axis=1)).tolist():
+            (number, source, word), those = words[place], ids[place].tolist()
+            inner = [(word if word[0] == MARK else WITHIN + word, [those.pop()])] if self.looks_inside else []
+            for term, some in ((word, those), *inner):
+                more = sum(gains[id][number] for id in some if id in gains)
                 totals[source, term] = totals.get((source, term), 0.0) + more
         return [Match(source, word, score) for (source, word), score in totals.items() if score]
 
@@ -251,13 +276,11 @@ class _OneTerm(ClauseSearcher):
         return np.asarray(np.bincount(bags.row, np.where(lang >= 0, parts, 0.0), bags.rows), np.float64)
 
     def _matches(self, asked: QueryTerms, places: Integers, rows: SparseRows) -> _Matches:
-        """Of some documents, each in one of the query's languages (-1: none)."""
-        statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack_rows(layout.among(rows, asked.ids))
+        """Of some documents, each in one of the query's languages (-1: none), given their entries of its terms."""
+        layout = self._statistics.layout
+        bags = layout.unpack_rows(rows)
         lang = places[bags.row]
-        usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
-        averages = np.array([usual[code] for code in asked.langs])
-        average = averages[lang, bags.field]
+        average = asked.average[lang, bags.field]
         average = np.where((lang >= 0) & (average > 0), average, bags.average)
         norms = layout.norms(bags._replace(average=average))
         part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
