@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import compress, count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -251,9 +252,13 @@ class Cut(NamedTuple):
     which: Integers  # (places,) the word that stands there
     starts: Integers  # (places,) where, ascending
 
+    def having(self, terms: Container[str]) -> list[int]:
+        """Which distinct words have one of some terms."""
+        return [*compress(count(), map(terms.__contains__, self.terms))]
+
     def places(self, terms: Container[str]) -> list[Span]:
         """Where some terms stand."""
-        wanted = [word for word, term in enumerate(self.terms) if term in terms]
+        wanted = self.having(terms)
         if not wanted:
             return []
         sizes = self.lengths * 0
@@ -295,10 +300,6 @@ class Cut(NamedTuple):
         ends[self.which] = self.lengths[self.which]
         every = [self.text[start:end] for start, end in zip(first.tolist(), (first + ends).tolist(), strict=True)]
         return every if some is None else [every[word] for word in some]
-
-    def forms(self) -> dict[str, str]:
-        """The same that stand here, each with its term."""
-        return {word: term for word, term in zip(self.words(), self.terms, strict=True) if word}
 
 
 class SparseVector(NamedTuple):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.cuts import REACH, kept
+from paragloss.analysis.cuts import REACH
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained, passages
 from paragloss.gloss import contributions, snippet
@@ -84,10 +84,10 @@ class Matcher:
         return None
 
 
-def result(matcher: Matcher, record: Record, score: float, fit: float) -> Result:
-    """A document as it is shown for a query."""
+def result(matcher: Matcher, record: Record, cuts: Sequence[Cut], score: float, fit: float) -> Result:
+    """A document, cut into words, as it is shown for a query."""
     fit, document, passage = min(1.0, max(0.0, fit)), record.document, matcher.passage(record)
-    cut, *others = kept(record)
+    cut, *others = cuts
     own = cut.lang
     weights = matcher.weights(document, cut)
     for other in others:  # found by words of another language that it holds

@@ -243,7 +243,7 @@ class _OneTerm(ClauseSearcher):
         (words, fields)."""
         words = [(number, source, word) for number, (source, some, _) in enumerate(self.shares(query)) for word in some]
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
-        fields += [layout.field(INNER)] * self.looks_inside
+        fields += [layout.field(INNER)] if self.looks_inside else []
         hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
         return words, layout.ids(np.array(fields)[:, None], hashes).T.astype(np.int64)
 
