@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from itertools import accumulate
 
 import numpy as np
@@ -21,6 +21,7 @@ class SegmentedAnalyzer:
         self.lang = lang
         self._cut = cut
         self._words = Words(lang, stem=stem, stop=stop)
+        self.named = self._words.named
 
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pieces(text))
@@ -29,9 +30,6 @@ class SegmentedAnalyzer:
         pieces = self._pieces(text)
         ends = accumulate(map(len, pieces))
         return [(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)]
-
-    def named(self, tokens: Collection[str]) -> list[str]:
-        return self._words.named(tokens)
 
     def spans(self, text: str) -> list[Span]:
         return self._words.spans(self.tokens(text))

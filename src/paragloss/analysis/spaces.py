@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +23,7 @@ class SpacedAnalyzer:
     def __init__(self, lang: str, *, stem: bool = True, stop: bool = True) -> None:
         self.lang = lang
         self._words = Words(lang, stem=stem, stop=stop)
+        self.named = self._words.named
         self._pattern = word_pattern(_INSIDE.get(lang, APOSTROPHES + JOINERS))
 
     def terms(self, text: str) -> list[str]:
@@ -35,9 +35,6 @@ class SpacedAnalyzer:
 
     def tokens(self, text: str) -> list[Token]:
         return [_placed(match) for match in self._pattern.finditer(text)]
-
-    def named(self, tokens: Collection[str]) -> list[str]:
-        return self._words.named(tokens)
 
     def spans(self, text: str) -> list[Span]:
         return self._words.spans(self.tokens(text))

@@ -104,8 +104,12 @@ def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexi
     """
     text = text[:REACH]
     wanted = frozenset(analyzer(to).terms(asked)) if asked else frozenset[str]()
-    told, places = _sources(lang, to, sources, wanted), sentences(text, lang)
-    every = [_sentence(text[start:end], start, told) for start, end in places]
+    known, places = {lang, to} - {"en"}, sentences(text, lang)
+    lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
+    translators = {name: source for name, source in sources.items() if not isinstance(source, Lexicon)}
+    weak = [(n, s) for n, s in translators.items() if lexicon and (n == "default" or isinstance(s, Embedding))]
+    box = _Box(lang, to, lexicon, tuple(weak))
+    every = [_sentence(text[start:end], start, box, translators, wanted) for start, end in places]
     _in_company(every, to)
     said = [_rendered(text[:end], words, lang, to) for words, (_, end) in zip(every, places, strict=True)]
     return Gloss(lang, to, tuple(chain.from_iterable(every)), " ".join(filter(None, said)))
@@ -127,51 +131,13 @@ class Reader:
         ]
 
 
-class _Sources(NamedTuple):
-    """Who is asked about the words of a text; `weak` are asked last, `own` first. `lasting`: whether the weak ones say
-    the same each time of a word that no other speaks of."""
+class _Box(NamedTuple):
+    """Who is asked about words that no other source speaks of: the lexicon, then `weak` sources."""
 
     lang: str
     to: str
-    every: Mapping[str, Translator]
-    own: tuple[tuple[str, Translator], ...]
-    weak: tuple[tuple[str, Translator], ...]
-    lasting: bool
     lexicon: Lexicon | None
-    wanted: frozenset[str]
-
-
-def _sources(lang: str, to: str, sources: Mapping[str, Translator | Lexicon], wanted: frozenset[str]) -> _Sources:
-    known = {lang, to} - {"en"}
-    lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
-    every = {name: source for name, source in sources.items() if not isinstance(source, Lexicon)}
-    weak = {n: s for n, s in every.items() if lexicon and (n == "default" or isinstance(s, Embedding))}
-    own = [(n, s) for n, s in every.items() if n not in weak and not (isinstance(s, Pairs) and not s.knows(lang, to))]
-    lasting = not every or (bool(weak) and all(isinstance(_bare(source), Default) for source in weak.values()))
-    return _Sources(lang, to, every, tuple(own), tuple(weak.items()), lasting, lexicon, wanted)
-
-
-def _sentence(text: str, at: int, sources: _Sources) -> list[Word]:
-    """The words of a sentence that begins at a place of the text."""
-    lang, to, every, own, weak, lasting, lexicon, wanted = sources
-    tokens = analyzer(lang).tokens(text)
-    pieces = [piece for _, _, piece in tokens]
-    terms, plain = (analyzer(lang, stem=full, stop=full).named(pieces) for full in (True, False))
-    spans = [(start, end, term) for (start, end, _), term, word in zip(tokens, terms, plain, strict=True) if word]
-    said: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
-    glossary: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
-    for name, source in own:
-        content = [Span(*span) for span in spans if span[2]]
-        glossary += _ask(name, source, text, content, Query("", text, lang), to, said)
-    words = []
-    for first, last, entries, before in _read(text, spans, lang, to, lexicon, glossary):
-        start, end, term = spans[first][0], spans[last - 1][1], spans[first][2] or None
-        place = _Place(text[start:end], term, lang, to, first == 0, entries, before, last > first + 1)
-        word, likely = _alone(place, weak, lexicon) if lasting and start not in said else (None, wanted)
-        if word is None or not wanted.isdisjoint(likely):
-            word, _ = _described(place, weak, lexicon, wanted, said.get(start, {}), every)
-        words.append(Word(at + start, at + end, *word[2:]))
-    return _hyphened(text, at, words, lang, to, lexicon) if "-" in text else words
+    weak: tuple[tuple[str, Translator], ...]
 
 
 class _Place(NamedTuple):
@@ -179,34 +145,54 @@ class _Place(NamedTuple):
 
     written: str
     term: str | None
-    lang: str
-    to: str
     begins: bool
     entries: tuple[Entry, ...]
     before: str
     phrase: bool
 
 
+def _sentence(text: str, at: int, box: _Box, sources: Mapping[str, Translator], wanted: frozenset[str]) -> list[Word]:
+    """The words of a sentence that begins at a place of the text."""
+    lang, to, lexicon, weak = box
+    tokens = analyzer(lang).tokens(text)
+    pieces = [piece for _, _, piece in tokens]
+    terms, plain = (analyzer(lang, stem=full, stop=full).named(pieces) for full in (True, False))
+    spans = [(start, end, term) for (start, end, _), term, word in zip(tokens, terms, plain, strict=True) if word]
+    said: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
+    own: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
+    for one in sources.items():
+        if one not in weak and (not isinstance(one[1], Pairs) or one[1].knows(lang, to)):
+            content = [Span(*span) for span in spans if span[2]]
+            own += _ask(*one, text, content, Query("", text, lang), to, said)
+    lasting = not sources or (bool(weak) and all(isinstance(_bare(source), Default) for _, source in weak))
+    words = []
+    for first, last, entries, before in _read(text, spans, box, own):
+        start, end, term = spans[first][0], spans[last - 1][1], spans[first][2] or None
+        place = _Place(text[start:end], term, first == 0, entries, before, last > first + 1)
+        word, likely = _alone(place, box) if lasting and start not in said else (None, wanted)
+        if word is None or not wanted.isdisjoint(likely):
+            word, _ = _described(place, box, wanted, said.get(start, {}), sources)
+        words.append(Word(at + start, at + end, *word[2:]))
+    return _hyphened(text, at, words, lang, to, lexicon) if "-" in text else words
+
+
 @lru_cache(maxsize=20_000)
-def _alone(
-    place: _Place, weak: tuple[tuple[str, Translator], ...], lexicon: Lexicon | None
-) -> tuple[Word, frozenset[str]]:
+def _alone(place: _Place, box: _Box) -> tuple[Word, frozenset[str]]:
     """A word of which nobody but the lexicon and the default model has spoken: the same each time, whatever was asked,
     unless that is one of the terms of what it likely means."""
-    return _described(place, weak, lexicon, frozenset(), {}, {})
+    return _described(place, box, frozenset(), {}, {})
 
 
 def _described(
     place: _Place,
-    weak: tuple[tuple[str, Translator], ...],
-    lexicon: Lexicon | None,
+    box: _Box,
     wanted: frozenset[str],
     said: Mapping[str, Mapping[str, float]],
     sources: Mapping[str, Translator],
 ) -> tuple[Word, frozenset[str]]:
     """A word by itself, at the beginning of the text, and the terms of what it likely means. `said`: what other sources
     say, meaning -> source -> weight."""
-    written, term, lang, to, begins, entries, before, phrase = place
+    (written, term, begins, entries, before, phrase), (lang, to, lexicon, weak) = place, box
     told = {meaning: dict(who) for meaning, who in said.items()}
     for one in entries:
         told.setdefault(one.text, {})["lexicon" if one.sure else "lexicon, unsure"] = one.weight
@@ -288,10 +274,9 @@ def _guessed(
     return told if best >= FLOOR else {}
 
 
-def _read(
-    text: str, spans: Sequence[Token], lang: str, to: str, lexicon: Lexicon | None, own: Sequence[tuple[int, int]]
-) -> list[lookup.Reading]:
+def _read(text: str, spans: Sequence[Token], box: _Box, own: Sequence[tuple[int, int]]) -> list[lookup.Reading]:
     """The words and phrases of a sentence with what the lexicon says; no phrase across what the glossary has."""
+    lang, to, lexicon, _ = box
     if not lexicon:
         return [lookup.Reading(place, place + 1) for place in range(len(spans))]
     words = [text[start:end] for start, end, _ in spans]
