@@ -26,10 +26,9 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
-#: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids.
-_ALIKE = np.uint32(1 << 20)
-#: Of so few entries it is not: making it costs more.
-_FEW = 5_000
+#: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids; of few
+#: entries a small one, which is made sooner.
+_ALIKE = 1 << 20
 #: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
 #: will share its id with one of so many languages.
 LANGUAGE_SIGNS = ("", " ")
@@ -154,15 +153,10 @@ class Layout:
     def among(self, rows: SparseRows, ids: Ids) -> SparseRows:
         """The same vectors with the entries of some terms, and of some that look alike: nothing is computed of most."""
         own = (np.arange(len(self.fields))[:, None] * self._span + np.arange(_RESERVED)).ravel().astype(np.uint32)
-        wanted = np.concatenate([ids, own])
-        if len(rows.indices) < _FEW:
-            wanted.sort()
-            place = np.minimum(wanted.searchsorted(rows.indices), len(wanted) - 1)
-            here = np.flatnonzero(wanted[place] == rows.indices)
-        else:
-            alike = np.zeros(_ALIKE, bool)
-            alike[wanted & (_ALIKE - 1)] = True
-            here = np.flatnonzero(alike.take(rows.indices & (_ALIKE - 1)))
+        alike = np.zeros(_ALIKE if len(rows.indices) > _ALIKE >> 8 else _ALIKE >> 6, bool)
+        rest = np.uint32(len(alike) - 1)
+        alike[np.concatenate([ids, own]) & rest] = True
+        here = np.flatnonzero(alike.take(rows.indices & rest))
         ends = np.searchsorted(here, np.cumsum(rows.sizes))
         return SparseRows(np.diff(ends, prepend=0), rows.indices[here], rows.values[here])
 

@@ -238,10 +238,6 @@ class Span(NamedTuple):
     term: str
 
 
-#: Where a piece of a text starts and ends, and the piece.
-Token: TypeAlias = tuple[int, int, str]
-
-
 class Cut(NamedTuple):
     """A text of one language cut into its words, once: which of its distinct words stands where."""
 
@@ -347,8 +343,8 @@ class Analyzer(Protocol):
 
     def terms(self, text: str) -> list[str]: ...
 
-    def tokens(self, text: str) -> list[Token]:
-        """What may be words of a text: the same for all analyzers of its language."""
+    def tokens(self, text: str) -> list[tuple[int, int, str]]:
+        """What may be words, with where each starts and ends: the same for all analyzers of a language."""
         ...
 
     def named(self, tokens: Collection[str]) -> list[str]:

@@ -9,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from paragloss.analysis._words import Words
-from paragloss.types import Cut, Span, Token
+from paragloss.types import Cut, Span
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -26,7 +26,7 @@ class SegmentedAnalyzer:
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pieces(text))
 
-    def tokens(self, text: str) -> list[Token]:
+    def tokens(self, text: str) -> list[tuple[int, int, str]]:
         pieces = self._pieces(text)
         ends = accumulate(map(len, pieces))
         return [(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)]

@@ -14,7 +14,7 @@ import numpy as np
 from paragloss.analysis._normalise import after_stemming, before_stemming, fold
 from paragloss.analysis._stemming import stemmer
 from paragloss.analysis._stopwords import stopwords
-from paragloss.types import Cut, Integers, Span, Token
+from paragloss.types import Cut, Integers, Span
 
 #: Languages whose own words are never ASCII: an ASCII word in them is most often English, and stemmed as such, so that
 #: "arrays" in a Japanese page and in an English one is the same term.
@@ -53,7 +53,7 @@ class Words:
         """Whether a token is a word and no stop word."""
         return bool(self._memo[token])
 
-    def spans(self, tokens: Sequence[Token]) -> list[Span]:
+    def spans(self, tokens: Sequence[tuple[int, int, str]]) -> list[Span]:
         """The same terms from (start, end, token), with their places."""
         terms = self.named([token for _, _, token in tokens])
         return [Span(start, end, term) for (start, end, _), term in zip(tokens, terms, strict=True) if term]

@@ -9,7 +9,7 @@ import numpy as np
 
 from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, word_pattern
 from paragloss.analysis._words import Words
-from paragloss.types import Cut, Span, Token
+from paragloss.types import Cut, Span
 
 #: What may stand inside a word where it is not the usual apostrophes and joiners. Persian spells plural and tense
 #: endings behind a zero-width non-joiner, or a space, or nothing: cut there, all three give the same first term.
@@ -33,7 +33,7 @@ class SpacedAnalyzer:
         """Whether there is a word that is no stop word."""
         return any(self._words.counts(match[0]) for match in self._pattern.finditer(text))
 
-    def tokens(self, text: str) -> list[Token]:
+    def tokens(self, text: str) -> list[tuple[int, int, str]]:
         return [_placed(match) for match in self._pattern.finditer(text)]
 
     def spans(self, text: str) -> list[Span]:
@@ -49,7 +49,7 @@ class SpacedAnalyzer:
         return self._words.cut(text, parts[1::2], ends[:-1:2], _CLOSING)
 
 
-def _placed(match: re.Match[str]) -> Token:
+def _placed(match: re.Match[str]) -> tuple[int, int, str]:
     """A word without the closing quotation marks that its own apostrophes can't be told from."""
     word, start = match[0].rstrip(_CLOSING), match.start()
     return start, start + len(word), word

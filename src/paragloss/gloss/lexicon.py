@@ -72,10 +72,6 @@ def loosened(word: str) -> str:
     return word.translate(_LOOSE)
 
 
-def encoded(key: str) -> bytes:
-    return key.encode("utf-8", "replace")
-
-
 class Lexicon:
     """Look-ups by language and key."""
 
@@ -94,7 +90,7 @@ class Lexicon:
         first, keys = self._keys.get(lang, (0, None))
         if keys is None:
             return ()
-        wanted = np.uint32(hashed(encoded(key)))
+        wanted = np.uint32(hashed(key.encode("utf-8", "replace")))
         at = int(keys.searchsorted(wanted))
         if at == len(keys) or keys[at] != wanted:
             return ()
@@ -113,11 +109,8 @@ class Lexicon:
 
     def have(self, hashes: Sequence[int], lang: str) -> list[bool]:
         """Of keys, given as their hashes, whether each is known: all of them are looked for at once."""
-        there = self._keys[lang][1] if lang in self._keys else ()
-        if not len(there) or not hashes:
-            return [False] * len(hashes)
-        wanted = np.array(hashes, np.uint32)
-        return np.asarray(there[np.minimum(there.searchsorted(wanted), len(there) - 1)] == wanted).tolist()
+        there, wanted = self._keys[lang][1], np.array(hashes, np.uint32)
+        return (there[np.minimum(there.searchsorted(wanted), len(there) - 1)] == wanted).tolist()
 
     def says(self, text: str) -> bool:
         """Whether some word means exactly this."""
@@ -170,7 +163,7 @@ def pack(
     for lang, words in sorted(entries.items()):
         by_hash: dict[int, Sequence[Entry]] = {}
         for word, some in words.items():
-            by_hash.setdefault(hashed(encoded(word)), some)  # of two with one hash the first stays
+            by_hash.setdefault(hashed(word.encode()), some)  # of two with one hash the first stays
         langs[lang] = {"place": [len(keys), len(keys) + len(by_hash)], "rules": list((rules or {}).get(lang, ()))}
         for key in sorted(by_hash):
             keys.append(key)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
-from paragloss.gloss.lexicon import Entry, Lexicon, encoded, hashed, loosened, spelled
+from paragloss.gloss.lexicon import Entry, Lexicon, hashed, loosened, spelled
 from paragloss.translation.default._compounds import COMPOUNDING, parts
 
 #: Words of a phrase, and letters of one where nothing stands between words, at most.
@@ -65,8 +65,8 @@ def read(words: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Lexic
 def _phrases(keys: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Lexicon) -> dict[int, int]:
     """Where phrases begin that are known, with where the longest of each ends: one look at all that might be."""
     space, most = ("", _LETTERS) if lang in UNSPACED else (" ", sys.maxsize)
-    lower, places, hashes = [encoded(key.lower()) for key in keys], list[tuple[int, int]](), list[int]()
-    more = [encoded(space) + key for key in lower]
+    lower = [key.lower().encode("utf-8", "replace") for key in keys]
+    more, places, hashes = [space.encode() + key for key in lower], list[tuple[int, int]](), list[int]()
     for first, key in enumerate(lower):
         letters, last, hash = len(keys[first]), first + 1, 0
         while joined[last - 1] and last < first + _PHRASE and (letters := letters + len(keys[last])) <= most:
@@ -74,7 +74,7 @@ def _phrases(keys: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Le
             last += 1
             places.append((first, last))
             hashes.append(hash)
-    return dict(compress(places, lexicon.have(hashes, lang)))
+    return dict(compress(places, lexicon.have(hashes, lang))) if lang in lexicon.langs else {}
 
 
 @lru_cache(maxsize=50_000)

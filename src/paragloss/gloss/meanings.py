@@ -29,7 +29,7 @@ from paragloss.translation.default import Default
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Corrected, Pairs
 from paragloss.translation.sounds import pronounced
-from paragloss.types import Alternative, Query, Span, Token, Translation, Translator
+from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 #: How far sources are trusted beside each other; any other is trusted 1. What the lexicon is not sure of counts less.
 TRUST = {"glossary": 100.0, "dictionary": 2.0, "lexicon": 3.0, "lexicon, unsure": 1.0, "default, seconds": 2.5}
@@ -274,7 +274,9 @@ def _guessed(
     return told if best >= FLOOR else {}
 
 
-def _read(text: str, spans: Sequence[Token], box: _Box, own: Sequence[tuple[int, int]]) -> list[lookup.Reading]:
+def _read(
+    text: str, spans: Sequence[tuple[int, int, str]], box: _Box, own: Sequence[tuple[int, int]]
+) -> list[lookup.Reading]:
     """The words and phrases of a sentence with what the lexicon says; no phrase across what the glossary has."""
     lang, to, lexicon, _ = box
     if not lexicon:

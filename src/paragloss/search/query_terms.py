@@ -46,13 +46,6 @@ class QueryTerms(NamedTuple):
             return _summed(ids, weights)
         return SparseVector(ids[weights != 0], weights[weights != 0].astype(np.float32))
 
-    def only(self, place: int) -> QueryTerms:
-        """One of the queries by itself."""
-        low, high = np.searchsorted(self.keys, np.array([place, place + 1]) << 32).tolist()
-        keys, shares, weights = self.keys[low:high] & 0xFFFFFFFF, self.shares[low:high], self.weights[low:high]
-        one = slice(place, place + 1)
-        return QueryTerms(self.langs[one], keys, shares, self.gain[one], self.average[one], self.most[one], weights)
-
     def places(self, langs: Sequence[str]) -> Integers:
         """Of documents' languages, where each is said once."""
         known = {code: place for place, code in enumerate(self.langs)}

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache, partial
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Integers
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers
 from paragloss.ranking import top
 from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
@@ -200,18 +200,22 @@ class _OneTerm(ClauseSearcher):
 
     def _among(self, rows: SparseRows, asked: QueryTerms) -> SparseRows:
         """The entries of a query's terms, and what says which languages documents hold."""
-        signs = [self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1]) for lang in self._statistics.beside]
-        return self._statistics.layout.among(rows, np.concatenate([asked.ids, *signs]))
+        return self._statistics.layout.among(rows, np.concatenate([asked.ids, self._signs()]))
+
+    def _signs(self) -> Ids:
+        """What stands for each language in documents that hold it beside their own."""
+        layout, beside = self._statistics.layout, self._statistics.beside
+        hashes = [layout.hashes(lang)[LANGUAGE_SIGNS[0]] for lang in beside]
+        return layout.ids(layout.field("text") if beside else 0, hashes)
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
         """For each language that some documents hold beside their own, where it is said, and which of these do."""
         holds: dict[str, npt.NDArray[np.bool_]] = {}
-        ends = np.cumsum(rows.sizes)
+        ends, signs = np.cumsum(rows.sizes), dict(zip(self._statistics.beside, self._signs(), strict=True))
         for place, lang in enumerate(langs):
-            if lang in self._statistics.beside:
+            if lang in signs:
                 if lang not in holds:
-                    sign = self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1])[0]
-                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == sign), side="right")
+                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == signs[lang]), side="right")
                     holds[lang] = np.bincount(row, minlength=len(ends)).astype(bool)
                 yield place, holds[lang]
 
@@ -224,23 +228,24 @@ class _OneTerm(ClauseSearcher):
 
     def held(self, queries: Sequence[Query]) -> Callable[[str, Container[str]], tuple[Query, list[Match]]]:
         """What holds a query, said in several languages, against one document after the other, given a document's id
-        and the languages that count: the query that gives it most, and what each word does. All queries are put as
-        arrays once, those of a language cut into words once."""
+        and the languages that count: the query that gives it most, and what each word does. Queries become arrays
+        once."""
         asked, cut = cache(partial(self._asked, queries)), cache(lambda place: self._cut(queries[place]))
 
         def against(id: str, langs: Container[str]) -> tuple[Query, list[Match]]:
             (own,), rows = self._store.read_sparse(self._name, [id])
-            beside = [place for place, here in self._beside([query.lang for query in queries], rows) if here[0]]
-            said = [i for i, q in enumerate(queries) if q.lang in langs and (q.lang == own or i in beside)]
-            put = asked() if said else None
-            found = [(queries[i], self._shared(put.only(i), *cut(i), rows)) for i in said] if put else []
+            signs = self._signs()
+            here = np.append(rows.indices, 0)[rows.indices.searchsorted(signs)] == signs
+            held = {own, *compress(self._statistics.beside, here.tolist())}
+            said = [place for place, query in enumerate(queries) if query.lang in langs and query.lang in held]
+            every = asked() if said else None
+            found = [(queries[i], self._shared(every, i, *cut(i), rows)) for i in said] if every else []
             return max(found, key=lambda pair: sum(match.score for match in pair[1]), default=(Query("", "", ""), []))
 
         return against
 
     def _cut(self, query: Query) -> tuple[list[tuple[int, str, str]], Integers]:
-        """The words of a query, each with its clause and what it stands for, and what each is known by in each field
-        (words, fields)."""
+        """The words of a query with their clauses and what they stand for, and their ids (words, fields)."""
         words = [(number, source, word) for number, (source, some, _) in enumerate(self.shares(query)) for word in some]
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
         fields += [layout.field(INNER)] if self.looks_inside else []
@@ -248,19 +253,20 @@ class _OneTerm(ClauseSearcher):
         return words, layout.ids(np.array(fields)[:, None], hashes).T.astype(np.int64)
 
     def _shared(
-        self, asked: QueryTerms, words: Sequence[tuple[int, str, str]], ids: Integers, rows: SparseRows
+        self, asked: QueryTerms, place: int, words: Sequence[tuple[int, str, str]], ids: Integers, rows: SparseRows
     ) -> list[Match]:
         """What each word of a query gives a document. A clause saturates as a whole: what it gives is shared out by
         what each word adds to its tf."""
-        found = self._matches(asked, np.zeros(1, np.int64), self._statistics.layout.among(rows, asked.ids))
-        gained = asked.gain[0, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses) for a tf of one
+        found = self._matches(asked, np.array([place]), self._statistics.layout.among(rows, ids.ravel()))
+        gained = asked.gain[place, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses), for one
         each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
-        given = gained[found.part] * each / (asked.most[0] if self._proportional else 1.0)
-        met = asked.keys[found.place]
+        given = gained[found.part] * each / (asked.most[place] if self._proportional else 1.0)
+        met = asked.keys[found.place] & 0xFFFFFFFF
         gains = dict(zip(met.tolist(), given.tolist(), strict=True))  # what each term gives each clause
         totals: dict[tuple[str, str], float] = {}
-        for place in np.flatnonzero(np.isin(ids, met).any(axis=1)).tolist():
-            (number, source, word), those = words[place], ids[place].tolist()
+        there = np.append(met, -1)[met.searchsorted(ids)] == ids
+        for here in np.flatnonzero(there.any(axis=1)).tolist():
+            (number, source, word), those = words[here], ids[here].tolist()
             inner = [(word if word[0] == MARK else WITHIN + word, [those.pop()])] if self.looks_inside else []
             for term, some in ((word, those), *inner):
                 more = sum(gains[id][number] for id in some if id in gains)
