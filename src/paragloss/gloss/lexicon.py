@@ -110,7 +110,7 @@ class Lexicon:
     def have(self, hashes: Sequence[int], lang: str) -> list[bool]:
         """Of keys, given as their hashes, whether each is known: all of them are looked for at once."""
         there, wanted = self._keys[lang][1], np.array(hashes, np.uint32)
-        return (there[np.minimum(there.searchsorted(wanted), len(there) - 1)] == wanted).tolist()
+        return [*(there[np.minimum(there.searchsorted(wanted), len(there) - 1)] == wanted).tolist()]
 
     def says(self, text: str) -> bool:
         """Whether some word means exactly this."""

@@ -235,7 +235,7 @@ class _OneTerm(ClauseSearcher):
         def against(id: str, langs: Container[str]) -> tuple[Query, list[Match]]:
             (own,), rows = self._store.read_sparse(self._name, [id])
             signs = self._signs()
-            here = np.append(rows.indices, 0)[rows.indices.searchsorted(signs)] == signs
+            here = np.append(rows.indices, np.uint32(0))[rows.indices.searchsorted(signs)] == signs
             held = {own, *compress(self._statistics.beside, here.tolist())}
             said = [place for place, query in enumerate(queries) if query.lang in langs and query.lang in held]
             every = asked() if said else None
@@ -244,16 +244,16 @@ class _OneTerm(ClauseSearcher):
 
         return against
 
-    def _cut(self, query: Query) -> tuple[list[tuple[int, str, str]], Integers]:
+    def _cut(self, query: Query) -> tuple[list[tuple[int, str, str]], Ids]:
         """The words of a query with their clauses and what they stand for, and their ids (words, fields)."""
         words = [(number, source, word) for number, (source, some, _) in enumerate(self.shares(query)) for word in some]
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
         fields += [layout.field(INNER)] if self.looks_inside else []
         hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
-        return words, layout.ids(np.array(fields)[:, None], hashes).T.astype(np.int64)
+        return words, layout.ids(np.array(fields)[:, None], hashes).T
 
     def _shared(
-        self, asked: QueryTerms, place: int, words: Sequence[tuple[int, str, str]], ids: Integers, rows: SparseRows
+        self, asked: QueryTerms, place: int, words: Sequence[tuple[int, str, str]], ids: Ids, rows: SparseRows
     ) -> list[Match]:
         """What each word of a query gives a document. A clause saturates as a whole: what it gives is shared out by
         what each word adds to its tf."""
@@ -261,10 +261,10 @@ class _OneTerm(ClauseSearcher):
         gained = asked.gain[place, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses), for one
         each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
         given = gained[found.part] * each / (asked.most[place] if self._proportional else 1.0)
-        met = asked.keys[found.place] & 0xFFFFFFFF
+        met = asked.keys[found.place].astype(np.uint32)  # the key without its query is the id
         gains = dict(zip(met.tolist(), given.tolist(), strict=True))  # what each term gives each clause
         totals: dict[tuple[str, str], float] = {}
-        there = np.append(met, -1)[met.searchsorted(ids)] == ids
+        there = np.append(met, np.uint32(0))[met.searchsorted(ids)] == ids
         for here in np.flatnonzero(there.any(axis=1)).tolist():
             (number, source, word), those = words[here], ids[here].tolist()
             inner = [(word if word[0] == MARK else WITHIN + word, [those.pop()])] if self.looks_inside else []
