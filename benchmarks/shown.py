@@ -3,8 +3,8 @@
     PARAGLOSS_DATA=... python benchmarks/shown.py [--pages 40] [--turns 5] [--against BEFORE/src]
 
 Indexes the longest pages of MDN and of LibreOffice's help in each of their languages (`mdn`, `lohelp`), then asks
-in the process. Milliseconds of processor time: of each query the quickest turn, over queries the median; "first" is the first
-turn, when words are new. Says whether both versions show the same, to the last character.
+in the process. Milliseconds of processor time: of each query the quickest turn, over queries the median; "first" is the
+first turn, when words are new. Says whether both versions show the same, to the last character.
 """
 
 from __future__ import annotations
