@@ -10,7 +10,7 @@ so that it describes itself: term counts come back out of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -26,9 +26,8 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
-#: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids; of few
-#: entries a small one, which is made sooner.
-_ALIKE = 1 << 20
+#: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids.
+_ALIKE = np.uint32(1 << 20)
 #: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
 #: will share its id with one of so many languages.
 LANGUAGE_SIGNS = ("", " ")
@@ -150,15 +149,10 @@ class Layout:
             )
         )
 
-    def among(self, rows: SparseRows, ids: Ids) -> SparseRows:
-        """The same vectors with the entries of some terms, and of some that look alike: nothing is computed of most."""
+    def with_lengths(self, ids: Ids) -> Ids:
+        """Those of some terms, and those under which lengths are kept: what scoring reads of a vector."""
         own = (np.arange(len(self.fields))[:, None] * self._span + np.arange(_RESERVED)).ravel().astype(np.uint32)
-        alike = np.zeros(_ALIKE if len(rows.indices) > _ALIKE >> 8 else _ALIKE >> 6, bool)
-        rest = np.uint32(len(alike) - 1)
-        alike[np.concatenate([ids, own]) & rest] = True
-        here = np.flatnonzero(alike.take(rows.indices & rest))
-        ends = np.searchsorted(here, np.cumsum(rows.sizes))
-        return SparseRows(np.diff(ends, prepend=0), rows.indices[here], rows.values[here])
+        return np.concatenate([ids, own])
 
     def unpack_rows(self, rows: SparseRows) -> Bags:
         """`unpack`, for vectors that lie one after the other."""
@@ -193,6 +187,20 @@ class _Hashes(dict[str, int]):
         key = f"{self._lang}\0{term}".encode("utf-8", "surrogatepass")
         self[term] = value = int.from_bytes(blake2b(key, digest_size=4).digest(), "little")
         return value
+
+
+def sieve(ids: Ids) -> Callable[[Ids], Integers]:
+    """Says where some ids, and some that look alike, stand among others: nothing is computed of most."""
+    alike = np.zeros(_ALIKE, bool)
+    alike[ids & (_ALIKE - 1)] = True
+    return lambda indices: np.flatnonzero(alike.take(indices & (_ALIKE - 1)))
+
+
+def sieved(rows: SparseRows, ids: Ids) -> SparseRows:
+    """The same vectors with the entries of some ids, and of some that look alike."""
+    here = sieve(ids)(rows.indices)
+    ends = np.searchsorted(here, np.cumsum(rows.sizes))
+    return SparseRows(np.diff(ends, prepend=0), rows.indices[here], rows.values[here])
 
 
 def sparse(entries: Mapping[int, float]) -> SparseVector:

@@ -544,8 +544,16 @@ class Store(Protocol):
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]: ...
 
-    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
-        """What `search_sparse` finds, read as by `read_sparse`, in one go."""
+    def look(
+        self,
+        name: str,
+        vectors: Sequence[SparseVector],
+        k: int,
+        where: Where | None = None,
+        among: npt.NDArray[np.uint32] | None = None,
+    ) -> Looked:
+        """What `search_sparse` finds, read as by `read_sparse`, in one go; of entries those `among` some ids, and a few
+        others."""
         ...
 
     def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:

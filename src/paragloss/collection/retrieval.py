@@ -124,7 +124,8 @@ def _results(
         stood = found.standing.get(id)  # None: it was not fused
         fits[id] = score, calibration.fit(stood, most, number) if stood else score / most
         answered |= not stood or calibration.answers(stood, most, number)
-    matcher, results = Matcher(query, found.forms, state.models), list[Result]()
+    matcher = Matcher(query, found.forms, state, [record.document.id for record, _ in shown])
+    results = list[Result]()
     for record, cuts in shown if answered else ():
         if deadline:
             deadline.check()
@@ -144,11 +145,11 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
     return Evidence(query, found, {}, options.pipeline or "bm25").why(record.document, kept(record)[0])
 
 
-def matcher(state: State, text: str, options: SearchOptions) -> Matcher:
-    """What says which words of documents speak for a query, as a search for it does."""
+def matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
+    """What says which words of a document speak for a query, as a search for it does."""
     query, shares = understood(state, Query("", text, options.lang or ""))
     ((found, _),) = _found(state, state.parts(options.deadline), [(query, shares)], options)
-    return Matcher(query, found.forms, state.models)
+    return Matcher(query, found.forms, state, [id])
 
 
 def suggested(state: State, query: Query, *, certain: bool) -> Query | None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, sieved
 from paragloss.ranking import top
 from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
@@ -130,12 +130,12 @@ class _OneTerm(ClauseSearcher):
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
         asked = self._asked(queries)
-        if asked is None:
-            return [[] for _ in questions]
-        vectors = [asked.linear(places) for places in questions]
+        vectors = [asked.linear(places) for places in questions] if asked else []
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
-        looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
-        looked = looked._replace(rows=self._among(looked.rows, asked))
+        if asked is None or not told:
+            return [[] for _ in questions]
+        among = self._statistics.layout.with_lengths(np.concatenate([asked.ids, self._signs()]))
+        looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None, among)
         which, owner, places = self._pairs(
             asked, looked, [questions[i] for i in told], None if kept is None else [kept[i] for i in told]
         )
@@ -200,7 +200,7 @@ class _OneTerm(ClauseSearcher):
 
     def _among(self, rows: SparseRows, asked: QueryTerms) -> SparseRows:
         """The entries of a query's terms, and what says which languages documents hold."""
-        return self._statistics.layout.among(rows, np.concatenate([asked.ids, self._signs()]))
+        return sieved(rows, self._statistics.layout.with_lengths(np.concatenate([asked.ids, self._signs()])))
 
     def _signs(self) -> Ids:
         """What stands for each language in documents that hold it beside their own."""
@@ -257,7 +257,7 @@ class _OneTerm(ClauseSearcher):
     ) -> list[Match]:
         """What each word of a query gives a document. A clause saturates as a whole: what it gives is shared out by
         what each word adds to its tf."""
-        found = self._matches(asked, np.array([place]), self._statistics.layout.among(rows, ids.ravel()))
+        found = self._matches(asked, np.array([place]), sieved(rows, self._statistics.layout.with_lengths(ids.ravel())))
         gained = asked.gain[place, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses), for one
         each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
         given = gained[found.part] * each / (asked.most[place] if self._proportional else 1.0)
