@@ -84,6 +84,13 @@ def test_the_readers_glossary_wins_also_in_phrases_and_over_them():
     assert "at home" not in said
 
 
+def test_a_word_that_is_remembered_still_means_what_is_asked_for():
+    both = lexicon.pack({"de": {"bank": says("bank", "bench"), "die": says("the")}})
+    asked = ["", "bench", "a shore", "bank", "bench"]
+    said = [gloss("die Bank", "de", "en", {"l": both}, asked=each).words[-1].meanings[0].text for each in asked]
+    assert said == ["bank", "bench", "bank", "bank", "bench"]
+
+
 def test_names_are_written_out_and_what_is_joined_to_one_is_a_name():
     found = read("طوفان سيمبسون", "ar")
     assert [(word.kind, word.romanised) for word in found.words] == [("word", ""), ("name", "Simpson")]

@@ -210,5 +210,8 @@ def sparse(entries: Mapping[int, float]) -> SparseVector:
 
 
 def dot(one: SparseVector, other: SparseVector) -> float:
-    _, here, there = np.intersect1d(one.indices, other.indices, assume_unique=True, return_indices=True)
-    return float(one.values[here].astype(np.float64) @ other.values[there].astype(np.float64))
+    if not len(other.indices):
+        return 0.0
+    there = np.minimum(other.indices.searchsorted(one.indices), len(other.indices) - 1)
+    here = np.flatnonzero(other.indices[there] == one.indices)
+    return float(one.values[here].astype(np.float64) @ other.values[there[here]].astype(np.float64))

@@ -5,9 +5,9 @@ Knows nothing of files, models or engines. Every other module speaks in these wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import compress
+from itertools import compress, count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -248,9 +248,13 @@ class Cut(NamedTuple):
     which: Integers  # (places,) the word that stands there
     starts: Integers  # (places,) where, ascending
 
-    def places(self, terms: Collection[str]) -> list[Span]:
+    def having(self, terms: Container[str]) -> list[int]:
+        """Which distinct words have one of some terms."""
+        return [*compress(count(), map(terms.__contains__, self.terms))]
+
+    def places(self, terms: Container[str]) -> list[Span]:
         """Where some terms stand."""
-        wanted = [*compress(range(len(self.terms)), map(terms.__contains__, self.terms))]
+        wanted = self.having(terms)
         if not wanted:
             return []
         sizes = self.lengths * 0
@@ -292,10 +296,6 @@ class Cut(NamedTuple):
         ends[self.which] = self.lengths[self.which]
         every = [self.text[start:end] for start, end in zip(first.tolist(), (first + ends).tolist(), strict=True)]
         return every if some is None else [every[word] for word in some]
-
-    def forms(self) -> dict[str, str]:
-        """The same that stand here, each with its term."""
-        return {word: term for word, term in zip(self.words(), self.terms, strict=True) if word}
 
 
 class SparseVector(NamedTuple):
@@ -342,6 +342,14 @@ class Analyzer(Protocol):
     def lang(self) -> str: ...
 
     def terms(self, text: str) -> list[str]: ...
+
+    def tokens(self, text: str) -> list[tuple[int, int, str]]:
+        """What may be words, with where each starts and ends: the same for all analyzers of a language."""
+        ...
+
+    def named(self, tokens: Collection[str]) -> list[str]:
+        """The term of each token of a text, or "" where it has none."""
+        ...
 
     def spans(self, text: str) -> list[Span]:
         """The same terms with their places, for highlighting."""

@@ -21,14 +21,18 @@ class SegmentedAnalyzer:
         self.lang = lang
         self._cut = cut
         self._words = Words(lang, stem=stem, stop=stop)
+        self.named = self._words.named
 
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pieces(text))
 
-    def spans(self, text: str) -> list[Span]:
+    def tokens(self, text: str) -> list[tuple[int, int, str]]:
         pieces = self._pieces(text)
         ends = accumulate(map(len, pieces))
-        return self._words.spans([(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)])
+        return [(end - len(piece), end, piece) for piece, end in zip(pieces, ends, strict=True)]
+
+    def spans(self, text: str) -> list[Span]:
+        return self._words.spans(self.tokens(text))
 
     def cut(self, text: str) -> Cut:
         pieces = self._pieces(text)

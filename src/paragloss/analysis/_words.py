@@ -6,7 +6,7 @@ without any map from normalised to original characters, and a word alone gives t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import compress, count
 
 import numpy as np
@@ -40,10 +40,14 @@ class Words:
         self._stops = stopwords(lang, self._spell) if stop else frozenset[str]()
         self._memo = Memo(self._term)
 
-    def terms(self, tokens: Sequence[str]) -> list[str]:
+    def named(self, tokens: Collection[str]) -> list[str]:
+        """The term of each token: "" of a stop word, and of one without letters or digits."""
+        terms = list(map(self._memo.__getitem__, tokens))
+        return terms if any(terms) else list(map(self._term_or_stop_word, tokens))
+
+    def terms(self, tokens: Collection[str]) -> list[str]:
         """In order; a token without letters or digits gives none."""
-        terms = list(filter(None, map(self._memo.__getitem__, tokens)))
-        return terms or list(filter(None, map(self._term_or_stop_word, tokens)))
+        return list(filter(None, self.named(tokens)))
 
     def counts(self, token: str) -> bool:
         """Whether a token is a word and no stop word."""
@@ -51,19 +55,14 @@ class Words:
 
     def spans(self, tokens: Sequence[tuple[int, int, str]]) -> list[Span]:
         """The same terms from (start, end, token), with their places."""
-        for term_of in (self._memo.__getitem__, self._term_or_stop_word):
-            spans = [Span(start, end, term) for start, end, token in tokens if (term := term_of(token))]
-            if spans:
-                return spans
-        return []
+        terms = self.named([token for _, _, token in tokens])
+        return [Span(start, end, term) for (start, end, _), term in zip(tokens, terms, strict=True) if term]
 
     def cut(self, text: str, tokens: Sequence[str], starts: Integers, closing: str = "") -> Cut:
         """The same of a long text, distinct word by distinct word; words end before what is `closing`."""
         distinct = dict(zip(dict.fromkeys(tokens), count(), strict=False))
         which = np.fromiter(map(distinct.__getitem__, tokens), np.int64, len(tokens))
-        terms = list(map(self._memo.__getitem__, distinct))
-        if not any(terms):
-            terms = list(map(self._term_or_stop_word, distinct))
+        terms = self.named(distinct)
         words = np.fromiter(map(bool, terms), bool, len(terms))
         number, here = np.cumsum(words) - 1, words[which]
         lengths = [len(token.rstrip(closing)) for token in compress(distinct, terms)]

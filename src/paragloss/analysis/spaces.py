@@ -22,6 +22,7 @@ class SpacedAnalyzer:
     def __init__(self, lang: str, *, stem: bool = True, stop: bool = True) -> None:
         self.lang = lang
         self._words = Words(lang, stem=stem, stop=stop)
+        self.named = self._words.named
         self._pattern = word_pattern(_INSIDE.get(lang, APOSTROPHES + JOINERS))
 
     def terms(self, text: str) -> list[str]:
@@ -31,8 +32,11 @@ class SpacedAnalyzer:
         """Whether there is a word that is no stop word."""
         return any(self._words.counts(match[0]) for match in self._pattern.finditer(text))
 
+    def tokens(self, text: str) -> list[tuple[int, int, str]]:
+        return [_placed(match) for match in self._pattern.finditer(text)]
+
     def spans(self, text: str) -> list[Span]:
-        return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
+        return self._words.spans(self.tokens(text))
 
     def cut(self, text: str) -> Cut:
         parts = self._pattern.split(text)  # what stands between words, and words
@@ -42,5 +46,5 @@ class SpacedAnalyzer:
 
 def _placed(match: re.Match[str]) -> tuple[int, int, str]:
     """A word without the closing quotation marks that its own apostrophes can't be told from."""
-    word = match[0].rstrip(_CLOSING)
-    return match.start(), match.start() + len(word), word
+    word, start = match[0].rstrip(_CLOSING), match.start()
+    return start, start + len(word), word

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.cuts import REACH, kept
+from paragloss.analysis.cuts import REACH
 from paragloss.bm25 import Ids
 from paragloss.collection.state import State
 from paragloss.encoders.bag import BagEncoder
@@ -104,10 +104,10 @@ class Matcher:
         return None
 
 
-def result(matcher: Matcher, record: Record, score: float, fit: float) -> Result:
-    """A document as it is shown for a query."""
+def result(matcher: Matcher, record: Record, cuts: Sequence[Cut], score: float, fit: float) -> Result:
+    """A document, cut into words, as it is shown for a query."""
     fit, document, passage = min(1.0, max(0.0, fit)), record.document, matcher.passage(record)
-    cut, *others = kept(record)
+    cut, *others = cuts
     own = cut.lang
     weights = matcher.weights(document, cut)
     for other in others:  # found by words of another language that it holds

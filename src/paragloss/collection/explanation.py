@@ -9,21 +9,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.cuts import kept
 from paragloss.translation.inner import MARK, WITHIN, holding
-from paragloss.types import Account, Query, Record, Share
+from paragloss.types import Account, Cut, Document, Query, Share
 
 #: Pairs of words shown of a part; what the others carried is one line.
 PAIRS = 12
 
 
-def why(query: Query, record: Record, account: Account, *, name: str) -> dict[str, Any]:
+def why(query: Query, document: Document, cut: Cut, account: Account, *, name: str) -> dict[str, Any]:
     """The parts of a score with the pairs of words that carried each; pairs sum to their part, parts to the score. A
-    search that has no parts is one, with the `name` it goes by."""
-    document = record.document
+    search that has no parts is one, with the `name` it goes by. `cut` is the document's text in its own language."""
     parts = [(part, told, list(told.flat())) for part, told in account.parts or ((name, account),)]
     ours = _written(query.text, query.lang, document.lang)
-    theirs = _spelled(record, {share.document for _, _, shares in parts for share in shares})
+    theirs = _spelled(document, cut, {share.document for _, _, shares in parts for share in shares})
     return {
         "query": {"text": query.text, "lang": query.lang},
         "id": document.id,
@@ -60,20 +58,22 @@ def _written(text: str, *langs: str) -> dict[str, str]:
     """How terms are written in a text, by the analyzers of some languages."""
     found: dict[str, str] = {}
     for lang in langs:
-        for word, term in analyzer(lang).cut(text).forms().items():
-            found.setdefault(term, word)
+        for start, end, term in analyzer(lang).spans(text):
+            found.setdefault(term, text[start:end])
     return found
 
 
-def _spelled(record: Record, terms: set[str]) -> dict[str, str]:
+def _spelled(document: Document, cut: Cut, terms: set[str]) -> dict[str, str]:
     """How matched terms are written in a document: a word, one that holds it, or one that sounds like it."""
-    lang, wanted = record.document.lang, {term.removeprefix(WITHIN) for term in terms}
-    each = analyzer(lang).cut(record.document.title), kept(record)[0]
+    lang, wanted = document.lang, {term.removeprefix(WITHIN) for term in terms}
+    each = analyzer(lang).cut(document.title), cut
     found: dict[str, str] = {}
-    for cut in each:
-        for span in cut.places(terms - found.keys()):
-            found.setdefault(span.term, cut.text[span.start : span.end])
-    for cut in each:
-        for inner, _, word in holding(cut, lang, wanted):
+    for some in each:
+        here = some.having(terms - found.keys())
+        for place, word in zip(here, some.words(here), strict=True):
+            if word:
+                found.setdefault(some.terms[place], word)
+    for some in each:
+        for inner, _, word in holding(some, lang, wanted):
             found.setdefault(inner if inner[0] == MARK else WITHIN + inner, word)
     return found

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from paragloss import languages
+from paragloss.analysis.cuts import kept
 from paragloss.collection import calibration, coverage, explanation
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.coverage import Understood
@@ -26,7 +27,7 @@ from paragloss.search.calibrated import DEPTH, Calibrated
 from paragloss.search.deadline import Deadline
 from paragloss.search.evidence import added
 from paragloss.search.lexical import Lexical
-from paragloss.types import Account, Document, Found, Query, QueryForms, Ranking, Record, Searcher
+from paragloss.types import Account, Cut, Document, Found, Query, QueryForms, Ranking, Record, Searcher
 
 #: Languages in which words are compared with known ones.
 MOST_LANGS = 3
@@ -37,11 +38,11 @@ class Evidence(NamedTuple):
 
     query: Query
     found: Found
-    records: Mapping[str, Record]
+    shown: Mapping[str, tuple[Record, list[Cut]]]
     pipeline: str
 
-    def why(self, record: Record) -> dict[str, Any]:
-        return explanation.why(self.query, record, self.found.explain(record.document), name=self.pipeline)
+    def why(self, document: Document, cut: Cut) -> dict[str, Any]:
+        return explanation.why(self.query, document, cut, self.found.explain(document), name=self.pipeline)
 
 
 class Answer(NamedTuple):
@@ -62,9 +63,10 @@ class Answer(NamedTuple):
 
     def why(self, id: str) -> dict[str, Any]:
         """Which words of the query met which of a result, through what, and how much of the score that carried."""
-        if self.evidence is None or id not in self.evidence.records:
+        if self.evidence is None or id not in self.evidence.shown:
             raise InputError(f"no document {id!r} among the results: give the id of one that was found")
-        return self.evidence.why(self.evidence.records[id])
+        record, cuts = self.evidence.shown[id]
+        return self.evidence.why(record.document, cuts[0])
 
     def as_json(self) -> dict[str, Any]:
         words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
@@ -94,12 +96,12 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     every = {each.id: each for each in _without_texts(state, found)} if options.newest else {}
     newest = sorted(every, key=lambda id: dated(every[id].meta) or 0.0, reverse=True)
     ids = newest[:k] if options.newest else [hit.id for hit in found]
-    records = {record.document.id: record for record in state.records(ids)}
-    every = every or {id: record.document for id, record in records.items()}
-    results = _results(state, searcher, shown, found, every, list(records.values()), options.deadline)
+    cut = {record.document.id: (record, kept(record)) for record in state.records(ids)}
+    every = every or {id: record.document for id, (record, _) in cut.items()}
+    results = _results(state, searcher, shown, found, every, list(cut.values()), options.deadline)
     searched = coverage.searched(query, found.forms, targets) if not results else {}
     others = tuple(guess.lang for guess in shares[1:])
-    evidence = Evidence(query, found, records, options.pipeline or "bm25")
+    evidence = Evidence(query, found, cut, options.pipeline or "bm25")
     return Answer(query, results, others, words, searched, meant.text if meant else "", evidence)
 
 
@@ -109,7 +111,7 @@ def _results(
     query: Query,
     found: Found,
     documents: Mapping[str, Document],
-    shown: Sequence[Record],
+    shown: Sequence[tuple[Record, list[Cut]]],
     deadline: Deadline | None,
 ) -> list[Result]:
     """Those that are shown of what a searcher found, as a person sees them; nothing where no document answers."""
@@ -122,11 +124,12 @@ def _results(
         stood = found.standing.get(id)  # None: it was not fused
         fits[id] = score, calibration.fit(stood, most, number) if stood else score / most
         answered |= not stood or calibration.answers(stood, most, number)
-    matcher, results = Matcher(query, found.forms, state, [one.document.id for one in shown]), list[Result]()
-    for record in shown if answered else ():
+    matcher = Matcher(query, found.forms, state, [record.document.id for record, _ in shown])
+    results = list[Result]()
+    for record, cuts in shown if answered else ():
         if deadline:
             deadline.check()
-        results.append(result(matcher, record, *fits[record.document.id]))
+        results.append(result(matcher, record, cuts, *fits[record.document.id]))
     return results
 
 
@@ -139,7 +142,7 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
     parts = state.parts(options.deadline)
     ((found, _),) = _found(state, parts, [(query, shares)], options, depth=DEPTH)
-    return Evidence(query, found, {}, options.pipeline or "bm25").why(record)
+    return Evidence(query, found, {}, options.pipeline or "bm25").why(record.document, kept(record)[0])
 
 
 def matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:

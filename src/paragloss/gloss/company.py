@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,18 +35,19 @@ class _Company:
         known = [self._index[term] for term in analyzer(LANG).terms(text) if term in self._index]
         return known[-1] if known else -1
 
-    def sways(self, words: Sequence[Sequence[tuple[str, float]]]) -> list[list[float]]:
-        """For the words of a sentence, each some meanings with their shares: by how much each meaning is to be
-        multiplied, since it suits what the other words may mean, or does not."""
-        sizes = [len(meanings) for meanings in words]
+    def sways(self, sentences: Sequence[Sequence[Sequence[tuple[str, float, str, str]]]]) -> list[list[float]]:
+        """For the words of some sentences, each some meanings with their shares: by how much each meaning is to be
+        multiplied, since it suits what the other words of its sentence may mean, or does not."""
+        words = [meanings for sentence in sentences for meanings in sentence]
+        sizes, ends = [*map(len, words)], accumulate(map(len, sentences), initial=0)
         starts = np.cumsum([0, *sizes[:-1]])
-        places = np.array([self._place(text) for meanings in words for text, _ in meanings])
+        texts, weights, _, _ = zip(*chain.from_iterable(words), strict=True)
+        places, shares = np.array([*map(self._place, texts)]), np.array(weights, np.float32)
         known = places >= 0
         rows = self._rows[places].astype(np.float32) / 127
-        shares = np.array([share for meanings in words for _, share in meanings], np.float32)
         weighted = (shares * self._weights[places] * known)[:, None] * rows
         sums = np.add.reduceat(weighted, starts)
-        others = np.repeat(sums.sum(axis=0) - sums, sizes, axis=0)
+        others = np.concatenate([sums[a:b].sum(axis=0) - sums[a:b] for a, b in pairwise(ends)]).repeat(sizes, axis=0)
         long = np.sqrt(np.einsum("ij,ij->i", others, others))
         near = np.einsum("ij,ij->i", rows, others) / np.where(long > 0, long, 1)
         found = np.exp(SWAY * np.where(known & (long > 0), near, USUAL)).tolist()

@@ -23,6 +23,8 @@ from paragloss.errors import ModelError
 from paragloss.translation.default._word_list import Words, packed
 
 KIND = "lexicon"
+#: What keys are kept as, encoded; what was made of the beginning of one may be handed on to go on with.
+hashed = zlib.crc32
 #: Where a meaning comes from: written by hand, in dictionaries, in aligned texts, in both.
 SOURCES = ("hand", "dictionary", "texts", "dictionary and texts")
 #: The pseudo-language of English names, by how they sound.
@@ -58,6 +60,7 @@ class Rule(NamedTuple):
     share: float
 
 
+@lru_cache(maxsize=50_000)
 def spelled(word: str, lang: str = "") -> str:
     """A word as the lexicon keys it: marks that only help reading are off, letters are as they are; case stays."""
     plain = unicodedata.normalize("NFC", word).translate(_MARKS)
@@ -87,7 +90,7 @@ class Lexicon:
         first, keys = self._keys.get(lang, (0, None))
         if keys is None:
             return ()
-        wanted = np.uint32(zlib.crc32(key.encode("utf-8", "replace")))
+        wanted = np.uint32(hashed(key.encode("utf-8", "replace")))
         at = int(keys.searchsorted(wanted))
         if at == len(keys) or keys[at] != wanted:
             return ()
@@ -103,6 +106,11 @@ class Lexicon:
         return Entry(
             self._text(number), (cell >> 20 & 63) / _WEIGHTS, SOURCES[cell >> 26 & 3], bool(cell >> 28 & 1), kind
         )
+
+    def have(self, hashes: Sequence[int], lang: str) -> list[bool]:
+        """Of keys, given as their hashes, whether each is known: all of them are looked for at once."""
+        there, wanted = self._keys[lang][1], np.array(hashes, np.uint32)
+        return [*(there[np.minimum(there.searchsorted(wanted), len(there) - 1)] == wanted).tolist()]
 
     def says(self, text: str) -> bool:
         """Whether some word means exactly this."""
@@ -153,14 +161,14 @@ def pack(
     sizes: list[int] = []
     langs: dict[str, Any] = {}
     for lang, words in sorted(entries.items()):
-        hashed: dict[int, Sequence[Entry]] = {}
+        by_hash: dict[int, Sequence[Entry]] = {}
         for word, some in words.items():
-            hashed.setdefault(zlib.crc32(word.encode()), some)  # of two with one hash the first stays
-        langs[lang] = {"place": [len(keys), len(keys) + len(hashed)], "rules": list((rules or {}).get(lang, ()))}
-        for key in sorted(hashed):
+            by_hash.setdefault(hashed(word.encode()), some)  # of two with one hash the first stays
+        langs[lang] = {"place": [len(keys), len(keys) + len(by_hash)], "rules": list((rules or {}).get(lang, ()))}
+        for key in sorted(by_hash):
             keys.append(key)
-            sizes.append(len(hashed[key]))
-            cells += [_cell(one, number[one.text]) for one in hashed[key]]
+            sizes.append(len(by_hash[key]))
+            cells += [_cell(one, number[one.text]) for one in by_hash[key]]
     starts = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])[: len(sizes) : _GROUP]
     english, groups = packed(texts, texts)
     arrays: dict[str, npt.NDArray[Any]] = {

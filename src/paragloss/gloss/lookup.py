@@ -4,11 +4,13 @@ it, by an ending that may be exchanged, by the parts of a compound. What it does
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import NamedTuple
 
-from paragloss.gloss.lexicon import Entry, Lexicon, loosened, spelled
+from paragloss.gloss.lexicon import Entry, Lexicon, hashed, loosened, spelled
 from paragloss.translation.default._compounds import COMPOUNDING, parts
 
 #: Words of a phrase, and letters of one where nothing stands between words, at most.
@@ -43,65 +45,60 @@ _IRREGULAR = {"man": "men", "woman": "women", "child": "children", "person": "pe
 
 
 class Reading(NamedTuple):
-    """Words [first, last) of a sentence with their meanings. `before`: small words of English that what is attached to
-    the word says. `how`: "" for the word as written, "form", "compound"."""
+    """Words [first, last) of a sentence with their meanings, if they are known. `before`: small words of English that
+    what is attached to the word says."""
 
     first: int
     last: int
-    entries: tuple[Entry, ...]
-    how: str = ""
+    entries: tuple[Entry, ...] = ()
     before: str = ""
 
 
 def read(words: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Lexicon) -> list[Reading]:
-    """All words of a sentence that are known. `joined`: whether nothing but a space stands behind each word."""
+    """All words of a sentence, phrases as one. `joined`: whether nothing but a space stands behind each word."""
     found: list[Reading] = []
     keys = [spelled(word, lang) for word in words]
+    phrases = _phrases(keys, joined, lang, lexicon)
     place = 0
     while place < len(words):
-        one = _phrase(keys, joined, place, lang, lexicon) or _word(keys[place], place, lang, lexicon)
-        if one:
-            found.append(one)
-        place = one.last if one else place + 1
+        last = phrases.get(place, place + 1)
+        if last > place + 1:
+            key = ("" if lang in UNSPACED else " ").join(keys[place:last])
+            found.append(Reading(place, last, lexicon.look(key.lower(), lang)))
+        else:
+            found.append(Reading(place, last, *_known(keys[place], place == 0, lang, lexicon)))
+        place = last
     return _separable(found, keys, joined, lang, lexicon) if lang in _APART else found
 
 
-def _phrase(keys: Sequence[str], joined: Sequence[bool], place: int, lang: str, lexicon: Lexicon) -> Reading | None:
-    space = "" if lang in UNSPACED else " "
-    for length in range(min(_PHRASE, len(keys) - place), 1, -1):
-        if all(joined[place : place + length - 1]):
-            key = space.join(keys[place : place + length])
-            if not space and len(key) > _LETTERS:
-                continue
-            entries = lexicon.look(key.lower(), lang)
-            if entries:
-                return Reading(place, place + length, entries)
-    return None
-
-
-def _word(key: str, place: int, lang: str, lexicon: Lexicon) -> Reading | None:
-    found = _known(key, place == 0, lang, lexicon)
-    return Reading(place, place + 1, *found) if found else None
+def _phrases(keys: Sequence[str], joined: Sequence[bool], lang: str, lexicon: Lexicon) -> dict[int, int]:
+    """Where phrases begin that are known, with where the longest of each ends: one look at all that might be."""
+    space, most = ("", _LETTERS) if lang in UNSPACED else (" ", sys.maxsize)
+    lower = [key.lower().encode("utf-8", "replace") for key in keys]
+    more, places, hashes = [space.encode() + key for key in lower], list[tuple[int, int]](), list[int]()
+    for first, key in enumerate(lower):
+        letters, last, hash = len(keys[first]), first + 1, 0
+        while joined[last - 1] and last < first + _PHRASE and (letters := letters + len(keys[last])) <= most:
+            hash = hashed(more[last], hash or hashed(key))
+            last += 1
+            places.append((first, last))
+            hashes.append(hash)
+    return dict(compress(places, lexicon.have(hashes, lang))) if lang in lexicon.langs else {}
 
 
 @lru_cache(maxsize=50_000)
-def _known(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[Entry, ...], str, str] | None:
-    """The entries of a word, how they were found, and the small words before it."""
-    entries = as_written(key, begins, lang, lexicon)
-    if entries:
-        return entries, "", ""
-    for base, before in _bare(key, lang):
-        entries = as_written(base, begins, lang, lexicon)
-        if entries:
-            return entries, "form", before
+def _known(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[Entry, ...], str]:
+    """The entries of a word, and the small words before it."""
+    ways = [(key, ""), *_bare(key, lang)]
+    for base, before in ways:
+        if entries := as_written(base, begins, lang, lexicon):
+            return entries, before
     if key[:1].isupper() and not begins and lang != "de":
-        return None  # a name that is not known
-    for base, before in [(key, ""), *_bare(key, lang)]:
-        entries = form(base.lower(), lang, lexicon)
-        if entries:
-            return entries, "form", before
-    entries = compound(key.lower(), lang, lexicon)
-    return (entries, "compound", "") if entries else None
+        return (), ""  # a name that is not known
+    for base, before in ways:
+        if entries := form(base.lower(), lang, lexicon):
+            return entries, before
+    return compound(key.lower(), lang, lexicon), ""
 
 
 def as_written(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
@@ -218,8 +215,9 @@ def _separable(
                     () if keys[place][:1].isupper() and place else _whole(key + keys[place].lower(), lang, lexicon)
                 )
                 if entries:
-                    by_place[place] = Reading(place, place + 1, entries, "form")
-                    by_place.pop(end, None)
+                    by_place[place] = Reading(place, place + 1, entries)
+                    if end in by_place:
+                        by_place[end] = Reading(end, end + 1)
                     break
         start = end + 1
     return [by_place[place] for place in sorted(by_place)]

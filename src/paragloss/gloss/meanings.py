@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
@@ -89,9 +90,11 @@ class Gloss(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         words = []
-        for word in self.words:
-            told = word._asdict() | {"meanings": [meaning._asdict() for meaning in word.meanings]}
-            words.append({key: value for key, value in told.items() if key not in ("romanised", "before") or value})
+        for start, end, text, kind, meanings, confidence, romanised, sure, before in self.words:
+            each = [{"text": said, "weight": weight, "source": by, "kind": of} for said, weight, by, of in meanings]
+            told = {"start": start, "end": end, "text": text, "kind": kind, "meanings": each, "confidence": confidence}
+            told |= {"romanised": romanised, "sure": sure} if romanised else {"sure": sure}
+            words.append(told | {"before": before} if before else told)
         return {"lang": self.lang, "to": self.to, "words": words, "rendering": self.rendering}
 
 
@@ -102,16 +105,15 @@ def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexi
     """
     text = text[:REACH]
     wanted = frozenset(analyzer(to).terms(asked)) if asked else frozenset[str]()
-    translators = {name: source for name, source in sources.items() if not isinstance(source, Lexicon)}
-    known = {lang, to} - {"en"}
+    known, places = {lang, to} - {"en"}, sentences(text, lang)
     lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
-    words: list[Word] = []
-    said = []
-    for start, end in sentences(text, lang):
-        found = _sentence(text[start:end], lang, to, translators, lexicon, wanted)
-        said.append(_rendered(text[start:end], found, lang, to))
-        words += [word._replace(start=word.start + start, end=word.end + start) for word in found]
-    return Gloss(lang, to, tuple(words), " ".join(filter(None, said)))
+    translators = {name: source for name, source in sources.items() if not isinstance(source, Lexicon)}
+    weak = [(n, s) for n, s in translators.items() if lexicon and (n == "default" or isinstance(s, Embedding))]
+    box = _Box(lang, to, lexicon, tuple(weak))
+    every = [_sentence(text[start:end], start, box, translators, wanted) for start, end in places]
+    _in_company(every, to)
+    said = [_rendered(text[:end], words, lang, to) for words, (_, end) in zip(every, places, strict=True)]
+    return Gloss(lang, to, tuple(chain.from_iterable(every)), " ".join(filter(None, said)))
 
 
 class Reader:
@@ -130,37 +132,13 @@ class Reader:
         ]
 
 
-def _sentence(
-    text: str,
-    lang: str,
-    to: str,
-    sources: Mapping[str, Translator],
-    lexicon: Lexicon | None,
-    wanted: frozenset[str],
-) -> list[Word]:
-    content = analyzer(lang).spans(text)
-    terms = {span.start: span.term for span in content}
-    spans = analyzer(lang, stem=False, stop=False).spans(text)
-    weak = {n: s for n, s in sources.items() if lexicon and (n == "default" or isinstance(s, Embedding))}
-    said: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
-    own: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
-    for name, source in sources.items():
-        if name not in weak:
-            own += _ask(name, source, text, content, Query("", text, lang), to, said)
-    found = _read(text, spans, lang, to, lexicon, own)
-    first = spans[0].start if spans else -1
-    asked = (tuple(weak.items()), lexicon, wanted)
-    lasting = bool(weak) and all(isinstance(_bare(source), Default) for source in weak.values())
-    words = []
-    for start, end, read in found:
-        entries, before, phrase = (read.entries, read.before, read.last > read.first + 1) if read else ((), "", False)
-        place = _Place(text[start:end], terms.get(start), lang, to, start == first, entries, before, phrase)
-        if lasting and start not in said:
-            word = _alone(place, *asked)
-        else:
-            word = _described(place, *asked, said.get(start, {}), sources)
-        words.append(word._replace(start=start, end=end))
-    return _in_company(_hyphened(text, words, lang, to, lexicon), to)
+class _Box(NamedTuple):
+    """Who is asked about words that no other source speaks of: the lexicon, then `weak` sources."""
+
+    lang: str
+    to: str
+    lexicon: Lexicon | None
+    weak: tuple[tuple[str, Translator], ...]
 
 
 class _Place(NamedTuple):
@@ -168,32 +146,54 @@ class _Place(NamedTuple):
 
     written: str
     term: str | None
-    lang: str
-    to: str
     begins: bool
     entries: tuple[Entry, ...]
     before: str
     phrase: bool
 
 
+def _sentence(text: str, at: int, box: _Box, sources: Mapping[str, Translator], wanted: frozenset[str]) -> list[Word]:
+    """The words of a sentence that begins at a place of the text."""
+    lang, to, lexicon, weak = box
+    tokens = analyzer(lang).tokens(text)
+    pieces = [piece for _, _, piece in tokens]
+    terms, plain = (analyzer(lang, stem=full, stop=full).named(pieces) for full in (True, False))
+    spans = [(start, end, term) for (start, end, _), term, word in zip(tokens, terms, plain, strict=True) if word]
+    said: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
+    own: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
+    for one in sources.items():
+        if one not in weak and (not isinstance(one[1], Pairs) or one[1].knows(lang, to)):
+            content = [Span(*span) for span in spans if span[2]]
+            own += _ask(*one, text, content, Query("", text, lang), to, said)
+    lasting = not sources or (bool(weak) and all(isinstance(_bare(source), Default) for _, source in weak))
+    words = []
+    for first, last, entries, before in _read(text, spans, box, own):
+        start, end, term = spans[first][0], spans[last - 1][1], spans[first][2] or None
+        place = _Place(text[start:end], term, first == 0, entries, before, last > first + 1)
+        word, likely = _alone(place, box) if lasting and start not in said else (None, wanted)
+        if word is None or not wanted.isdisjoint(likely):
+            word, _ = _described(place, box, wanted, said.get(start, {}), sources)
+        words.append(Word(at + start, at + end, *word[2:]))
+    return _hyphened(text, at, words, lang, to, lexicon) if "-" in text else words
+
+
 @lru_cache(maxsize=20_000)
-def _alone(
-    place: _Place, weak: tuple[tuple[str, Translator], ...], lexicon: Lexicon | None, wanted: frozenset[str]
-) -> Word:
-    """A word of which nobody but the lexicon and the default model has spoken: the same each time."""
-    return _described(place, weak, lexicon, wanted, {}, {})
+def _alone(place: _Place, box: _Box) -> tuple[Word, frozenset[str]]:
+    """A word of which nobody but the lexicon and the default model has spoken: the same each time, whatever was asked,
+    unless that is one of the terms of what it likely means."""
+    return _described(place, box, frozenset(), {}, {})
 
 
 def _described(
     place: _Place,
-    weak: tuple[tuple[str, Translator], ...],
-    lexicon: Lexicon | None,
+    box: _Box,
     wanted: frozenset[str],
     said: Mapping[str, Mapping[str, float]],
     sources: Mapping[str, Translator],
-) -> Word:
-    """A word by itself, at the beginning of the text. `said`: what other sources say, meaning -> source -> weight."""
-    written, term, lang, to, begins, entries, before, phrase = place
+) -> tuple[Word, frozenset[str]]:
+    """A word by itself, at the beginning of the text, and the terms of what it likely means. `said`: what other sources
+    say, meaning -> source -> weight."""
+    (written, term, begins, entries, before, phrase), (lang, to, lexicon, weak) = place, box
     told = {meaning: dict(who) for meaning, who in said.items()}
     for one in entries:
         told.setdefault(one.text, {})["lexicon" if one.sure else "lexicon, unsure"] = one.weight
@@ -201,14 +201,15 @@ def _described(
         _seconded(told, term, lang, dict(weak).get("default"))
     if not told and weak and term is not None and any(char.isalpha() for char in written):
         told = _guessed(written, term, lang, to, weak, begins)
-    meanings = _weighed(told, written, wanted, to)
+    meanings, likely = _weighed(told, written, wanted, to)
     if not meanings and term is not None and not weak and (begins or not written[:1].isupper()):
         meanings = _by_parts(term, lang, to, sources)
     if not meanings and lexicon and to == "en" and term is not None and (begins or not written[:1].isupper()):
         loan = names.named(written, lang, lexicon, default_model.open())
         meanings = [Meaning(*loan, SOUND)] if loan and loan[0].islower() else []
     word = _word(Span(0, len(written), ""), written, meanings, lang, to, lexicon, begins=begins)
-    return _told(word, entries, frozenset([SOUND, *(name for name, _ in weak)]), stop=term is None, before=before)
+    guesses = frozenset([SOUND, *(name for name, _ in weak)])
+    return _told(word, entries, guesses, stop=term is None, before=before), likely
 
 
 def _bare(source: Translator) -> Translator:
@@ -279,31 +280,29 @@ def _guessed(
 
 
 def _read(
-    text: str, spans: Sequence[Span], lang: str, to: str, lexicon: Lexicon | None, own: Sequence[tuple[int, int]]
-) -> list[tuple[int, int, lookup.Reading | None]]:
+    text: str, spans: Sequence[tuple[int, int, str]], box: _Box, own: Sequence[tuple[int, int]]
+) -> list[lookup.Reading]:
     """The words and phrases of a sentence with what the lexicon says; no phrase across what the glossary has."""
+    lang, to, lexicon, _ = box
     if not lexicon:
-        return [(span.start, span.end, None) for span in spans]
-    words = [text[span.start : span.end] for span in spans]
-    between = [text[a.end : b.start] for a, b in pairwise(spans)]
-    inside = [any(a <= span.start < b for a, b in own) for span in spans]
-    free = [not a and not b for a, b in pairwise(inside)]
-    joined = [not gap.strip() and one for gap, one in zip(between, free, strict=True)] + [False]
+        return [lookup.Reading(place, place + 1) for place in range(len(spans))]
+    words = [text[start:end] for start, end, _ in spans]
     if lang == "en":
         read = [lookup.Reading(i, i + 1, (Entry(word.lower(), 1.0, "texts", True),)) for i, word in enumerate(words)]
     else:
+        between = [text[end:start] for (_, end, _), (start, _, _) in pairwise(spans)]
+        joined = [gap == " " or not gap.strip() for gap in between] + [False]
+        for place, (start, _, _) in enumerate(spans if own else ()):
+            if any(a <= start < b for a, b in own):
+                joined[max(place - 1, 0)] = joined[place] = False
         read = lookup.read(words, joined, lang, lexicon)
-    found = {one.first: one for one in read}
-    result: list[tuple[int, int, lookup.Reading | None]] = []
-    place = 0
-    while place < len(spans):
-        one = found.get(place)
-        last = one.last if one else place + 1
-        if one and to != "en":
-            one = one._replace(entries=pivoting.into(one.entries, to, default_model.open(), lexicon), before="")
-        result.append((spans[place].start, spans[last - 1].end, one))
-        place = last
-    return result
+    if to == "en":
+        return read
+    model = default_model.open()
+    return [
+        one._replace(entries=pivoting.into(one.entries, to, model, lexicon), before="") if one.entries else one
+        for one in read
+    ]
 
 
 def _told(word: Word, entries: Sequence[Entry], weak: frozenset[str], *, stop: bool, before: str) -> Word:
@@ -322,40 +321,46 @@ def _told(word: Word, entries: Sequence[Entry], weak: frozenset[str], *, stop: b
     return word._replace(kind="stop" if stop else word.kind, meanings=meanings, sure=sure, before=before)
 
 
-def _hyphened(text: str, words: list[Word], lang: str, to: str, lexicon: Lexicon | None) -> list[Word]:
+def _hyphened(text: str, at: int, words: list[Word], lang: str, to: str, lexicon: Lexicon | None) -> list[Word]:
     """What is joined to a name by a hyphen is one too, though it may be a word: Saffir-Simpson."""
     for one, other in ((a, b) for i in range(len(words) - 1) for a, b in ((i, i + 1), (i + 1, i))):
         near, far = words[one], words[other]
-        between = text[min(near.end, far.end) : max(near.start, far.start)]
+        between = text[min(near.end, far.end) - at : max(near.start, far.start) - at]
         named = near.romanised if near.kind == "name" else near.meanings and near.meanings[0].text[:1].isupper()
         if between == "-" and named and far.meanings and not far.text.isascii():
             words[other] = _word(Span(far.start, far.end, ""), far.text, (), lang, to, lexicon, begins=False)
     return words
 
 
-def _in_company(words: list[Word], to: str) -> list[Word]:
-    """Meanings that suit what the other words may mean come first, of words that only the model in the box knows: the
-    reader's own word is not argued with, and a collection's models speak of its subject as it is."""
-    open_ = [place for place, word in enumerate(words) if word.meanings and word.kind != "stop"]
-    if to != company.LANG or len(open_) < 2:
-        return words
-    swayed = company.open().sways([[(m.text, m.weight) for m in words[place].meanings] for place in open_])
-    for place, sways in zip(open_, swayed, strict=True):
-        meanings = words[place].meanings
-        if any(meaning.source.split(",")[0] not in ("default", "lexicon") for meaning in meanings):
-            continue
-        mass = sum(meaning.weight for meaning in meanings)
-        near = COMPANY * meanings[0].weight
-        usual = min(sways)
-        shares = [
-            meaning.weight * (sway if meaning.weight >= near else usual)
-            for meaning, sway in zip(meanings, sways, strict=True)
-        ]
-        ranked = sorted(zip(shares, meanings, strict=True), key=lambda one: -one[0])
-        factor = mass / sum(shares)
-        told = tuple(Meaning(one.text, factor * share, one.source, one.kind) for share, one in ranked)
-        words[place] = words[place]._replace(meanings=told, confidence=min(told[0].weight, words[place].confidence))
-    return words
+def _in_company(every: Sequence[list[Word]], to: str) -> None:
+    """Meanings that suit what the other words of a sentence may mean come first, of words that only the model in the
+    box knows: the reader's own word is not argued with, and a collection's models speak of its subject as it is."""
+    places = [[i for i, word in enumerate(words) if word.meanings and word.kind != "stop"] for words in every]
+    some = [(words, there) for words, there in zip(every, places, strict=True) if len(there) > 1]
+    if to != company.LANG or not some:
+        return
+    swayed = iter(company.open().sways([[words[place].meanings for place in there] for words, there in some]))
+    for words, there in some:
+        for place, sways in zip(there, swayed, strict=False):
+            words[place] = _swayed(words[place], sways)
+
+
+def _swayed(word: Word, sways: Sequence[float]) -> Word:
+    start, end, text, kind, meanings, confidence, romanised, sure, before = word
+    _, weights, sources, _ = zip(*meanings, strict=True)
+    if not all(map(_in_the_box, sources)):
+        return word
+    near, usual = COMPANY * weights[0], min(sways)
+    shares = [weight * (sway if weight >= near else usual) for weight, sway in zip(weights, sways, strict=True)]
+    factor = sum(weights) / sum(shares)
+    ranked = sorted(zip(shares, meanings, strict=True), key=itemgetter(0), reverse=True)
+    told = tuple([Meaning(text, factor * share, source, of) for share, (text, _, source, of) in ranked])
+    return Word(start, end, text, kind, told, min(told[0].weight, confidence), romanised, sure, before)
+
+
+@lru_cache(maxsize=1_000)
+def _in_the_box(source: str) -> bool:
+    return source.split(",")[0] in ("default", "lexicon")
 
 
 def _by_parts(term: str, lang: str, to: str, sources: Mapping[str, Translator]) -> list[Meaning]:
@@ -389,8 +394,11 @@ def _word(
     return Word(span.start, span.end, written, kind, romanised="" if roman == written else roman)
 
 
-def _weighed(said: Mapping[str, Mapping[str, float]], written: str, wanted: frozenset[str], to: str) -> list[Meaning]:
-    """Meanings by share, best first. A word alone is no meaning of itself: so do sources let unknown ones be."""
+def _weighed(
+    said: Mapping[str, Mapping[str, float]], written: str, wanted: frozenset[str], to: str
+) -> tuple[list[Meaning], frozenset[str]]:
+    """Meanings by share, best first, and the terms of likely ones. A word alone is no meaning of itself: so do sources
+    let unknown ones be."""
     trust = {name: TRUST.get(name, 1.0) for weights in said.values() for name in weights}
     known = {name for text, weights in said.items() if text.casefold() != written.casefold() for name in weights}
     scores: dict[str, tuple[float, str]] = {}
@@ -404,12 +412,14 @@ def _weighed(said: Mapping[str, Mapping[str, float]], written: str, wanted: froz
         score = sum(trust[name] * weight for name, weight in weights.items())
         scores[text] = score, max(weights, key=lambda name: trust[name] * weights[name])
     best = max((score for score, _ in scores.values()), default=0.0)
-    for text, (score, who) in scores.items() if wanted else ():
-        if score >= LIKELY * best and wanted & set(analyzer(to).terms(text)):
-            scores[text] = score * ASKED, who
+    likely = {text: analyzer(to).terms(text) for text, (score, _) in scores.items() if score >= LIKELY * best}
+    for text, terms in likely.items():
+        if not wanted.isdisjoint(terms):
+            scores[text] = scores[text][0] * ASKED, scores[text][1]
     total = sum(score for score, _ in scores.values())
     ranked = sorted(scores.items(), key=lambda entry: (-entry[1][0], entry[0]))
-    return [Meaning(text, score / total, who) for text, (score, who) in ranked if score >= LEAST * total][:MOST]
+    shown = [Meaning(text, score / total, who) for text, (score, who) in ranked if score >= LEAST * total][:MOST]
+    return shown, frozenset(chain.from_iterable(likely.values()))
 
 
 def _aligned(
@@ -444,15 +454,14 @@ def _together(parts: Sequence[Translation]) -> list[Alternative]:
 
 
 def _rendered(text: str, words: Sequence[Word], lang: str, to: str) -> str:
-    """Best meanings, names and numbers; small words that have a meaning."""
+    """Best meanings, names and numbers; small words that have a meaning. The text ends with their sentence."""
     items = []
-    for word, following in zip_longest(words, words[1:]):
-        first = word.meanings[0] if word.meanings else None
-        said = first.text if first else "" if word.kind == "stop" else word.romanised or word.text
-        if first and not word.sure:
-            said = f"{rendering.GUESS}{said}"
-        if word.before and first:
-            said = f"{word.before} {said}"
-        between = text[word.end : following.start if following else word.end + 2]
-        items.append(rendering.Item(said, first.kind if first else "", word.text, rendering.sign(between)))
+    following = [word.start for word in words[1:]] + [word.end + 2 for word in words[-1:]]
+    for (_, end, written, kind, meanings, _, romanised, sure, before), then in zip(words, following, strict=True):
+        said, of = "" if kind == "stop" else romanised or written, ""
+        if meanings:
+            said, _, _, of = meanings[0]
+            said = said if sure else f"{rendering.GUESS}{said}"
+            said = f"{before} {said}" if before else said
+        items.append(rendering.Item(said, of, written, rendering.sign(text[end:then])))
     return rendering.rendered(items, lang, to)

@@ -5,7 +5,7 @@ of those means in English, and one counts as it shares meanings with the word it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 from paragloss.analysis import analyzer
 from paragloss.gloss.lexicon import Entry, Lexicon
@@ -17,7 +17,8 @@ _MEANINGS, _TRIED = 3, 6
 _UNSHARED = 0.1
 
 
-def into(entries: Sequence[Entry], to: str, default: Default, lexicon: Lexicon) -> tuple[Entry, ...]:
+@lru_cache(maxsize=20_000)
+def into(entries: tuple[Entry, ...], to: str, default: Default, lexicon: Lexicon) -> tuple[Entry, ...]:
     """The same entries in another language, likeliest first; sure where both sides say so."""
     own = {_stem(one.text): one.weight for one in entries}
     scores: dict[str, tuple[float, bool]] = {}

@@ -30,7 +30,7 @@ _ENDS = {
     "：": ":",
     "։": ".",
 }
-_SIGNS = '.!?;:,()"„“”«»'
+_KEPT = {char: char for char in ".!?;:,"} | _ENDS
 #: Before a meaning that is a guess.
 GUESS = "~"
 
@@ -64,8 +64,10 @@ def rendered(items: Sequence[Item], lang: str, to: str) -> str:
 
 def sign(between: str) -> str:
     """The sign of the text between two words that the rendering keeps."""
-    found = next((char for char in between if char in _ENDS or char in ".!?;:,"), "")
-    return _ENDS.get(found, found)
+    for char in between:
+        if char in _KEPT:
+            return _KEPT[char]
+    return ""
 
 
 @cache
@@ -76,13 +78,15 @@ def _an() -> re.Pattern[str]:
 def _once(words: Sequence[str]) -> list[str]:
     """Doubled words and articles once."""
     found: list[str] = []
+    last = ""
     for word in words:
-        last = found[-1].casefold().split()[-1] if found else ""
-        if last == word.casefold() or (last in ("the", "a") and word.casefold() in ("the", "a", "an")):
+        folded = word.casefold()
+        if last == folded or (last in ("the", "a") and folded in ("the", "a", "an")):
             continue
-        if last in ("the", "a", "an") and word.casefold().startswith("the "):
-            word = word[4:]
+        if last in ("the", "a", "an") and folded.startswith("the "):
+            word, folded = word[4:], folded[4:]
         found.append(word)
+        last = (folded.split() or [""])[-1]
     return found
 
 

@@ -36,7 +36,7 @@ class Everywhere:
         wanted = (where or {}).get("lang")
         translated = [self.translations(query, wanted) for query in queries]
         each = zip(translated, self.searcher.together(translated, k, where), strict=True)
-        return [self._with_evidence(QueryForms(tuple(some)), ranking) for some, ranking in each]
+        return [self._with_evidence(some, [ranking])[0] for some, ranking in each]
 
     def best(self, lang: str) -> float:
         return self.searcher.best(lang) if lang in self._to else 0.0
@@ -45,22 +45,18 @@ class Everywhere:
         self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
     ) -> list[list[Found]]:
         translated = [self.translations(query, langs) for query in queries]
-        every = [QueryForms(tuple(some)) for some in translated]
-        each = zip(every, self.searcher.apart(translated, k, langs, where), strict=True)
-        return [[self._with_evidence(forms, ranking) for ranking in rankings] for forms, rankings in each]
+        each = zip(translated, self.searcher.apart(translated, k, langs, where), strict=True)
+        return [self._with_evidence(some, rankings) for some, rankings in each]
 
-    def _with_evidence(self, forms: QueryForms, ranking: Ranking) -> Found:
-        account, scores = partial(self._account, forms.queries), partial(self._scores, forms.queries)
-        return Found(ranking, account, forms=forms, scores=scores)
+    def _with_evidence(self, translated: Sequence[Query], rankings: Sequence[Ranking]) -> list[Found]:
+        forms, held = QueryForms(tuple(translated)), self.searcher.held(translated)
 
-    def _account(self, translated: Sequence[Query], document: Document, score: float) -> Account:
-        """By the words of its language, or of another that it holds: a document has the best of what they say of it."""
-        some = [each for each in translated if each.lang in (document.lang, *self._beside)]
-        if not some:
-            return Account(score)
-        found = [(each, self.searcher.matches(each, document.id)) for each in some]
-        best, matches = max(found, key=lambda pair: sum(match.score for match in pair[1]))
-        return words(matches, attributed(best, self._called), score)
+        def account(document: Document, score: float) -> Account:
+            """By its language, or another that it holds: a document has the best of what they say of it."""
+            best, matches = held(document.id, (document.lang, *self._beside))
+            return words(matches, attributed(best, self._called), score)
+
+        return [Found(one, account, forms=forms, scores=partial(self._scores, translated)) for one in rankings]
 
     def _scores(self, translated: Sequence[Query], ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         wanted = [each for each in translated if each.lang in langs or each.lang in self._beside]

@@ -121,8 +121,8 @@ class Calibrated:
 
     def _account(self, gathered: Gathered, document: Document, score: float) -> Account:
         """The parts by what they carried of their kind, as `contributions` has it."""
-        given = [{id: share for lang in part for id, share in lang.items()} for part in gathered.shares]
-        weighed = [weight * part.get(document.id, 0.0) for part, weight in zip(given, self._weights, strict=True)]
+        each = [[lang[document.id] for lang in part if document.id in lang] for part in gathered.shares]
+        weighed = [weight * (some or [0.0])[-1] for some, weight in zip(each, self._weights, strict=True)]
         carried = contributions({n: (n < len(self._words), share) for n, share in enumerate(weighed)}, score)
         parts = []
         for number, share in carried.items():

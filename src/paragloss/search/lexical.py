@@ -117,22 +117,20 @@ class Lexical:
     def matches(self, query: Query, id: str) -> list[Match]:
         """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,
         which is a dot product."""
-        (record,) = self._store.get([id], vectors=[self._name], text=False)
-        found: list[Match] = []
-        for lang in self._searched(query, None) if record is not None else ():
-            if record is None or lang not in (record.document.lang, *self._statistics.beside):
-                continue
+        (own,), rows = self._store.read_sparse(self._name, [id])
+        vector, found = SparseVector(rows.indices, rows.values), list[Match]()
+        for lang in self._searched(query, {"lang": [own, *self._statistics.beside]}):
             most = self._statistics.queries([(lang, self._terms(query, lang))], self._weights)[0][1]
             for source, word, weight in self._weighed_words(query, lang):
                 linear = self._statistics.query(lang, {word: weight}, self._weights)
-                score = dot(linear, record.sparse[self._name]) / (most if self._proportional else 1.0)
+                score = dot(linear, vector) / (most if self._proportional else 1.0)
                 found.append(Match(source, word, score))
         return [match for match in found if match.score]
 
     def _searched(self, query: Query, where: Where | None) -> list[str]:
         langs = (query.lang,) if query.clauses or self._langs is None else self._langs
-        wanted = (where or {}).get("lang", langs)
-        return [lang for lang in dict.fromkeys(langs) if lang in wanted and lang in self._statistics.langs]
+        wanted, there = (where or {}).get("lang", langs), self._statistics.langs
+        return [lang for lang in dict.fromkeys(langs) if lang in wanted and lang in there]
 
     def _terms(self, query: Query, lang: str) -> dict[str, float]:
         weights: dict[str, float] = {}

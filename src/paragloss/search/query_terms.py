@@ -27,6 +27,7 @@ class QueryTerms(NamedTuple):
     keys: Integers  # (keys,) ascending
     shares: Doubles  # (keys, clauses) how much of a term counts for each clause
     gain: Doubles  # (langs, fields, clauses) field weight times the clause's idf
+    average: Doubles  # (langs, fields) how long documents are
     most: Doubles  # (langs,) what a document full of the query's words would get
     weights: Doubles  # (keys,) what each counts where the store is asked
 
@@ -109,7 +110,8 @@ def query_terms(
     table = np.zeros((len(keys), gain.shape[2]))
     np.add.at(table, (row.ravel(), clauses.number[which]), counted)
     weights = np.bincount(row.ravel(), counted * weighed, len(keys)).astype(float)
-    return QueryTerms(langs, keys, table, gain, most, weights)
+    usually = {code: [statistics.average(field, code) for field in layout.fields] for code in set(langs)}
+    return QueryTerms(langs, keys, table, gain, np.array([usually[code] for code in langs]), most, weights)
 
 
 def _flat(queries: Sequence[Query], cut: Callable[[Query], list[Shares]], statistics: Statistics) -> _Clauses | None:

@@ -11,14 +11,15 @@ was translated. A query without clauses has one for each of its terms: all but `
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import cache, partial
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Integers, sieved
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, sieved
 from paragloss.ranking import top
 from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
@@ -133,8 +134,7 @@ class _OneTerm(ClauseSearcher):
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         if asked is None or not told:
             return [[] for _ in questions]
-        signs = [self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1]) for lang in self._statistics.beside]
-        among = self._statistics.layout.with_lengths(np.concatenate([asked.ids, *signs]))
+        among = self._statistics.layout.with_lengths(np.concatenate([asked.ids, self._signs()]))
         looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None, among)
         which, owner, places = self._pairs(
             asked, looked, [questions[i] for i in told], None if kept is None else [kept[i] for i in told]
@@ -189,7 +189,8 @@ class _OneTerm(ClauseSearcher):
         asked = self._asked(queries) if ids else None
         if asked is None:
             return {}
-        langs, rows = self._store.read_sparse(self._name, ids)
+        langs, every = self._store.read_sparse(self._name, ids)
+        rows = self._among(every, asked)
         places = asked.places(langs)
         scores, asked_in = self._scores(asked, places, rows), places >= 0
         for place, holds in self._beside(asked.langs, rows):
@@ -197,15 +198,24 @@ class _OneTerm(ClauseSearcher):
             asked_in = asked_in | holds
         return {id: score for id, score, here in zip(ids, scores.tolist(), asked_in.tolist(), strict=True) if here}
 
+    def _among(self, rows: SparseRows, asked: QueryTerms) -> SparseRows:
+        """The entries of a query's terms, and what says which languages documents hold."""
+        return sieved(rows, self._statistics.layout.with_lengths(np.concatenate([asked.ids, self._signs()])))
+
+    def _signs(self) -> Ids:
+        """What stands for each language in documents that hold it beside their own."""
+        layout, beside = self._statistics.layout, self._statistics.beside
+        hashes = [layout.hashes(lang)[LANGUAGE_SIGNS[0]] for lang in beside]
+        return layout.ids(layout.field("text") if beside else 0, hashes)
+
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
         """For each language that some documents hold beside their own, where it is said, and which of these do."""
         holds: dict[str, npt.NDArray[np.bool_]] = {}
-        ends = np.cumsum(rows.sizes)
+        ends, signs = np.cumsum(rows.sizes), dict(zip(self._statistics.beside, self._signs(), strict=True))
         for place, lang in enumerate(langs):
-            if lang in self._statistics.beside:
+            if lang in signs:
                 if lang not in holds:
-                    sign = self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1])[0]
-                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == sign), side="right")
+                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == signs[lang]), side="right")
                     holds[lang] = np.bincount(row, minlength=len(ends)).astype(bool)
                 yield place, holds[lang]
 
@@ -214,31 +224,52 @@ class _OneTerm(ClauseSearcher):
         return query_terms(queries, self.shares, self._statistics, self._factors, self._weighed, **how)
 
     def matches(self, query: Query, id: str) -> list[Match]:
-        """A clause saturates as a whole: what it gives is shared out by what each word adds to its tf."""
-        langs, rows = self._store.read_sparse(self._name, [id])
-        said = langs == [query.lang] or any(here[0] for _, here in self._beside([query.lang], rows))
-        asked = self._asked([query]) if said else None
-        if asked is None:
-            return []
-        found = self._matches(asked, np.zeros(1, np.int64), rows)
-        gained = asked.gain[0, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses) for a tf of one
-        each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
-        given = gained[found.part] * each / (asked.most[0] if self._proportional else 1.0)
-        keys, row = np.unique(asked.keys[found.place], return_inverse=True)
-        sums = np.zeros((len(keys), given.shape[1]))
-        np.add.at(sums, row.ravel(), given)
-        gains = dict(zip(keys.tolist(), sums.tolist(), strict=True))  # what each term gives each clause
-        clauses = enumerate(self.shares(query))
-        words = [(number, source, word) for number, (source, some, _) in clauses for word in some]
-        layout, fields = self._statistics.layout, np.flatnonzero(self._factors)
+        return self.held([query])(id, [query.lang])[1]
+
+    def held(self, queries: Sequence[Query]) -> Callable[[str, Container[str]], tuple[Query, list[Match]]]:
+        """What holds a query, said in several languages, against one document after the other, given a document's id
+        and the languages that count: the query that gives it most, and what each word does. Queries become arrays
+        once."""
+        asked, cut = cache(partial(self._asked, queries)), cache(lambda place: self._cut(queries[place]))
+
+        def against(id: str, langs: Container[str]) -> tuple[Query, list[Match]]:
+            (own,), rows = self._store.read_sparse(self._name, [id])
+            signs = self._signs()
+            here = np.append(rows.indices, np.uint32(0))[rows.indices.searchsorted(signs)] == signs
+            held = {own, *compress(self._statistics.beside, here.tolist())}
+            said = [place for place, query in enumerate(queries) if query.lang in langs and query.lang in held]
+            every = asked() if said else None
+            found = [(queries[i], self._shared(every, i, *cut(i), rows)) for i in said] if every else []
+            return max(found, key=lambda pair: sum(match.score for match in pair[1]), default=(Query("", "", ""), []))
+
+        return against
+
+    def _cut(self, query: Query) -> tuple[list[tuple[int, str, str]], Ids]:
+        """The words of a query with their clauses and what they stand for, and their ids (words, fields)."""
+        words = [(number, source, word) for number, (source, some, _) in enumerate(self.shares(query)) for word in some]
+        layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
+        fields += [layout.field(INNER)] if self.looks_inside else []
         hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
-        ids = layout.ids(fields[:, None], hashes).T.tolist()
-        within = layout.ids(layout.field(INNER), hashes).tolist() if self.looks_inside else []
+        return words, layout.ids(np.array(fields)[:, None], hashes).T
+
+    def _shared(
+        self, asked: QueryTerms, place: int, words: Sequence[tuple[int, str, str]], ids: Ids, rows: SparseRows
+    ) -> list[Match]:
+        """What each word of a query gives a document. A clause saturates as a whole: what it gives is shared out by
+        what each word adds to its tf."""
+        found = self._matches(asked, np.array([place]), sieved(rows, self._statistics.layout.with_lengths(ids.ravel())))
+        gained = asked.gain[place, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses), for one
+        each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
+        given = gained[found.part] * each / (asked.most[place] if self._proportional else 1.0)
+        met = asked.keys[found.place].astype(np.uint32)  # the key without its query is the id
+        gains = dict(zip(met.tolist(), given.tolist(), strict=True))  # what each term gives each clause
         totals: dict[tuple[str, str], float] = {}
-        for place, (number, source, word) in enumerate(words):
-            inner = [(word if word[0] == MARK else WITHIN + word, within[place : place + 1])] if within else []
-            for term, those in ((word, ids[place]), *inner):
-                more = sum(gains[id][number] for id in those if id in gains)
+        there = np.append(met, np.uint32(0))[met.searchsorted(ids)] == ids
+        for here in np.flatnonzero(there.any(axis=1)).tolist():
+            (number, source, word), those = words[here], ids[here].tolist()
+            inner = [(word if word[0] == MARK else WITHIN + word, [those.pop()])] if self.looks_inside else []
+            for term, some in ((word, those), *inner):
+                more = sum(gains[id][number] for id in some if id in gains)
                 totals[source, term] = totals.get((source, term), 0.0) + more
         return [Match(source, word, score) for (source, word), score in totals.items() if score]
 
@@ -251,13 +282,11 @@ class _OneTerm(ClauseSearcher):
         return np.asarray(np.bincount(bags.row, np.where(lang >= 0, parts, 0.0), bags.rows), np.float64)
 
     def _matches(self, asked: QueryTerms, places: Integers, rows: SparseRows) -> _Matches:
-        """Of some documents, each in one of the query's languages (-1: none)."""
-        statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack_rows(sieved(rows, layout.with_lengths(asked.ids)))
+        """Of some documents, each in one of the query's languages (-1: none), given their entries of its terms."""
+        layout = self._statistics.layout
+        bags = layout.unpack_rows(rows)
         lang = places[bags.row]
-        usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
-        averages = np.array([usual[code] for code in asked.langs])
-        average = averages[lang, bags.field]
+        average = asked.average[lang, bags.field]
         average = np.where((lang >= 0) & (average > 0), average, bags.average)
         norms = layout.norms(bags._replace(average=average))
         part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
