@@ -270,12 +270,14 @@ def main() -> None:
     options.add_argument("--passages", type=int, default=200_000)
     options.add_argument("--meaning", type=int, default=20_000, help="passages that are searched by meaning as well")
     options.add_argument("--turns", type=int, default=5, help="how often one person asks each query")
+    options.add_argument("--queries", type=int, default=len(ASKED), help="of how many queries")
     options.add_argument("--users", type=int, default=50)
     options.add_argument("--seconds", type=float, default=15)
     options.add_argument("--workers", type=int, action="append", help="processes that search beside the server")
     options.add_argument("--nodes", type=int, action="append", default=[], help="nodes of a Qdrant server")
     given = options.parse_args()
     given.workers = given.workers or [0, 2]
+    del ASKED[given.queries :]
     if given.pack:
         pack(given.sources, given.pack)
         return
