@@ -8,7 +8,7 @@ who ask once a second each while documents are added.
                                                          [--users 50] [--seconds 15] [--workers 0 --workers 2]
                                                          [--nodes 1 --nodes 3]
 
-With `--nodes` the pages are indexed again into a collection on so many nodes of a real Qdrant server, and asked for
+With `--nodes` the pages are instead indexed into a collection on so many nodes of a real Qdrant server, and asked for
 through our server; of several nodes the last is killed, and all is asked once more.
 
 Needs no network but for that server, which is fetched once. The longest pages of the manuals come first, then MDN's as
@@ -216,6 +216,10 @@ def rows(path: Path, number: int) -> None:
 
 def measure(given: argparse.Namespace, sources: Path, place: Path) -> None:
     number = pages(sources, place / "pages", given.pages) if given.pages else 0
+    if given.nodes:
+        for nodes in given.nodes:
+            on_nodes(nodes, place / "pages", number, given.turns)
+        return
     kinds = [("pages", place / "pages", number, False)]
     for name, many in (("passages", given.passages), ("passages with meaning", given.meaning)):
         files = place / f"{name}.jsonl.gz"
@@ -238,8 +242,6 @@ def measure(given: argparse.Namespace, sources: Path, place: Path) -> None:
                     time.sleep(AHEAD)
                 crowd(host, of, workers, given.users, given.seconds, queries)
         shutil.rmtree(library)
-    for nodes in given.nodes:
-        on_nodes(nodes, place / "pages", number, given.turns)
 
 
 def on_nodes(number: int, files: Path, documents: int, turns: int) -> None:
