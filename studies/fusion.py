@@ -145,22 +145,24 @@ def models(name: str, lang: str, place: Path) -> dict[str, str]:
 
 
 def pipelines(held: str, parts: Mapping[str, str]) -> dict[str, str]:
-    """Each part alone and the box; where e5 is here too, all but e5 and all, as a search without a pipeline does."""
-    named = {"words": "bm25", "default": held, "meaning": "meaning"}
+    """Each part alone and the box; or with e5, which takes the place of `meaning`, all but e5 and all, as a search
+    without a pipeline does."""
+    named = {"words": "bm25", "default": held}
+    if "e5" not in parts:
+        return named | {"meaning": "meaning", "box": f"bm25+{held}+meaning"}
     named |= {part: part for part in ("muse", "own", "cr5", "e5") if part in parts}
     weights = {"muse": Dictionary.trust, "own": word_table.OWN}
     mixed = "+".join([held, *(f"{weight:g}*{part}" for part, weight in weights.items() if part in parts)])
     fast = f"bm25+mix({mixed})" if "+" in mixed else f"bm25+{mixed}"
     fast += "+cr5" if "cr5" in parts else ""
-    more = {"fast": fast, "fused": f"{fast}+e5"} if "e5" in parts else {}
-    return named | {"box": f"bm25+{held}+meaning"} | more
+    return named | {"fast": fast, "fused": f"{fast}+e5"}
 
 
 def measured(name: str, lang: str, parts: Mapping[str, str]) -> dict[str, dict[str, float]]:
     made = asked(name, lang)
     with (
         tempfile.TemporaryDirectory() as here,
-        Collection.create(f"{here}/c", models=[*parts.values()], meaning=True) as engine,
+        Collection.create(f"{here}/c", models=[*parts.values()], meaning=True, default=False) as engine,
     ):
         engine.index(made.documents)
         scores = {}
