@@ -196,7 +196,7 @@ def overview(place: Path) -> dict[str, dict]:
         if here:
             pooled = {s: values for s in SYSTEMS if (values := _pooled(here, s))}
             means = {s: round(_mean(values), 6) for s, values in pooled.items()}
-            whole = pooled.get("fused", pooled["box"])
+            whole = pooled["fused" if "fused" in pooled else "box"]
             kept[name] = {"name": NAMES[name], "languages": len(here), "queries": len(whole), "RR": means}
             kept[name] |= {"gain": {}, "p": {}}
             for part in [part for part in PARTS if part in pooled]:

@@ -32,16 +32,18 @@ GERMAN = texts([DAS, HAUS], [DAS, BUCH], [EIN, BUCH], width=4)
 ENGLISH = texts([THE, HOUSE], [THE, BOOK], [A, BOOK], width=4)
 
 
-def test_what_is_likely_becomes_likelier_and_chance_falls_away():
+def test_what_is_likely_becomes_likelier_and_chance_falls_away(tmp_path):
     words = {"en": word_table.Words(["cat"], ["cat"]), "fr": word_table.Words(list("abc"), ["chat", "félin", "lait"])}
-    made = word_table.Table(words, {("en", "fr"): sp.csr_matrix([[0.75, 0.2, 0.05]])}, most=2, trust=2.0)
-    sharp = made.sharpened(2)
+    shares = {("en", "fr"): sp.csr_matrix([[0.75, 0.2, 0.05]])}
+    word_table.Table(words, shares, most=2, trust=2.0, sharpness=2).save(tmp_path / "table")
+    sharp = word_table.Table.load(tmp_path / "table")
     # .5625 .04 .0025: the last is .004 of them; the others sum to .6025
     assert [(a.text, round(a.weight, 4)) for a in sharp.alternatives("cat", "en", "fr")] == [
         ("chat", round(0.5625 / 0.6025, 4)),
         ("félin", round(0.04 / 0.6025, 4)),
     ]
     assert (sharp.most, sharp.trust) == (2, 2.0)
+    assert sharp.probabilities["en", "fr"].toarray()[0] == pytest.approx([0.75, 0.2, 0.05])  # to learn on from
 
 
 def test_one_iteration_of_model_1_by_hand():
@@ -282,3 +284,13 @@ def test_pruning_by_hand():
 def test_a_row_of_nothing_stays_nothing():
     nothing = sp.csr_matrix((np.zeros(2), ([0, 1], [0, 1])), shape=(2, 2))
     assert word_table.prune(nothing, min_probability=0.0, most=5).toarray().tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_table_of_ones_own_texts_is_sharpened_unless_asked_not_to():
+    told = [("bank", "banque")] * 3 + [("bank", "rive"), ("water", "eau")]
+    some = [Concept(str(i), {"en": one, "fr": other}) for i, (one, other) in enumerate(told)]
+    sharp, plain = table.fit(some), table.fit(some, sharpness=1)
+    for made, power in ((sharp, 2), (plain, 1)):
+        likely, less = (alternative.weight for alternative in made.alternatives("bank", "en", "fr"))
+        unsharpened = [alternative.weight for alternative in plain.alternatives("bank", "en", "fr")]
+        assert likely / less == pytest.approx((unsharpened[0] / unsharpened[1]) ** power, rel=1e-3)

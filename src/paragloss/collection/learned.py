@@ -28,9 +28,6 @@ NAME = "learned"
 FEWEST, ASIDE, MOST_ASIDE = 10, 5, 200
 #: What the default says of a word counts as if it had been met so often: a manual's own words are few and sure.
 START = 1.0
-#: What probabilities are raised to. A search tempers them, as those of other texts; these are the collection's own, and
-#: what stood beside a word by chance has small ones.
-SHARP = 2.0
 #: What is shown of what was learned: surer than this, and by so much surer than before.
 SURE, OTHERWISE = 0.3, 0.2
 #: Pages that say nothing of each other are asked for, at most so many, by so many words of each.
@@ -121,7 +118,7 @@ def keep(state: State, learned: word_table.Table) -> None:
 def _fit(blocks: Sequence[Concept]) -> word_table.Table:
     # Phrases are left to the words: a search asks for both words of one, and for the compound they may be.
     made: word_table.Table = method("table").fit(blocks, start=default.KIND, start_weight=START, phrases=False)
-    return made.sharpened(SHARP)
+    return made
 
 
 def _measured(state: State, some: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:

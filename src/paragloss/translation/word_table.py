@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KIND = "table"
 #: How much more than the model in the box a reader's own translations count, word by word.
 OWN = 3.0
-#: Less likely translations are dropped when a table is sharpened.
+#: Less likely translations are dropped where a table is sharp.
 _LEAST = 0.01
 
 
@@ -36,7 +36,8 @@ class Table:
     """A Translator: for every learned pair of languages, P(target term | source term).
 
     A query term without a translation stays as it is: names and numbers are often the same. `trust` is what it counts
-    in a mixture where the model in the box counts 1.
+    in a mixture where the model in the box counts 1. Probabilities are raised to `sharpness` when they are asked for:
+    above 1, what is likely becomes likelier and chance falls away.
     """
 
     def __init__(
@@ -46,10 +47,11 @@ class Table:
         *,
         most: int = 20,
         trust: float = OWN,
+        sharpness: float = 1.0,
     ) -> None:
         self.words = dict(words)
         self.probabilities = dict(probabilities)
-        self.most, self.trust = most, trust
+        self.most, self.trust, self.sharpness = most, trust, sharpness
         self._index = {lang: {term: i for i, term in enumerate(w.terms)} for lang, w in self.words.items()}
 
     @property
@@ -100,8 +102,13 @@ class Table:
             return ()
         matrix, surfaces = self.probabilities[source, target], self.words[target].surfaces
         cells = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        found = zip(matrix.indices[cells], matrix.data[cells], strict=True)
-        return tuple(Alternative(surfaces[i], min(float(p), 1.0)) for i, p in found if p)[: self.most]
+        weights = matrix.data[cells]
+        if self.sharpness != 1 and len(weights):
+            weights = weights.astype(np.float64) ** self.sharpness
+            weights[weights < _LEAST * weights.sum()] = 0.0
+            weights /= weights.sum() or 1.0
+        found = zip(matrix.indices[cells], weights.tolist(), strict=True)
+        return tuple(Alternative(surfaces[i], min(p, 1.0)) for i, p in found if p)[: self.most]
 
     def without(self, word: str, meaning: str) -> tuple[Table, int]:
         """The table without a word being another, in both directions, and how many entries that were."""
@@ -116,17 +123,7 @@ class Table:
                     struck += len(there)
             kept = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
             rest[source, target] = _scaled(kept).astype(np.float32)
-        return Table(self.words, rest, most=self.most, trust=self.trust), struck
-
-    def sharpened(self, power: float) -> Table:
-        """The table with its probabilities raised to a power: what is likely becomes likelier, chance falls away."""
-        rest = {}
-        for pair, matrix in self.probabilities.items():
-            raised = type(matrix)(
-                (matrix.data.astype(np.float64) ** power, matrix.indices, matrix.indptr), matrix.shape
-            )
-            rest[pair] = prune(raised, min_probability=_LEAST, most=self.most)
-        return Table(self.words, rest, most=self.most, trust=self.trust)
+        return Table(self.words, rest, most=self.most, trust=self.trust, sharpness=self.sharpness), struck
 
     def save(self, path: str | Path) -> None:
         arrays: dict[str, npt.NDArray[np.generic]] = {}
@@ -138,7 +135,8 @@ class Table:
             arrays[f"{name}.start"] = matrix.indptr
             arrays[f"{name}.target"] = matrix.indices
             arrays[f"{name}.probability"] = matrix.data
-        meta = {"langs": list(self.words), "pairs": self.pairs, "most": self.most, "trust": self.trust}
+        counts = {"most": self.most, "trust": self.trust, "sharpness": self.sharpness}
+        meta = {"langs": list(self.words), "pairs": self.pairs, **counts}
         artefacts.save(path, KIND, meta=meta, arrays=arrays, words=lists)
 
     @classmethod
@@ -157,7 +155,8 @@ class Table:
             matrix.check_format(full_check=True)  # a number too large would be read from anywhere
         if wrong := [lang for lang, known in words.items() if len(known.terms) != len(known.surfaces)]:
             raise ModelError(f"{path}: the word lists of {wrong[0]} differ in length: train or copy the model again")
-        return cls(words, probabilities, most=int(saved.meta["most"]), trust=float(saved.meta.get("trust", OWN)))
+        counts = {name: float(saved.meta.get(name, older)) for name, older in (("trust", OWN), ("sharpness", 1.0))}
+        return cls(words, probabilities, most=int(saved.meta["most"]), **counts)
 
 
 def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.csr_matrix:

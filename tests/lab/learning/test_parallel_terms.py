@@ -177,7 +177,7 @@ def test_what_only_the_start_knows_keeps_its_shares_whatever_it_weighs(tmp_path)
     start = saved(tmp_path, (["dog"], ["chien", "chat"]), [[0.75, 0.25]])
     concepts = [Concept("1", {"en": "house", "fr": "maison"})]
     for weight in (0.5, 5.0):
-        learned = table.fit(concepts, start=start, start_weight=weight, symmetric=False, source="en")
+        learned = table.fit(concepts, start=start, start_weight=weight, symmetric=False, source="en", sharpness=1)
         assert shares(learned, "dog") == {"chien": 0.75, "chat": 0.25}
 
 
@@ -186,7 +186,9 @@ def test_the_start_counts_as_if_it_had_been_met_so_often(tmp_path):
     # the text's one maison, house explains 0.92 * 0.125 = 0.115, no word 0.08 / 2 = 0.04: it counts 0.115 / 0.155.
     start = saved(tmp_path, (["hous"], ["chaumi"]), [[1.0]])
     concepts = [Concept("1", {"en": "house", "fr": "maison"})]
-    learned = table.fit(concepts, start=start, start_weight=3.0, symmetric=False, source="en", iterations=1)
+    learned = table.fit(
+        concepts, start=start, start_weight=3.0, symmetric=False, source="en", iterations=1, sharpness=1
+    )
     once = 0.115 / 0.155
     assert shares(learned, "hous") == {"chaumi": 3 / (3 + once), "maison": once / (3 + once)}
 

@@ -567,7 +567,7 @@ class Engine:
 def test_every_stage_is_asked_with_and_without_what_was_learned_from_the_same(monkeypatch):
     learned, taught = concepts(4), []
     monkeypatch.setattr(knrm_stages, "train", lambda fit, some: taught.append(some) or Saved())
-    monkeypatch.setattr(knrm_stages.table, "fit", lambda some: taught.append(some) or Saved())
+    monkeypatch.setattr(knrm_stages.table, "fit", lambda some, sharpness: taught.append(some) or Saved())
     monkeypatch.setattr(knrm_stages.knrm, "fit", lambda some: taught.append(some) or Saved())
     monkeypatch.setattr(knrm_stages, "Collection", SimpleNamespace(create=Engine))
     queries = [Query("a", "x", "en"), Query("b", "y", "en")]

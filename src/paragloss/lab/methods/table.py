@@ -43,6 +43,10 @@ def fit(
     phrases: Annotated[bool, Setting("Learn neighbours that belong together as one term.")] = True,
     min_probability: Annotated[float, Setting("Less likely translations are dropped.", least=0, most=1)] = 0.01,
     max_alternatives: Annotated[int, Setting("The most translations kept of a word.", least=1)] = 20,
+    sharpness: Annotated[
+        float,
+        Setting("What probabilities are raised to when searching; 1 leaves them as they are.", least=0.1, most=10),
+    ] = 2.0,
     start: Annotated[
         str, Setting('What to learn on from: "default", the model of the package, or a saved table.')
     ] = "",
@@ -58,7 +62,9 @@ def fit(
     word only stood beside. `max_terms` cuts long documents. With `phrases`, neighbours that belong together are
     learned, and translated, as one term. `start` goes on from "default", the model in the box, or from a saved table:
     what it says of a word counts as if the word had been met `start_weight` times before, and what only it knows stays.
-    `seed` is taken as every `fit` takes one; nothing here is random.
+    A search tempers probabilities, as those of other texts; these are of one's own, where what stood beside a word by
+    chance has small ones: `sharpness` lowers those first. `seed` is taken as every `fit` takes one; nothing here is
+    random.
     """
     wanted = _pairs(aligned, source, target)
     needed = sorted({lang for pair in wanted for lang in pair})
@@ -80,7 +86,8 @@ def fit(
     probabilities = {
         pair: prune(learned[pair], min_probability=min_probability, most=max_alternatives) for pair in kept
     }
-    return Table({lang: text.words for lang, text in texts.items()}, probabilities, most=max_alternatives)
+    words = {lang: text.words for lang, text in texts.items()}
+    return Table(words, probabilities, most=max_alternatives, sharpness=sharpness)
 
 
 def _pairs(aligned: Aligned, source: str, target: str) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ _NDCG = ("nDCG@1", "nDCG@5", "nDCG@10")
 
 @lru_cache(maxsize=2)
 def _learned(titles: tuple[tuple[str, str, str], ...], lang: str) -> word_table.Table:
-    return table.fit([Concept(id, {lang: native, "en": english}) for id, native, english in titles])
+    return table.fit([Concept(id, {lang: native, "en": english}) for id, native, english in titles], sharpness=1.0)
 
 
 def translator(made: Log) -> Translator:

@@ -72,7 +72,7 @@ def reciprocal_ranks(
     """Each pipeline's, query by query."""
     with tempfile.TemporaryDirectory() as place:
         train(cr5.fit, learned).save(Path(place, "cr5"))
-        table.fit(learned).save(Path(place, "table"))
+        table.fit(learned, sharpness=1.0).save(Path(place, "table"))
         knrm.fit(learned).save(Path(place, "knrm"))
         models = [str(Path(place, name)) for name in ("cr5", "table", "knrm")]
         with Collection.create(str(Path(place, "collection")), models=models, default=False) as engine:
