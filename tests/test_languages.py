@@ -4,6 +4,7 @@ import os
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from paragloss import languages
@@ -153,27 +154,45 @@ def test_accuracy_on_a_few_words_of_seven_languages(words, least):
 
 
 def test_what_tells_languages_is_unpacked_once_and_again_when_damaged(tmp_path, monkeypatch):
-    from paragloss.languages import _unpacked_model
+    from paragloss.languages import _unpacked
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text = " het regent in de stad "
-    first = _unpacked_model.identifier().rank(text)
+    first = _unpacked.identifier().rank(text)
     kept = next((tmp_path / "paragloss").glob("py3langid-*"))
-    monkeypatch.setattr(_unpacked_model, "_packed", lambda: pytest.fail("unpacked again"))
-    assert _unpacked_model.identifier().rank(text) == first
+    monkeypatch.setattr(_unpacked, "_packed", lambda: pytest.fail("unpacked again"))
+    assert _unpacked.identifier().rank(text) == first
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (kept / "row.npy").write_bytes(b"")
-    assert _unpacked_model.identifier().rank(text) == first
+    assert _unpacked.identifier().rank(text) == first
     assert first[0][0] == "nl"
 
 
+def test_letters_of_languages_are_unpacked_once_and_again_when_damaged(tmp_path, monkeypatch):
+    from paragloss.languages import grams
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    grams._model.cache_clear()
+    first = grams.likelihoods("het regent in de stad")
+    monkeypatch.setattr(grams, "_packed", lambda: pytest.fail("unpacked again"))
+    grams._model.cache_clear()
+    assert grams.likelihoods("het regent in de stad") == first
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kept = next((tmp_path / "paragloss").glob("grams-*"))
+    np.save(kept / "weights.npy", np.zeros((3, 45), np.int8))
+    grams._model.cache_clear()
+    assert grams.likelihoods("het regent in de stad") == first
+    assert max(first, key=first.__getitem__) == "nl"
+
+
 def test_languages_are_told_where_nothing_can_be_written(tmp_path, monkeypatch):
-    from paragloss.languages import _unpacked_model
+    from paragloss.languages import _unpacked
 
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert _unpacked_model.identifier().rank(" het regent in de stad ")[0][0] == "nl"
+    assert _unpacked.identifier().rank(" het regent in de stad ")[0][0] == "nl"
 
 
 def test_a_language_that_is_seldom_met_has_a_name_and_is_found_by_names(tmp_path):

@@ -97,3 +97,11 @@ def test_its_terms_are_counted_out_again(tmp_path):
         assert engine.info()["languages beside"] == {"en": 1}
         engine.delete(["english"])
         assert engine.info()["languages beside"] == {}
+
+
+def test_a_word_that_no_document_has_finds_nothing_among_documents_in_two_languages(tmp_path):
+    with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
+        engine.index(list(manual()))
+        assert engine.state.index.statistics.beside
+        assert engine.search("Barcelona", to=["de", "ja"]).results == []
+        assert engine.search("Barcelona", lang="en").results == []

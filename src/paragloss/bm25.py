@@ -10,7 +10,7 @@ so that it describes itself: term counts come back out of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -149,14 +149,10 @@ class Layout:
             )
         )
 
-    def among(self, rows: SparseRows, ids: Ids) -> SparseRows:
-        """The same vectors with the entries of some terms, and of some that look alike: nothing is computed of most."""
+    def with_lengths(self, ids: Ids) -> Ids:
+        """Those of some terms, and those under which lengths are kept: what scoring reads of a vector."""
         own = (np.arange(len(self.fields))[:, None] * self._span + np.arange(_RESERVED)).ravel().astype(np.uint32)
-        alike = np.zeros(_ALIKE, bool)
-        alike[np.concatenate([ids, own]) & (_ALIKE - 1)] = True
-        here = np.flatnonzero(alike.take(rows.indices & (_ALIKE - 1)))
-        ends = np.searchsorted(here, np.cumsum(rows.sizes))
-        return SparseRows(np.diff(ends, prepend=0), rows.indices[here], rows.values[here])
+        return np.concatenate([ids, own])
 
     def unpack_rows(self, rows: SparseRows) -> Bags:
         """`unpack`, for vectors that lie one after the other."""
@@ -191,6 +187,20 @@ class _Hashes(dict[str, int]):
         key = f"{self._lang}\0{term}".encode("utf-8", "surrogatepass")
         self[term] = value = int.from_bytes(blake2b(key, digest_size=4).digest(), "little")
         return value
+
+
+def sieve(ids: Ids) -> Callable[[Ids], Integers]:
+    """Says where some ids, and some that look alike, stand among others: nothing is computed of most."""
+    alike = np.zeros(_ALIKE, bool)
+    alike[ids & (_ALIKE - 1)] = True
+    return lambda indices: np.flatnonzero(alike.take(indices & (_ALIKE - 1)))
+
+
+def sieved(rows: SparseRows, ids: Ids) -> SparseRows:
+    """The same vectors with the entries of some ids, and of some that look alike."""
+    here = sieve(ids)(rows.indices)
+    ends = np.searchsorted(here, np.cumsum(rows.sizes))
+    return SparseRows(np.diff(ends, prepend=0), rows.indices[here], rows.values[here])
 
 
 def sparse(entries: Mapping[int, float]) -> SparseVector:

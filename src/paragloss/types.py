@@ -5,8 +5,9 @@ Knows nothing of files, models or engines. Every other module speaks in these wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -247,9 +248,9 @@ class Cut(NamedTuple):
     which: Integers  # (places,) the word that stands there
     starts: Integers  # (places,) where, ascending
 
-    def places(self, terms: Container[str]) -> list[Span]:
+    def places(self, terms: Collection[str]) -> list[Span]:
         """Where some terms stand."""
-        wanted = [word for word, term in enumerate(self.terms) if term in terms]
+        wanted = [*compress(range(len(self.terms)), map(terms.__contains__, self.terms))]
         if not wanted:
             return []
         sizes = self.lengths * 0
@@ -539,8 +540,16 @@ class Store(Protocol):
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
     ) -> list[Ranking]: ...
 
-    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
-        """What `search_sparse` finds, read as by `read_sparse`, in one go."""
+    def look(
+        self,
+        name: str,
+        vectors: Sequence[SparseVector],
+        k: int,
+        where: Where | None = None,
+        among: npt.NDArray[np.uint32] | None = None,
+    ) -> Looked:
+        """What `search_sparse` finds, read as by `read_sparse`, in one go; of entries those `among` some ids, and a few
+        others."""
         ...
 
     def at_once(self, asks: Sequence[Callable[[], T]]) -> list[T]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import qdrant_edge as edge
 
 from paragloss.bm25 import Layout
 from paragloss.errors import StoreError
@@ -322,3 +323,22 @@ def test_what_is_read_ahead_is_not_read_again(folder, monkeypatch):
         store.add([one("d5", 500.0)])
         assert store.search_sparse("terms", asked, 1)[0][0].id == "d5"
         assert store.read_sparse("terms", ["d5"])[1].values.tolist() == [500.0]
+
+
+def test_names_and_languages_are_told_without_reading_documents(folder, monkeypatch):
+    """Also once a document is in another language or gone; a folder of before has no index of ids, and reads."""
+    asked = [SparseVector(np.array([7], np.uint32), np.ones(1, np.float32))]
+    with EmbeddedStore.open(folder) as store:
+        for i, lang in enumerate(["de", "en", "ja", "ja"]):
+            store.add([one(f"d{i}", i + 1.0)._replace(document=Document(f"d{i}", "text", lang))])
+        read, payloads = [], store._shard.payloads
+        monkeypatch.setattr(store._shard, "payloads", lambda points, key: read.extend(points) or payloads(points, key))
+        looked = store.look("terms", asked, 3)
+        assert (looked.ids, looked.langs, read) == (["d3", "d2", "d1"], ["ja", "ja", "en"], [])
+        store.add([one("d3", 4.0)._replace(document=Document("d3", "text", "fr"))])
+        assert (store.delete(["d2"]), read.clear()) == (1, None)
+        looked = store.look("terms", asked, 3)
+        assert (looked.ids, looked.langs, read) == (["d3", "d1", "d0"], ["fr", "en", "de"], [])
+        store._shard.update(edge.UpdateOperation.delete_field_index("id"))
+    with EmbeddedStore.open(folder) as store:
+        assert store.look("terms", asked, 3).ids == ["d3", "d1", "d0"]

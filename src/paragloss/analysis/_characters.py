@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from itertools import pairwise
 
 #: Straight, typographic and modifier apostrophes: parts of a word when inside it.
 APOSTROPHES = "'’ʼ＇"
@@ -28,18 +27,12 @@ _UNIFORM = ((0x3400, 0x4DB5, True), (0x4E00, 0x9FA5, True), (0xAC00, 0xD7A3, Tru
 @cache
 def word_class() -> str:
     """The inside of a regular expression's [...]: letters, marks and digits of every script."""
-    ranges: list[list[int]] = []
-    edges = [0, *(edge for low, high, _ in _UNIFORM for edge in (low, high + 1)), 0x10000]
-    whole = {low: (high, word) for low, high, word in _UNIFORM}
-    for start, end in pairwise(edges):
-        codes = [start] if start in whole else range(start, end)
-        for code in codes:
-            last, word = whole.get(code) or (code, is_word(chr(code)))
-            if word and ranges and ranges[-1][1] == code - 1:
-                ranges[-1][1] = last
-            elif word:
-                ranges.append([code, last])
-    return "".join(f"{chr(low)}-{chr(high)}" for low, high in ranges) + _ASTRAL
+    signs, at = "", 0  # of each character, one after the other: 1 for a word's
+    for low, high, word in (*_UNIFORM, (0x10000, 0xFFFF, False)):
+        signs += "".join(["1" if is_word(one) else "0" for one in map(chr, range(at, low))])
+        signs, at = signs + ("1" if word else "0") * (high + 1 - low), high + 1
+    runs = (run.span() for run in re.finditer("1+", signs))
+    return "".join(f"{chr(low)}-{chr(high - 1)}" for low, high in runs) + _ASTRAL
 
 
 def is_word(character: str) -> bool:
@@ -48,6 +41,7 @@ def is_word(character: str) -> bool:
 
 
 def word_pattern(inside: str = APOSTROPHES + JOINERS) -> re.Pattern[str]:
-    """Words with the characters of `inside` kept in them; also C++ and C#, whose signs are their names."""
+    """Words with the characters of `inside` kept in them; also C++ and C#, whose signs are their names. In a group, so
+    that it also splits a text into words and what stands between."""
     word = word_class()
-    return re.compile(rf"[Cc]\+\+|[CcFf]#|[{word}][{word}{inside}]*")
+    return re.compile(rf"([Cc]\+\+|[CcFf]#|[{word}][{word}{inside}]*)")

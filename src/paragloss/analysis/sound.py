@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import NamedTuple
+
+from paragloss.analysis._words import Memo
 
 #: Letters that say another sound than anyascii's, or nothing: Greek pairs, Hebrew and Arabic vowels, Indian nasals.
 _LETTERS = """
@@ -47,9 +49,7 @@ class _Rules(NamedTuple):
     numbered: tuple[str, ...]
 
 
-@lru_cache(maxsize=100_000)
-def sound(word: str) -> str:
-    """The consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for what has none."""
+def _sound(word: str) -> str:
     if not word or len(word) > _LONGEST:
         return ""
     script, word = _script(word), word.lower()
@@ -63,6 +63,10 @@ def sound(word: str) -> str:
     text = _doubled.sub(r"\1", _ascii(word).lower())
     text = groups.pattern.sub(lambda found: groups.numbered[(found.lastindex or 1) - 1], text)
     return text.translate(_REST["Latn" if script == "Latn" else "other"])
+
+
+#: The consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for what has none.
+sound: Callable[[str], str] = Memo(_sound).__getitem__
 
 
 def _ascii(word: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 
 import numpy as np
 
@@ -35,12 +34,8 @@ class SpacedAnalyzer:
     def spans(self, text: str) -> list[Span]:
         return self._words.spans([_placed(match) for match in self._pattern.finditer(text)])
 
-    @cached_property
-    def _parts(self) -> re.Pattern[str]:
-        return re.compile(f"({self._pattern.pattern})")
-
     def cut(self, text: str) -> Cut:
-        parts = self._parts.split(text)  # what stands between words, and words
+        parts = self._pattern.split(text)  # what stands between words, and words
         ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
         return self._words.cut(text, parts[1::2], ends[:-1:2], _CLOSING)
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.cuts import REACH, kept
+from paragloss.bm25 import Ids
+from paragloss.collection.state import State
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained, passages
 from paragloss.gloss import contributions, snippet
+from paragloss.search.indexed_fields import INNER
+from paragloss.search.terms import NAME
 from paragloss.translation.inner import holding
 from paragloss.types import Cut, Document, Query, QueryForms, Record
 
@@ -32,11 +37,12 @@ class Result(NamedTuple):
 
 
 class Matcher:
-    """Which terms and passages of documents speak for a query, by how it was put to the index; what is the same for all
-    documents of a language is worked out once."""
+    """Which terms and passages of some documents, given by `ids`, speak for a query, by how it was put to the index;
+    what is the same for all documents of a language is worked out once."""
 
-    def __init__(self, query: Query, forms: QueryForms, models: Mapping[str, object]) -> None:
-        self._query, self._forms, self._models = query, forms, models
+    def __init__(self, query: Query, forms: QueryForms, state: State, ids: Sequence[str]) -> None:
+        self._query, self._forms, self._models = query, forms, state.models
+        self._state, self._ids = state, ids
         self._terms: dict[str, dict[str, float]] = {}
 
     def terms(self, lang: str) -> dict[str, float]:
@@ -59,7 +65,7 @@ class Matcher:
         weights = dict(terms)
         if lang == self._query.lang:
             return weights
-        for inner, term, _ in holding(words_of, lang, terms):
+        for inner, term, _ in holding(words_of, lang, self._inside(document)):
             if term not in terms:
                 weights[term] = max(weights.get(term, 0.0), terms[inner])
         for name, vector in self._forms.vectors.items():
@@ -72,6 +78,20 @@ class Matcher:
                         for term in [known] if stemmed else analyzer(lang).terms(known):
                             weights[term] = max(weights.get(term, 0.0), share / best)
         return weights
+
+    def _inside(self, document: Document) -> Iterable[str]:
+        """The terms that the index has inside words of a document: the others need not be looked for there."""
+        statistics, terms = self._state.index.statistics, self.terms(document.lang)
+        if INNER not in statistics.layout.fields:
+            return terms
+        ids, there = statistics.ids(INNER, document.lang, [*terms]), self._indexed[document.id]
+        return compress(terms, there.take(there.searchsorted(ids), mode="clip") == ids) if len(there) else ()
+
+    @cached_property
+    def _indexed(self) -> dict[str, Ids]:
+        """The ids of the documents' terms in the index."""
+        _, rows = self._state.store.read_sparse(NAME, self._ids)
+        return dict(zip(self._ids, np.split(rows.indices, np.cumsum(rows.sizes)[:-1]), strict=True))
 
     def passage(self, record: Record) -> tuple[int, int] | None:
         """Where the passage stands that speaks for a document, of one that has several with vectors of their own."""

@@ -28,7 +28,7 @@ def piece(
 ) -> dict[str, Any]:
     """Paragraphs from `start` on, or up to `before`, else about the best passage for a query; `text` may be empty."""
     options = SearchOptions(lang=lang, to=[document.lang], k=1)
-    matcher = retrieval.matcher(state, text, options) if text.strip() else None
+    matcher = retrieval.matcher(state, text, document.id, options) if text.strip() else None
     headings, paged = _headings(document), "\f" in document.text
     record = next(iter(state.records([document.id])), Record(document))
     cut, *_ = kept(record)

@@ -122,7 +122,7 @@ def _results(
         stood = found.standing.get(id)  # None: it was not fused
         fits[id] = score, calibration.fit(stood, most, number) if stood else score / most
         answered |= not stood or calibration.answers(stood, most, number)
-    matcher, results = Matcher(query, found.forms, state.models), list[Result]()
+    matcher, results = Matcher(query, found.forms, state, [one.document.id for one in shown]), list[Result]()
     for record in shown if answered else ():
         if deadline:
             deadline.check()
@@ -142,11 +142,11 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
     return Evidence(query, found, {}, options.pipeline or "bm25").why(record)
 
 
-def matcher(state: State, text: str, options: SearchOptions) -> Matcher:
-    """What says which words of documents speak for a query, as a search for it does."""
+def matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
+    """What says which words of a document speak for a query, as a search for it does."""
     query, shares = understood(state, Query("", text, options.lang or ""))
     ((found, _),) = _found(state, state.parts(options.deadline), [(query, shares)], options)
-    return Matcher(query, found.forms, state.models)
+    return Matcher(query, found.forms, state, [id])
 
 
 def suggested(state: State, query: Query, *, certain: bool) -> Query | None:

@@ -13,12 +13,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from paragloss.languages._unpacked import Arrays, unpacked
+
 BUCKETS = 49_152
 _LONGEST = 5
 #: Letters and the marks that go with them, in runs.
 _WORD = re.compile(r"(?:[^\W\d_]|[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff'’])+")
 #: A query is short; of anything longer the beginning will do.
 _ENOUGH = 400
+_FILE = Path(__file__).with_name("grams.npz")
 
 
 def grams(text: str) -> npt.NDArray[np.int32]:
@@ -41,5 +44,15 @@ def likelihoods(text: str) -> Mapping[str, float]:
 
 @cache
 def _model() -> tuple[npt.NDArray[np.int8], float, tuple[str, ...]]:
-    with np.load(Path(__file__).with_name("grams.npz"), allow_pickle=False) as kept:
-        return kept["weights"], float(kept["scale"]), tuple(str(lang) for lang in kept["langs"])
+    file = _FILE.stat()
+    kept = unpacked(f"grams-{file.st_size}-{file.st_mtime_ns}", _packed, _sound)
+    return kept["weights"], kept["scale"].item(), tuple(str(lang) for lang in kept["langs"])
+
+
+def _sound(kept: Arrays) -> bool:
+    return kept["weights"].shape == (BUCKETS, len(kept["langs"]))
+
+
+def _packed() -> Arrays:
+    with np.load(_FILE, allow_pickle=False) as packed:
+        return dict(packed)

@@ -84,6 +84,6 @@ def _written_in(script: str, among: frozenset[str] | None) -> frozenset[str]:
 @cache
 def _identifier() -> LanguageIdentifier:
     # Its own instance, only ever read: `rank` changes nothing, so threads may share it.
-    from paragloss.languages._unpacked_model import identifier
+    from paragloss.languages._unpacked import identifier
 
     return identifier()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Integers
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Integers, sieved
 from paragloss.ranking import top
 from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
@@ -129,13 +129,13 @@ class _OneTerm(ClauseSearcher):
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
         asked = self._asked(queries)
-        if asked is None:
-            return [[] for _ in questions]
-        vectors = [asked.linear(places) for places in questions]
+        vectors = [asked.linear(places) for places in questions] if asked else []
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
-        looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None)
+        if asked is None or not told:
+            return [[] for _ in questions]
         signs = [self._statistics.ids("text", lang, LANGUAGE_SIGNS[:1]) for lang in self._statistics.beside]
-        looked = looked._replace(rows=self._statistics.layout.among(looked.rows, np.concatenate([asked.ids, *signs])))
+        among = self._statistics.layout.with_lengths(np.concatenate([asked.ids, *signs]))
+        looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None, among)
         which, owner, places = self._pairs(
             asked, looked, [questions[i] for i in told], None if kept is None else [kept[i] for i in told]
         )
@@ -253,7 +253,7 @@ class _OneTerm(ClauseSearcher):
     def _matches(self, asked: QueryTerms, places: Integers, rows: SparseRows) -> _Matches:
         """Of some documents, each in one of the query's languages (-1: none)."""
         statistics, layout = self._statistics, self._statistics.layout
-        bags = layout.unpack_rows(layout.among(rows, asked.ids))
+        bags = layout.unpack_rows(sieved(rows, layout.with_lengths(asked.ids)))
         lang = places[bags.row]
         usual = {code: [statistics.average(field, code) for field in layout.fields] for code in set(asked.langs)}
         averages = np.array([usual[code] for code in asked.langs])

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from paragloss.bm25 import Ids, sieved
 from paragloss.stores import _checks, _points
 from paragloss.stores._points import BATCH
 from paragloss.stores._shape import Shape
@@ -58,12 +59,15 @@ class KeptVectors:
         """Several questions: one after the other, where there is nobody to wait for."""
         return [ask() for ask in asks]
 
-    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
+    def look(
+        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None, among: Ids | None = None
+    ) -> Looked:
         """The documents nearest to each vector, and what they hold of it."""
         answers = self.search_sparse(name, vectors, k, where)
         place = {id: i for i, id in enumerate(dict.fromkeys(hit.id for ranking in answers for hit in ranking))}
         found = [np.array([place[hit.id] for hit in ranking], np.int64) for ranking in answers]
-        return Looked(list(place), *self.read_sparse(name, list(place)), found)
+        langs, rows = self.read_sparse(name, list(place))
+        return Looked(list(place), langs, rows if among is None else sieved(rows, among), found)
 
     def add_dense(self, name: str, dim: int, *, several: bool = False, precision: str = "float32") -> None:
         """Make room for the vectors of one more model; documents get them by `update_dense`."""

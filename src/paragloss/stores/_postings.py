@@ -8,11 +8,12 @@ from typing import Any
 
 import qdrant_edge as edge
 
+from paragloss.bm25 import Ids
 from paragloss.stores import _points
 from paragloss.stores._point_ids import Names
 from paragloss.stores._recent import Packed, Recent
 from paragloss.stores._shard import Shard
-from paragloss.types import SparseRows
+from paragloss.types import SparseRows, SparseVector
 
 #: Documents read ahead in one step, for which searches wait.
 _AHEAD = 50
@@ -24,8 +25,9 @@ class Postings:
     """Who writes points `forget`s them, in the same turn."""
 
     def __init__(self, shard: Shard) -> None:
-        self.names = Names(lambda points: shard.payloads(points, "id"))
+        self.names = Names(self._named)
         self._shard = shard
+        self._by_index = "id" in shard.indexed  # older collections index languages only
         self._recent = Recent()
         self._bare: dict[int, Mapping[str, Any]] = {}
 
@@ -46,23 +48,22 @@ class Postings:
                 self._bare.update((point.id, point.payload) for point in found)
             return {point: self._bare[point] for point in points if point in self._bare}
 
-    def rows(self, name: str, points: Sequence[int]) -> tuple[list[str], SparseRows]:
+    def rows(self, name: str, points: Sequence[int], among: Ids | None = None) -> tuple[list[str], SparseRows]:
         """Languages and vectors in the order asked for; nothing is written between reading and remembering."""
         with self._shard.turn:
-            return self._recent.rows(name, points, lambda some: self._read(name, some))
+            return self._recent.rows(name, points, lambda some: self._read(name, some), among)
 
     def ahead(self, name: str) -> Iterator[int]:
         """Read what searches would read bit by bit, as much as is remembered. Gives back how many were read after each
         step, so that searches have their turn between."""
         offset, read = None, 0
         while True:
-            request = edge.ScrollRequest(
-                offset=offset, limit=_AHEAD, with_payload=["id", "lang"], with_vector=[name], filter=edge.Filter()
-            )
+            request = edge.ScrollRequest(offset=offset, limit=_AHEAD, with_payload=False, with_vector=False)
             with self._shard.turn:
                 points, offset = self._shard.ask("scroll", request)
-                self.names.know((point.id, point.payload["id"]) for point in points)
-                if not self._recent.remember(name, [(point.id, _packed(point, name)) for point in points]):
+                keys = [point.id for point in points]
+                self.names.know(self._named(keys))
+                if not self._recent.remember(name, self._read(name, keys)):
                     return
             read += len(points)
             yield read
@@ -70,11 +71,33 @@ class Postings:
                 return
 
     def _read(self, name: str, points: Sequence[int]) -> list[tuple[int, Packed]]:
-        found = self._shard.ask("retrieve", points, ["lang"], [name])
-        return [(point.id, _packed(point, name)) for point in found]
+        langs, found = self._langs(points), self._shard.ask("retrieve", points, False, [name])
+        return [(point.id, Packed(langs[point.id], _vector(point.vector.get(name)))) for point in found]
+
+    # The engine reads a document whole to say anything of it; what is indexed it knows.
+
+    def _named(self, points: Sequence[int]) -> list[tuple[int, str]]:
+        """What documents are called, and their points."""
+        found = {_points.point_number(id): id for id in self._values("id", points)} if self._by_index else {}
+        return [*found.items(), *self._shard.payloads([point for point in points if point not in found], "id")]
+
+    def _langs(self, points: Sequence[int]) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for lang in self._values("lang", points):
+            here = edge.Filter(must=[_among(points), edge.FieldCondition("lang", match=edge.MatchAny([lang]))])
+            wanted = edge.ScrollRequest(limit=len(points), filter=here, with_payload=False, with_vector=False)
+            found.update((point.id, lang) for point in self._shard.ask("scroll", wanted)[0])
+        return {**found, **dict(self._shard.payloads([point for point in points if point not in found], "lang"))}
+
+    def _values(self, key: str, points: Sequence[int]) -> list[str]:
+        """What some points hold under a key that is indexed, each value once."""
+        wanted = edge.FacetRequest(key, limit=len(points), filter=edge.Filter(must=[_among(points)]))
+        return [hit.value for hit in self._shard.ask("facet", wanted).hits] if points else []
 
 
-def _packed(point: Any, name: str) -> Packed:
-    vector = point.vector.get(name)
-    entries = (vector.indices, vector.values) if vector else ((), ())
-    return Packed(point.payload["lang"], _points.sparse(*entries))
+def _among(points: Sequence[int]) -> Any:
+    return edge.HasIdCondition(set(points))
+
+
+def _vector(vector: Any) -> SparseVector:
+    return _points.sparse(vector.indices, vector.values) if vector else _points.sparse((), ())

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paragloss.bm25 import Ids, sieve
 from paragloss.types import SparseRows, SparseVector
 
 #: So many entries of one vector's name are remembered: about 320 MB where all are; what is not used takes no memory.
@@ -31,10 +32,14 @@ class Recent:
         self._tables: dict[str, _Table] = {}
 
     def rows(
-        self, name: str, points: Sequence[int], read: Callable[[list[int]], Iterable[tuple[int, Packed]]]
+        self,
+        name: str,
+        points: Sequence[int],
+        read: Callable[[list[int]], Iterable[tuple[int, Packed]]],
+        among: Ids | None = None,
     ) -> tuple[list[str], SparseRows]:
-        """Languages and vectors in the order asked for; `read` brings those that are not known. A point that is not
-        there has no language and an empty vector."""
+        """Languages and vectors in the order asked for, with the entries `among` some ids; `read` brings those that are
+        not known. A point that is not there has no language and an empty vector."""
         table = self._table(name)
         lacking = list(dict.fromkeys(point for point in points if point not in table.place))
         if lacking:
@@ -48,7 +53,7 @@ class Recent:
                     ]
                     new += read(others) if others else []
             table.remember(new)
-        return table.rows(points)
+        return table.rows(points, among)
 
     def remember(self, name: str, new: Sequence[tuple[int, Packed]]) -> bool:
         """Vectors that were read ahead; nothing is done, and False said, when others would have to go for them."""
@@ -114,15 +119,18 @@ class _Table:
                 self._last.append(point)
             self._next, self._used = row + 1, start + size
 
-    def rows(self, points: Sequence[int]) -> tuple[list[str], SparseRows]:
+    def rows(self, points: Sequence[int], among: Ids | None) -> tuple[list[str], SparseRows]:
         place = np.array([self.place.get(point, -1) for point in points], np.int64)
-        here = place >= 0
-        sizes = np.where(here, self._sizes[place], 0)
-        first = np.cumsum(sizes) - sizes
-        entries = np.repeat(self._starts[place] - first, sizes) + np.arange(int(sizes.sum()))
+        starts, sizes = self._starts[place], np.where(place >= 0, self._sizes[place], 0)
+        ends = np.cumsum(sizes)
+        each = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+        indices = np.concatenate([self._indices[:0], *(self._indices[start:end] for start, end in each)])
+        here = np.arange(len(indices)) if among is None else sieve(among)(indices)
+        kept = np.diff(np.searchsorted(here, ends), prepend=0)
+        values = self._values[here + np.repeat(starts - ends + sizes, kept)]
         names = [*self._langs, ""]
-        langs = [names[code] for code in np.where(here, self._spoken[place], len(self._langs)).tolist()]
-        return langs, SparseRows(sizes, self._indices[entries], self._values[entries])
+        langs = [names[code] for code in np.where(place >= 0, self._spoken[place], len(self._langs)).tolist()]
+        return langs, SparseRows(kept, indices[here], values)
 
 
 def _doubled(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -130,6 +130,7 @@ class Shard:
         engine, self._engine = self._engine, None
         if engine is not None:
             if self._unflushed:
+                engine.update(edge.UpdateOperation.delete_points([]))  # opening reads the last write again, in vain
                 engine.flush()
             engine.close()
         return engine is not None
@@ -174,7 +175,7 @@ class Shard:
 def create(path: Path, shape: Shape) -> Any:
     """A new engine in a folder."""
     engine = edge.EdgeShard.create(str(path / "shard"), config(shape))
-    for key in ("lang", "flags"):
+    for key in ("id", "lang", "flags"):
         engine.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
     engine.flush()
     return engine

@@ -26,6 +26,7 @@ import numpy as np
 import qdrant_edge as edge
 
 from paragloss import __version__
+from paragloss.bm25 import Ids
 from paragloss.errors import StoreError, unread_format
 from paragloss.ranking import rank
 from paragloss.stores import _checks, _files, _points, _shard
@@ -244,7 +245,9 @@ class EmbeddedStore(KeptVectors):
         nearest = [edge.Query.Nearest(row, using=name) for row in queries]
         return self._search(nearest, k, self._filter(where, among=among), params)
 
-    def look(self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None) -> Looked:
+    def look(
+        self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None, among: Ids | None = None
+    ) -> Looked:
         self._shape.known(name)
         names: dict[int, str] = {}
         answer = self._answering(self._nearest(name, vectors), self._filter(where), None)
@@ -261,7 +264,7 @@ class EmbeddedStore(KeptVectors):
         with self._shard.turn:  # nothing is written between finding, reading and remembering
             settled = _points.settle(fetch, len(vectors), k, choose=choose)
             place = {key: i for i, key in enumerate(dict.fromkeys(key for points in settled for key, _ in points))}
-            langs, rows = self._postings.rows(name, list(place))
+            langs, rows = self._postings.rows(name, list(place), among)
             found = [np.array([place[key] for key, _ in points], np.int64) for points in settled]
             return Looked([names[key] for key in place], langs, rows, found)
 

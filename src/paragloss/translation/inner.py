@@ -9,9 +9,9 @@ words sees nothing of this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, compress
 
 from paragloss.analysis.sound import sound
 from paragloss.languages import scripts
@@ -46,28 +46,23 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
     return found + pieced(terms, lang) if sounds.letters(lang) else found
 
 
-def holding(cut: Cut, lang: str, wanted: Collection[str]) -> Iterator[tuple[str, str, str]]:
+def holding(cut: Cut, lang: str, wanted: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """What is wanted of what the words of a text hold, with the term that holds it and how that is written. Only terms
     that may hold some of it are taken apart: what one holds is written in it, or how it sounds."""
     if lang not in default.open().langs:
         return
-    known, as_they_stand = _inner_terms(lang), as_written(lang)
+    known, wanted = _inner_terms(lang), frozenset(wanted)
     asked = {one.removeprefix(MARK) for one in wanted if one.startswith(MARK)}
-    lines = "\n".join(cut.terms) + "\n"
+    lines = "\n".join(cut.terms) + "\n" if wanted else ""
     likely = {term for part in wanted if len(part) > 1 or part.isdigit() for term in _lines_with(part, lines)}
-    if not likely and not asked:
-        return
-    inner = [
-        (one, place)
-        for place, term in enumerate(cut.terms)
-        if term in likely or (asked and sound(term) in asked)
-        for one in known[term]
-        if one in wanted
-    ]
-    if asked and as_they_stand:
-        each = zip(cut.terms, cut.words(), strict=True)
-        spoken = (known.spoken(term, word) if sound(word) in asked else () for term, word in each)
-        inner += [(one, place) for place, some in enumerate(spoken) for one in some if one in wanted]
+    if asked:
+        likely.update(compress(cut.terms, map(asked.__contains__, map(sound, cut.terms))))
+    there = compress(enumerate(cut.terms), map(likely.__contains__, cut.terms)) if likely else ()
+    inner = [(one, place) for place, term in there for one in known[term] if one in wanted]
+    if asked and as_written(lang):
+        words = cut.words()
+        heard = compress(enumerate(zip(cut.terms, words, strict=True)), map(asked.__contains__, map(sound, words)))
+        inner += [(one, place) for place, pair in heard for one in known.spoken(*pair) if one in wanted]
     places = [place for _, place in inner]
     for (one, place), word in zip(inner, cut.words(places), strict=True):
         yield one, cut.terms[place], word

@@ -19,6 +19,8 @@ GROUP = 8
 _CAPITAL, _MOST_CUT, _MOST_ADDED = 0x80, 7, 14
 _WHOLE = 15  # in place of a number of letters added: the whole spelling follows, its length first
 _LONGEST = 255
+#: So many words are looked up group by group.
+_MANY = 10
 
 
 class Words:
@@ -66,7 +68,9 @@ class Words:
         return -1
 
     def have(self, terms: Sequence[str]) -> list[bool]:
-        """Of each term whether it is here: for those who ask for very many."""
+        """Of each term whether it is here; many are looked up group by group."""
+        if len(terms) < _MANY:
+            return [self.find(term) >= 0 for term in terms]
         groups: dict[int, set[bytes]] = {}
         found = []
         for wanted in (term.encode() for term in terms):
