@@ -6,10 +6,15 @@ who ask once a second each while documents are added.
     python benchmarks/pages.py FOLDER --pack SOURCES     keeps of them what is needed, in one file
     PARAGLOSS_DATA=... python benchmarks/pages.py SOURCES [--pages 10000] [--passages 200000] [--meaning 20000]
                                                          [--users 50] [--seconds 15] [--workers 0 --workers 2]
+                                                         [--nodes 1 --nodes 3]
 
-Needs no network. The longest pages of the manuals come first, then MDN's as Markdown (`PARAGLOSS_DATA/mdn`); passages
-are package descriptions (`PARAGLOSS_DATA/ddtp`). The server has two cores to itself where there is `taskset`, whoever
-asks has others. One line of JSON a figure; milliseconds by the clock unless it says processor.
+With `--nodes` the pages are instead indexed into a collection on so many nodes of a real Qdrant server, and asked for
+through our server; of several nodes the last is killed, and all is asked once more.
+
+Needs no network but for that server, which is fetched once. The longest pages of the manuals come first, then MDN's as
+Markdown (`PARAGLOSS_DATA/mdn`); passages are package descriptions (`PARAGLOSS_DATA/ddtp`). The server has two cores to
+itself where there is `taskset`, whoever asks has others. One line of JSON a figure; milliseconds by the clock unless it
+says processor.
 """
 
 from __future__ import annotations
@@ -89,7 +94,7 @@ def spread(what: str, seconds: Sequence[float], **said: Any) -> None:
     figure(what, unit="ms", p50=p50, p99=p99, number=len(seconds), **said)
 
 
-def index(what: str, files: Path, library: Path, number: int, meaning: bool) -> None:
+def index(what: str, files: Path, library: Path | str, number: int, meaning: bool) -> None:
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     how = ["--into", str(library), "--skip-bad", *["--no-meaning"] * (not meaning)]
     command = [*PROGRAM, "index", str(files), *how]
@@ -100,7 +105,7 @@ def index(what: str, files: Path, library: Path, number: int, meaning: bool) -> 
 
 
 @contextmanager
-def serving(library: Path, workers: int, of: str) -> Iterator[tuple[str, int]]:
+def serving(library: Path | str, workers: int, of: str) -> Iterator[tuple[str, int]]:
     """A server on two cores: where it is, and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -145,7 +150,7 @@ class Asking:
         return seconds, json.loads(data) if path.startswith("/api") else data
 
 
-def alone(host: str, pid: int, of: str, turns: int) -> None:
+def alone(host: str, pids: Sequence[int], of: str, turns: int) -> None:
     """What one person waits for, as the page asks it; a first turn is not counted."""
     asking = Asking(host)
     seconds = [asking.get(path)[0] for path in ("/", "/api/collections")]
@@ -154,16 +159,19 @@ def alone(host: str, pid: int, of: str, turns: int) -> None:
     found: dict[str, list[float]] = {}
     spent: dict[str, float] = {}
 
+    def used() -> float:
+        return sum(map(used_by, pids))
+
     def note(name: str, seconds: float, before: float) -> None:
         found.setdefault(name, []).append(seconds)
-        spent[name] = spent.get(name, 0.0) + used_by(pid) - before
+        spent[name] = spent.get(name, 0.0) + used() - before
 
     for turn in range(turns + 1):
         if turn == 1:
             found.clear()
             spent.clear()
         for text in ASKED:
-            before = used_by(pid)
+            before = used()
             searched, answer = asking.get("/api/search", q=text, lang="en", k=10)
             note("search, ten results with snippets", searched, before)
             rows = answer["results"]
@@ -171,9 +179,9 @@ def alone(host: str, pid: int, of: str, turns: int) -> None:
             texts = [{"text": some, "lang": lang} for some, lang in said]
             glossed = asking.get("/api/gloss", {"to": "en", "asked": text, "texts": texts})[0] if texts else 0.0
             note("search and glosses of ten results", searched + glossed, before)
-            before = used_by(pid)
+            before = used()
             note("counts", asking.get("/api/counts", q=text, lang="en")[0], before)
-            before = used_by(pid)
+            before = used()
             note("search with all ten reasons", asking.get("/api/search", q=text, lang="en", k=10, why=True)[0], before)
     for name, seconds in found.items():
         spread(name, seconds, of=of, processor_ms_each=round(spent[name] / len(seconds), 1))
@@ -208,6 +216,10 @@ def rows(path: Path, number: int) -> None:
 
 def measure(given: argparse.Namespace, sources: Path, place: Path) -> None:
     number = pages(sources, place / "pages", given.pages) if given.pages else 0
+    if given.nodes:
+        for nodes in given.nodes:
+            on_nodes(nodes, place / "pages", number, given.turns)
+        return
     kinds = [("pages", place / "pages", number, False)]
     for name, many in (("passages", given.passages), ("passages with meaning", given.meaning)):
         files = place / f"{name}.jsonl.gz"
@@ -225,11 +237,31 @@ def measure(given: argparse.Namespace, sources: Path, place: Path) -> None:
         for turn, workers in enumerate(given.workers):
             with serving(library, workers, of) as (host, pid):
                 if turn == 0 and of == "pages":
-                    alone(host, pid, of, given.turns)
+                    alone(host, [pid], of, given.turns)
                 else:
                     time.sleep(AHEAD)
                 crowd(host, of, workers, given.users, given.seconds, queries)
         shutil.rmtree(library)
+
+
+def on_nodes(number: int, files: Path, documents: int, turns: int) -> None:
+    """The pages on a Qdrant server of so many nodes, each with a copy of all; without the last of several, too."""
+    from cluster import Server
+
+    nodes = [Server(clustered=number > 1)]
+    try:
+        nodes += [Server(nodes[0].peer, clustered=True) for _ in range(number - 1)]
+        of, library = f"pages on {number} nodes", f"{nodes[0].url}/pages"
+        index(of, files, library, documents, False)
+        with serving(library, 0, of) as (host, pid):
+            alone(host, [pid, *(node.process.pid for node in nodes)], of, turns)
+            if nodes[1:]:
+                nodes[-1].process.kill()
+                nodes[-1].process.wait()
+                alone(host, [pid, *(node.process.pid for node in nodes[:-1])], f"{of}, one lost", turns)
+    finally:
+        for node in nodes:
+            node.stop()
 
 
 def main() -> None:
@@ -240,11 +272,14 @@ def main() -> None:
     options.add_argument("--passages", type=int, default=200_000)
     options.add_argument("--meaning", type=int, default=20_000, help="passages that are searched by meaning as well")
     options.add_argument("--turns", type=int, default=5, help="how often one person asks each query")
+    options.add_argument("--queries", type=int, default=len(ASKED), help="of how many queries")
     options.add_argument("--users", type=int, default=50)
     options.add_argument("--seconds", type=float, default=15)
     options.add_argument("--workers", type=int, action="append", help="processes that search beside the server")
+    options.add_argument("--nodes", type=int, action="append", default=[], help="nodes of a Qdrant server")
     given = options.parse_args()
     given.workers = given.workers or [0, 2]
+    del ASKED[given.queries :]
     if given.pack:
         pack(given.sources, given.pack)
         return

@@ -121,3 +121,23 @@ def test_workers_go_with_the_one_who_writes(tmp_path, how):
 def children(pid: int) -> list[int]:
     with open(f"/proc/{pid}/task/{pid}/children") as file:
         return [int(child) for child in file.read().split()]
+
+
+def test_long_documents_of_a_batch_are_written_in_parts_and_their_languages_judged_together(tmp_path, monkeypatch):
+    danish = "Pakken indeholder programmer, der bruges til at læse og skrive lydfiler på din computer nummer"
+    many = [Document(str(number), f"{danish} {number}.", "") for number in range(30)]
+    short = Document("short", "Det er en fin dag i dag", "")  # Norwegian, if nobody stood beside it
+    made = []
+    for most in (writing.LONG, 60):
+        monkeypatch.setattr(writing, "LONG", most)
+        safe: list[int] = []
+        with Collection.create(str(tmp_path / str(most)), meaning=False) as engine:
+            engine.index([*many, short], progress=safe.append)
+            records = {record.document.id: record.document for record in engine.sample(100)}
+            made.append((records, engine.state.index.statistics.to_bytes(), safe))
+    (whole, counted, once), (parts, counted_too, often) = made
+    assert whole == parts
+    assert counted == counted_too
+    assert parts["short"].lang == "da"
+    assert once == [31]
+    assert often[-1] == 31 > often[0]

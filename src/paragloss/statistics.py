@@ -18,7 +18,7 @@ import numpy.typing as npt
 from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, Layout
 from paragloss.errors import StoreError
 from paragloss.languages import known
-from paragloss.types import SparseVector
+from paragloss.types import SparseRows, SparseVector
 
 FORMAT = 1
 #: How far, relatively, an average length may move before weights made with the old one are rewritten.
@@ -174,11 +174,13 @@ class Statistics:
         pivot = {key: self._pivot(key, lengths[key] / numbers[key]) for key in numbers}
         return self.layout.pack(bags._replace(average=np.array([pivot[key] for key in keys], np.float64)))
 
-    def reweigh(self, lang: str, vectors: Sequence[SparseVector]) -> list[SparseVector]:
-        """The same documents' vectors, weighed with the averages of now. Changes nothing here; see `recast`."""
-        bags = self.layout.unpack(vectors)
-        averages = np.array([self.average(field, lang) for field in self.layout.fields])
-        return self.layout.pack(bags._replace(average=averages[bags.field]))
+    def reweigh(self, lang: str, vectors: SparseRows) -> tuple[dict[int, SparseVector], Bags]:
+        """Those of a language's vectors that become others with the averages of now, by their place among them; and the
+        terms of all as they were weighed, for `recast`. Changes nothing here."""
+        bags = self.layout.unpack_rows(vectors)
+        now = self._now(lang, bags)
+        new, changed = self.layout.pack(now), np.unique(bags.row[bags.average != now.average])
+        return {place: new[place] for place in changed.tolist()}, bags
 
     def count(self, langs: Sequence[str], vectors: Sequence[SparseVector], *, sign: int = 1) -> None:
         """Take documents in, or with sign=-1 out again."""
@@ -211,10 +213,15 @@ class Statistics:
                 del self._averages[key]
         self._given, self._beside = {}, None
 
-    def recast(self, langs: Sequence[str], old: Sequence[SparseVector], new: Sequence[SparseVector]) -> None:
+    def recast(self, lang: str, old: Bags) -> None:
         """Note that documents have been weighed anew; nothing else about them has changed."""
-        self._tally(langs, self.layout.unpack(old), -1)
-        self._tally(langs, self.layout.unpack(new), 1)
+        langs = [lang] * old.rows
+        self._tally(langs, old, -1)
+        self._tally(langs, self._now(lang, old), 1)
+
+    def _now(self, lang: str, bags: Bags) -> Bags:
+        averages = np.array([self.average(field, lang) for field in self.layout.fields])
+        return bags._replace(average=averages[bags.field])
 
     def stale(self, tolerance: float = DRIFT) -> set[str]:
         """Languages with documents whose weights were made with an average that is off by more than `tolerance`.

@@ -500,8 +500,12 @@ class Store(Protocol):
         """Replace one dense vector of documents that are here."""
         ...
 
-    def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
-        """Replace one sparse vector of documents that are here."""
+    def scroll_sparse(self, name: str, where: Where | None = None) -> Iterator[tuple[list[Any], SparseRows]]:
+        """A sparse vector of every document, a batch at a time, with what the engine knows documents by."""
+        ...
+
+    def update_sparse(self, name: str, points: Sequence[Any], vectors: Sequence[SparseVector]) -> None:
+        """Replace a sparse vector of documents, known by what `scroll_sparse` gave."""
         ...
 
     def get(

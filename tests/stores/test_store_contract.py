@@ -106,8 +106,11 @@ def test_deleting_counts_what_was_there(store):
 
 
 def test_one_vector_can_be_replaced(store):
-    store.add([record("a", dense=(1, 0, 0), terms={1: 1}), record("b", terms={1: 1})])
-    store.update_sparse("terms", ["a"], [sparse({2: 0.5})])
+    store.add([record("a", dense=(1, 0, 0), terms={1: 1})])
+    [(points, rows)] = store.scroll_sparse("terms")
+    assert (rows.indices.tolist(), rows.values.tolist()) == ([1], [1])
+    store.add([record("b", terms={1: 1})])
+    store.update_sparse("terms", points, [sparse({2: 0.5})])
     store.update_dense("meaning", ["b"], np.array([[0, 1, 0]], np.float32))
     a, b = store.get(["a", "b"], vectors=True)
     assert a.sparse["terms"].indices.tolist() == [2]
@@ -397,7 +400,8 @@ def test_vectors_that_were_read_are_read_anew_once_they_changed(store):
     assert terms() == terms() == {3: 1.0}
     store.add([record("a", terms={4: 2.0})])
     assert terms() == {4: 2.0}
-    store.update_sparse("terms", ["a"], [SparseVector(np.array([5], np.uint32), np.array([0.5], np.float32))])
+    [(points, _)] = store.scroll_sparse("terms")
+    store.update_sparse("terms", points, [SparseVector(np.array([5], np.uint32), np.array([0.5], np.float32))])
     assert terms() == {5: 0.5}
     store.delete(["a"])
     assert terms() == {}

@@ -46,11 +46,11 @@ def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
 def _likely(words: Sequence[str], spoken: frozenset[str]) -> list[str]:
     """The three languages most of whose small words are there, where they are not few."""
     number, says = _languages()
-    small = [word for word in words if word in number and word not in spoken]
-    few, langs = max(_SMALL, _RARE * len(words)), [*_small()]
+    small = [word for word in filter(number.__contains__, words) if word not in spoken]
+    few = max(_SMALL, _RARE * len(words))
     if len(small) < few:
         return []
-    counts = Counter(small)
+    counts, langs = Counter(small), [*_small()]
     found = np.array([*counts.values()]) @ says[[number[word] for word in counts]]
     return [langs[place] for place in np.argsort(-found, kind="stable")[:3].tolist() if found[place] >= few]
 

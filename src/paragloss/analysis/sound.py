@@ -8,6 +8,7 @@ remains different between languages (Arabic has no P) is learned: see `translati
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -35,6 +36,9 @@ _PLAIN = {letter: letter.upper() for letter in "bdfghklmnprstvwz"}
 #: What a group of Latin letters has in it, doubled letters, and all that are no part of one.
 _GROUPED, _doubled = re.compile("[chjqx]|dg|ng"), re.compile(r"(.)\1")
 _LATIN = {code: _PLAIN.get(chr(code), "") for code in range(128)}
+#: What becomes of what is left beside groups, which have become large letters.
+_KEPT = _LATIN | {ord(letter): letter for letter in string.ascii_uppercase}
+_REST = {"Latn": _KEPT, "other": _KEPT | {ord("w"): ""}}
 #: Nobody's name is longer; what is, is no name.
 _LONGEST = 40
 
@@ -58,8 +62,7 @@ def _sound(word: str) -> str:
     groups = _rules(_GROUPS[script])
     text = _doubled.sub(r"\1", _ascii(word).lower())
     text = groups.pattern.sub(lambda found: groups.numbered[(found.lastindex or 1) - 1], text)
-    plain = _PLAIN if script == "Latn" else {**_PLAIN, "w": ""}
-    return "".join(char if char.isupper() else plain.get(char, "") for char in text)
+    return text.translate(_REST["Latn" if script == "Latn" else "other"])
 
 
 #: The consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for what has none.

@@ -5,7 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
+
+import numpy as np
 
 from paragloss.collection import coverage, document_translation
 from paragloss.collection.arguments import FileOptions, IndexOptions
@@ -24,6 +28,8 @@ from paragloss.types import Document
 _GRAPH = "graph"
 #: Documents handed to the store at once: large enough to vectorise, small enough to lose little time in a crash.
 BATCH = 1000
+#: Characters of text prepared and written at once: long documents of a batch go to several processes.
+LONG = 1_000_000
 #: Documents handed to the store at once while others search: nobody waits longer than for these.
 SMALL = 50
 #: Up to so many documents comparing with all of them takes a few milliseconds, is exact, and saves building a graph,
@@ -86,11 +92,22 @@ def _prepared(state: State, batches: Iterator[list[Document]], lang: str | None,
         batches = (
             document_translation.translated(with_languages(b, lang, known), state.machine, state.store) for b in batches
         )
+    batches = _parts(batches, lang, known)
     layout, models = state.index.statistics.layout, quick(state.models)
     if workers == 1:
         return prepared(batches, layout, models, lang, known)
     folders = {name: model_files.kept(state.store, name) for name in models}
     return side_by_side(batches, layout, models, folders, lang=lang, there=known, workers=workers)
+
+
+def _parts(batches: Iterator[list[Document]], lang: str | None, known: There) -> Iterator[list[Document]]:
+    """Batches, those of long documents in parts. What language a document is in is judged by all of its batch."""
+    for batch in batches:
+        ends = np.cumsum([len(document.text) for document in batch])
+        if ends[-1] > LONG:
+            batch = with_languages(batch, lang, known)
+        for _, part in groupby(zip(ends // (LONG + 1), batch, strict=True), key=itemgetter(0)):
+            yield [document for _, document in part]
 
 
 def languages_there(state: State) -> There:

@@ -221,12 +221,10 @@ class TermIndex:
         self.statistics.count(langs, vectors, sign=sign)
 
     def _refresh(self, lang: str) -> None:
-        for records in self._store.scroll({"lang": [lang]}, vectors=[NAME], text=False):
-            old = vectors_of(records)
-            new = self.statistics.reweigh(lang, old)
-            changed = [i for i in range(len(old)) if not np.array_equal(old[i].values, new[i].values)]
-            self._store.update_sparse(NAME, [records[i].document.id for i in changed], [new[i] for i in changed])
-            self.statistics.recast([lang] * len(changed), [old[i] for i in changed], [new[i] for i in changed])
+        for points, vectors in self._store.scroll_sparse(NAME, {"lang": [lang]}):
+            new, old = self.statistics.reweigh(lang, vectors)
+            self._store.update_sparse(NAME, [points[place] for place in new], list(new.values()))
+            self.statistics.recast(lang, old)
 
 
 class Counted(NamedTuple):

@@ -106,6 +106,35 @@ class KeptVectors:
             if offset is None:
                 return
 
+    def page(
+        self,
+        where: Where | None,
+        offset: Any,
+        batch: int,
+        vectors: bool | Sequence[str],
+        lacking: str | None = None,
+        text: bool = True,
+    ) -> tuple[list[Record], Any]:
+        """Some records, and where the next ones begin (None at the end)."""
+        matching, payload = self._filter(where, lacking), True if text else list(_points.BARE)
+        if matching is None:
+            return [], None
+        points, after = self._page(matching, offset, batch, payload, self._shape.names(vectors) or False)
+        return [self._record(point) for point in points], after
+
+    def scroll_sparse(self, name: str, where: Where | None = None) -> Iterator[tuple[list[Any], SparseRows]]:
+        """Unlike `scroll` reads nothing else of documents, which takes a third of the time."""
+        matching, offset = self._filter(where), None
+        while matching is not None:
+            points, offset = self._page(matching, offset, PAGE, False, [self._shape.known(name)])
+            vectors = [(point.vector or {}).get(name) for point in points]
+            rows = _points.packed(
+                [((), ()) if vector is None else (vector.indices, vector.values) for vector in vectors]
+            )
+            yield [point.id for point in points], rows
+            if offset is None:
+                return
+
     def salvage(self) -> Iterator[tuple[list[Record], int]]:
         """Every record that can be read, a batch at a time with how many can't."""
         yield from ((records, 0) for records in self.scroll(vectors=True))
@@ -136,11 +165,10 @@ class KeptVectors:
         """Write whoever else does: a folder's lock goes with the process that has it."""
 
     def update_dense(self, name: str, ids: Sequence[str], vectors: Sequence[Floats] | Floats) -> None:
-        self._update_vectors(name, ids, _checks.written(self._shape, name, ids, vectors))
+        self._update_points(name, [*map(self._point_id, ids)], _checks.written(self._shape, name, ids, vectors))
 
-    def update_sparse(self, name: str, ids: Sequence[str], vectors: Sequence[SparseVector]) -> None:
-        self._shape.known(name)
-        self._update_vectors(name, ids, [self._sparse(vector) for vector in vectors])
+    def update_sparse(self, name: str, points: Sequence[Any], vectors: Sequence[SparseVector]) -> None:
+        self._update_points(self._shape.known(name), points, [self._sparse(vector) for vector in vectors])
 
     def close(self) -> None:
         raise NotImplementedError
@@ -153,8 +181,8 @@ class KeptVectors:
     ) -> None:
         self.close()
 
-    def _update_vectors(self, name: str, ids: Sequence[str], vectors: Sequence[Any]) -> None:
-        named = [(self._point_id(id), {name: vector}) for id, vector in zip(ids, vectors, strict=True)]
+    def _update_points(self, name: str, points: Sequence[Any], vectors: Sequence[Any]) -> None:
+        named = [(point, {name: vector}) for point, vector in zip(points, vectors, strict=True)]
         for start in range(0, len(named), BATCH):
             self._write_vectors(named[start : start + BATCH])
 
@@ -191,16 +219,12 @@ class KeptVectors:
         """What the engine knows a document by."""
         return _points.point_id(document)
 
-    def page(
-        self,
-        where: Where | None,
-        offset: Any,
-        batch: int,
-        vectors: bool | Sequence[str],
-        lacking: str | None = None,
-        text: bool = True,
-    ) -> tuple[list[Record], Any]:
-        """Some records, and where the next ones begin (None at the end)."""
+    def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
+        """The engine's filter; None when nothing can match."""
+        raise NotImplementedError
+
+    def _page(self, matching: Any, offset: Any, batch: int, payload: Any, names: Any) -> tuple[Sequence[Any], Any]:
+        """Some points, and where the next ones begin (None at the end)."""
         raise NotImplementedError
 
     def _index(self, key: str, kind: str) -> None:

@@ -246,7 +246,7 @@ def chosen(called: Callable[[T], str]) -> Callable[[list[T], int], list[T]]:
 
 def sparse(indices: Sequence[int], values: Sequence[float]) -> SparseVector:
     """The engine may hand entries out in any order; ours ascend."""
-    ids, weights = np.array(indices, np.uint32), np.array(values, np.float32)
+    ids, weights = np.fromiter(indices, np.uint32, len(indices)), np.fromiter(values, np.float32, len(values))
     if len(ids) > 1 and (ids[1:] <= ids[:-1]).any():
         order = np.argsort(ids)
         ids, weights = ids[order], weights[order]

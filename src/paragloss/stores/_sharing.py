@@ -160,6 +160,7 @@ class SharedStore(KeptVectors):
     add_dense = _writing("add_dense")
     drop_dense = _writing("drop_dense")
     update_dense = _writing("update_dense")
+    scroll_sparse = _writing("scroll_sparse")
     update_sparse = _writing("update_sparse")
     write_blob = _writing("write_blob")
     salvage = _writing("salvage")

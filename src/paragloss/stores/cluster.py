@@ -176,28 +176,17 @@ class ClusterStore(KeptVectors):
             return 0
         return int(self._ask(self._client.count, self._name, count_filter=matching, exact=True).count)
 
-    def page(
-        self,
-        where: Where | None,
-        offset: Any,
-        batch: int,
-        vectors: bool | Sequence[str],
-        lacking: str | None = None,
-        text: bool = True,
-    ) -> tuple[list[Record], Any]:
-        matching, names = self._filter(where, lacking), self._shape.names(vectors)
-        if matching is None:
-            return [], None
-        points, after = self._ask(
+    def _page(self, matching: Any, offset: Any, batch: int, payload: Any, names: Any) -> tuple[Sequence[Any], Any]:
+        found: tuple[Sequence[Any], Any] = self._ask(
             self._client.scroll,
             self._name,
             scroll_filter=matching,
             limit=batch,
             offset=offset,
-            with_payload=True if text else list(_points.BARE),
-            with_vectors=names or False,
+            with_payload=payload,
+            with_vectors=names,
         )
-        return [self._record(point) for point in points], after
+        return found
 
     def search_dense(
         self,

@@ -197,27 +197,12 @@ class EmbeddedStore(KeptVectors):
             return 0
         return int(self._shard.ask("count", edge.CountRequest(exact=True, filter=matching)))
 
-    def page(
-        self,
-        where: Where | None,
-        offset: Any,
-        batch: int,
-        vectors: bool | Sequence[str],
-        lacking: str | None = None,
-        text: bool = True,
-    ) -> tuple[list[Record], Any]:
-        matching, names = self._filter(where, lacking), self._shape.names(vectors)
-        if matching is None:
-            return [], None
+    def _page(self, matching: Any, offset: Any, batch: int, payload: Any, names: Any) -> tuple[Sequence[Any], Any]:
         request = edge.ScrollRequest(
-            offset=offset,
-            limit=batch,
-            filter=matching,
-            with_payload=True if text else list(_points.BARE),
-            with_vector=names or False,
+            offset=offset, limit=batch, filter=matching, with_payload=payload, with_vector=names
         )
-        points, after = self._shard.ask("scroll", request)
-        return [self._record(point) for point in points], after
+        found: tuple[Sequence[Any], Any] = self._shard.ask("scroll", request)
+        return found
 
     def salvage(self) -> Iterator[tuple[list[Record], int]]:
         """Every record that can be read, a batch at a time with how many can't: of a batch with one that is damaged the
