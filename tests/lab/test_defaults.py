@@ -41,13 +41,12 @@ DEFAULTS = {
             "seed": 0, "epochs": 5, "steps": 1000, "batch": 32, "hidden": 512, "learning_rate": 0.1, "words": 50_000,
         }
     },
-    "lab.descent.batches": {"by_length": {"window": 50}},
     "lab.descent.conjugate": {
         "minimise": {"iterations": 3, "searches": 3},
         "stepping": {"iterations": 3, "searches": 3},
     },
     "lab.descent.contrast": {"learn": {"reach": 0.1}, "contrast": {"scale": 10.0, "negatives": 1}},
-    "lab.descent.graded": {"train": {"pool": 0, "decay": 1.0}, "pairs": {"pool": 0}, "ndcg": {"k": 5}},
+    "lab.descent.graded": {"train": {"pool": 0}, "pairs": {"pool": 0}, "ndcg": {"k": 5}},
     "lab.descent.loop": {"descend": {"optimizer": "adam", "epsilon": 1e-8, "decay": 1.0, "clip": None}},
     "lab.methods.alignment": {
         "seed_dictionary": {"words": 10_000, "fewest": 2},
@@ -137,9 +136,10 @@ CONSTANTS = {
         "_BASIS": {"early": 1.5, "one-pass": 2.6}, "_STEPS": 5, "_PASSES": 3, "SMALL": 1500, "MOST_DENSE": 20_000,
     },
     "lab.descent.adversarial": {"_SMOOTHING": 0.1, "_DROPOUT": 0.1, "_BETA": 0.01, "_TURNS": 5},
-    "lab.descent.autoencoder": {"SPREAD": 0.01, "_STEPS": 20},
+    "lab.descent.autoencoder": {"SPREAD": 0.01, "_MOST_HELD_OUT": 1000},
+    "lab.descent.batches": {"_HELD_OUT": 0.05, "_FEWEST_HELD_OUT": 20, "_STEPS": 20},
     "lab.descent.conjugate": {"_SUFFICIENT": 0.0001, "_LEAP": 3.0, "_BACK": 0.1},
-    "lab.descent.contrast": {"_HELD_OUT": 0.05, "_MOST_HELD_OUT": 2000, "_FEWEST_HELD_OUT": 20, "_STEPS": 20},
+    "lab.descent.contrast": {"_MOST_HELD_OUT": 2000},
     "lab.descent.loop": {"BETAS": (0.9, 0.999)},
     "lab.descent.towers": {"WINDOW": 3, "FILTERS": 300, "UNITS": 64, "DROPOUT": 0.4, "LONGEST": 200},
     "lab.methods.alignment": {"_ALARM": 0.25},

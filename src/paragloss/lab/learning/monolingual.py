@@ -40,8 +40,6 @@ def train(
     trainer: str = "ppmi",
 ) -> Vectors:
     """Vectors for the words of `vocabulary`. `trainer`: ppmi (built in), word2vec or fasttext (gensim)."""
-    if trainer not in TRAINERS:
-        raise ValueError(f"trainer {trainer!r}: expected one of {', '.join(TRAINERS)}")
     sentences = [np.asarray(vocabulary.ids(text), np.int32) for text in texts]
     if trainer == "ppmi":
         rows = ppmi_vectors(cooccurrences(sentences, len(vocabulary), window=window), dim=dim, seed=seed)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from paragloss.encoders import kernel_features, published
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.kernel_ranker import Knrm, standing
-from paragloss.errors import InputError, ModelError
+from paragloss.errors import InputError
 from paragloss.lab import judgments
 from paragloss.lab.learning import firststage, pairs, sampling
 from paragloss.lab.learning.starting import lay
@@ -233,8 +233,6 @@ def fit_judged(
     are worth learning from. `shared` gives a word that two languages spell alike one vector instead of two. Word
     vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). `settings` are those of `_learn`.
     """
-    if negatives not in NEGATIVES:
-        raise ModelError(f"negatives {negatives!r}: expected one of {', '.join(NEGATIVES)}")
     if not judged:
         raise InputError("no judgments to learn from")
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)

@@ -144,10 +144,6 @@ def fit_judged(
     once, as the paper has them, judge them (`judgments.sample_irrelevant`) and set `negatives=0`. `vectors` (language
     -> word -> vector) is where word vectors start; words without one start at random.
     """
-    if encoder not in ENCODERS:
-        raise ModelError(f"encoder {encoder!r}: expected one of {', '.join(ENCODERS)}")
-    if loss not in LOSSES:
-        raise ModelError(f"loss {loss!r}: expected one of {', '.join(LOSSES)}")
     if not judged:
         raise InputError("no judgments to learn from")
     from paragloss.lab.descent import graded

@@ -29,9 +29,8 @@ from paragloss.types import Floats
 
 #: How large a Krylov basis one pass makes, in multiples of the rank; "converged" goes on until little is gained.
 _BASIS = {"early": 1.5, "one-pass": 2.6}
-_ITERATIVE = (*_BASIS, "converged")
 #: "auto" is the closed form for few documents, "early" for many; any other is obeyed whatever the size.
-SOLVERS = ("auto", "closed-form", *_ITERATIVE)
+SOLVERS = ("auto", "closed-form", *_BASIS, "converged")
 #: Called with the share of the work done (0 to 1) and the seconds that are probably left.
 Progress = Callable[[float, float], None]
 
@@ -57,8 +56,6 @@ class Solution(NamedTuple):
 
 def chosen(solver: str, blocks: Sequence[Block], device: str | None) -> str:
     """The solver that was asked for; for "auto" the quicker one, on the device that was asked for."""
-    if solver not in SOLVERS:
-        raise ModelError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
     documents = sum(block.rows.shape[0] for block in blocks)
     if solver == "closed-form" and documents > MOST_DENSE:
         raise ModelError(f"solver 'closed-form': {documents:,} documents are too many for it, {MOST_DENSE:,} at most")
@@ -139,8 +136,6 @@ def leading(
     "early", which finds as well with it. `start` (concepts, some columns) replaces the CL-LSI start. A `checkpoint` is
     written at most every so many seconds and picked up if its `key` is this one's.
     """
-    if solver not in _ITERATIVE:
-        raise ValueError(f"solver {solver!r}: expected one of {', '.join(_ITERATIVE)}")
     begun = time.monotonic()
     converging = solver == "converged"
     search = _Search(regression, rank, solve_tolerance or (0.1 if solver == "early" else 0.03))
