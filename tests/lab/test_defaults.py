@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 
 DEFAULTS = {
-    "lab.learning.collocations": {"collocations": {"npmi": 0.5}},
+    "lab.learning.parallel_terms": {"collocations": {"npmi": 0.5}},
     "lab.learning.counting": {"count": {"stem": True, "max_terms": 200_000, "min_df": 2, "min_langs": 2}},
     "lab.learning.ibm_model1": {"learn": {"iterations": 5, "diagonal": 4.0, "null": 0.08, "candidates": 100}},
     "lab.learning.monolingual": {
@@ -125,9 +125,8 @@ CONSTANTS = {
     },
     "lab.recipes.tables.xcnn_table_1": {"ALIKE": {"dim": 128, "max_terms": 10_000}, "LEAST": 3},
     "lab.recipes.tasks": {"FULL": (3000, 1200, 150, 400)},
-    "lab.learning.collocations": {"LEAST": 10},
     "lab.learning.counting": {"_DOCUMENTS_PER_DF": 500},
-    "lab.learning.parallel_terms": {"SENTENCE": 64},
+    "lab.learning.parallel_terms": {"SENTENCE": 64, "LEAST": 10},
     "lab.learning.relevance": {"_K1": 1.2, "_B": 0.75, "_CANDIDATES": 8},
     "lab.learning.sampling": {"NEAREST": 20},
     "lab.solving.arrays": {"PANEL": 64},

@@ -20,7 +20,7 @@ import numpy as np
 from paragloss import languages
 from paragloss.errors import InputError
 from paragloss.formats.documents import read
-from paragloss.lab import bitext
+from paragloss.lab import aligned_files
 from paragloss.languages import identify
 from paragloss.translation import default
 
@@ -81,9 +81,9 @@ def look(paths: Sequence[str]) -> Corpus:
     for path in paths:
         if not Path(path).exists():
             raise InputError("there is no such file or folder", place=path)
-        pair = bitext.languages(path) if Path(path).is_file() else None
+        pair = aligned_files.languages(path) if Path(path).is_file() else None
         if pair is not None:
-            found = list(bitext.read_pairs(path))
+            found = list(aligned_files.read_pairs(path))
             short = np.mean([len(one.split()) for one, _ in found] or [0]) < 2
             (words if short else aligned)["-".join(pair)] += len(found)
             continue
@@ -229,7 +229,7 @@ def _helps(
 def _commands(paths: Sequence[str], asked: str, parts: Sequence[str]) -> list[str]:
     """To be run one after the other, as they stand: pairs are learned from, and not indexed."""
     files = shlex.join(paths)
-    documents = shlex.join(path for path in paths if Path(path).is_dir() or bitext.languages(path) is None)
+    documents = shlex.join(path for path in paths if Path(path).is_dir() or aligned_files.languages(path) is None)
     made = []
     models = ""
     for name in ("table", "cr5"):

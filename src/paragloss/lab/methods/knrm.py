@@ -21,7 +21,6 @@ from paragloss.encoders.kernel_ranker import Knrm, standing
 from paragloss.errors import InputError
 from paragloss.lab import judgments
 from paragloss.lab.learning import firststage, pairs, sampling
-from paragloss.lab.learning.starting import lay
 from paragloss.lab.settings import (
     Batch,
     Checkpoint,
@@ -239,7 +238,9 @@ def fit_judged(
     rows, size = _rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
-    found = {lang: lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in (vectors or {}).items()}
+    found = {
+        lang: pairs.lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in (vectors or {}).items()
+    }
     hard = negatives == "hard"
     sets = [_counted(one, vocabularies, rows, size, alike=hard, difference=difference) for one in judged]
 

@@ -18,7 +18,6 @@ from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.learning import pairs
-from paragloss.lab.learning.starting import lay
 from paragloss.lab.settings import (
     Batch,
     Checkpoint,
@@ -204,7 +203,7 @@ def _begun(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
-        found = {lang: lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
+        found = {lang: pairs.lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
         return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, found
 
 

@@ -10,7 +10,9 @@ nearer the optimum, the worse short queries fared (docs/understand/papers/cr5.md
 
 from __future__ import annotations
 
+import os
 import time
+import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,7 +25,6 @@ import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormal
-from paragloss.lab.solving.checkpoint import Checkpoint
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.types import Floats
 
@@ -306,3 +307,40 @@ def _fingerprint(blocks: Sequence[Block]) -> str:
         for array in (block.rows.indptr, block.rows.indices, block.rows.data, block.concepts):
             crc = zlib.crc32(np.ascontiguousarray(array).tobytes(), crc)
     return f"{crc:08x}"
+
+
+class Checkpoint:
+    """A file that lets a long fit go on after a kill, written now and then: beside its place, then over it."""
+
+    def __init__(self, path: Path | None, every: float, key: str) -> None:
+        self.path, self.every, self.key = path, every, key
+        self.last = time.monotonic()
+
+    def load(self) -> dict[str, npt.NDArray[Any]]:
+        if self.path is None or not self.path.exists():
+            return {}
+        try:
+            with np.load(self.path, allow_pickle=False) as saved:
+                if str(saved["key"]) == self.key:
+                    return {name: saved[name] for name in saved.files if name != "key"}
+        except (OSError, ValueError, KeyError) as error:
+            warnings.warn(f"{self.path} can't be read ({error}): starting anew", stacklevel=4)
+            return {}
+        warnings.warn(f"{self.path} is of other data or other settings: starting anew", stacklevel=4)
+        return {}
+
+    def save(self, state: Callable[[], dict[str, npt.NDArray[Any]]]) -> None:
+        if self.path is None or time.monotonic() - self.last < self.every:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_name(self.path.name + ".part")
+        with beside.open("wb") as file:
+            np.savez(file, allow_pickle=False, **{"key": np.array(self.key), **state()})
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, self.path)
+        self.last = time.monotonic()
+
+    def remove(self) -> None:
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
