@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paragloss.errors import InputError
 from paragloss.formats.text import rows
-from paragloss.types import Aligned, Concept, Document, Judged, Qrels, Query
+from paragloss.types import Aligned, Concept, Document, Integers, Judged, Qrels, Query
 
 #: Grades: the same concept, a linked one, anything else.
 RELEVANT, PARTLY, IRRELEVANT = 2, 1, 0
@@ -151,9 +151,7 @@ def sample_irrelevant(judged: Judged, n: int = 40, *, seed: int = 0) -> Judged:
     return Judged(judged.queries, judged.documents, qrels)
 
 
-def draw(
-    indptr: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], documents: int, n: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:
     """`n` different documents per query, evenly among those it has no judgment of: (queries, n).
 
     Query i has judged the documents `judged[indptr[i]:indptr[i + 1]]`, in ascending order.
@@ -175,7 +173,7 @@ def draw(
     )
 
 
-def _repeated(ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _repeated(ranks: Integers) -> npt.NDArray[np.bool_]:
     """Where a row holds a value that it holds further left already."""
     order = np.argsort(ranks, axis=1, kind="stable")
     values = np.take_along_axis(ranks, order, axis=1)

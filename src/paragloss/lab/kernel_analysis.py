@@ -14,7 +14,7 @@ import numpy.typing as npt
 from paragloss.encoders.kernel_features import MEANS, responses
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation.measures import Scores
-from paragloss.types import Judged, Query, Translator
+from paragloss.types import Integers, Judged, Query, Translator
 
 
 class Bin(NamedTuple):
@@ -51,16 +51,16 @@ def bins(model: Knrm, judged: Judged) -> list[Bin]:
     ]
 
 
-def kernel_of(cosines: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def kernel_of(cosines: npt.ArrayLike) -> Integers:
     """The kernel that responds most, from 1. For soft kernels that is the nearest mean."""
     return np.asarray(responses(np.asarray(cosines, np.float64)).argmax(axis=-1) + 1, np.int64)
 
 
-def word_pairs(model: Knrm, judged: Judged) -> npt.NDArray[np.int64]:
+def word_pairs(model: Knrm, judged: Judged) -> Integers:
     """Different pairs of rows of the model's table, a query's word and a document's: (pairs, 2)."""
     size = len(model.table)
-    rows: dict[str, npt.NDArray[np.int64]] = {}
-    found: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    rows: dict[str, Integers] = {}
+    found: list[Integers] = [np.zeros(0, np.int64)]
     for query in judged.queries:
         asked = np.unique(model.ids(query.text, query.lang))
         for name in judged.qrels.get(query.id, {}):

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from paragloss.errors import InputError
 from paragloss.lab.clicks.log_files import Click, Session
 from paragloss.lab.clicks.rates import Scores
+from paragloss.types import Integers
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
-Integers: TypeAlias = npt.NDArray[np.int64]
 #: A rate starts from so many trials made up.
 STRENGTH = 2.0
 

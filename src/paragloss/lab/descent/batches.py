@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+
+from paragloss.types import Integers
 
 #: Items kept apart for early stopping: this share of them; none if they'd be too few to tell.
 _HELD_OUT, _FEWEST_HELD_OUT = 0.05, 20
 #: A small corpus is cut into smaller batches, so that an epoch has about this many steps.
 _STEPS = 20
 
-Rows: TypeAlias = npt.NDArray[np.int64]
+Rows: TypeAlias = Integers
 
 
 def shuffled(count: int, size: int, rng: np.random.Generator) -> Iterator[Rows]:

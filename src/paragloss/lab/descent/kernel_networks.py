@@ -18,6 +18,7 @@ from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
 from paragloss.lab.descent.bags import Bags, select, take
 from paragloss.lab.descent.loop import History, descend
 from paragloss.lab.descent.resident import Steps
+from paragloss.types import Integers
 
 _WIDTH = WIDTHS[1]
 _STEP = MEANS[1] - MEANS[2]
@@ -49,7 +50,7 @@ def train(
     model: Ranker,
     queries: Bags,
     documents: Bags,
-    triples: Callable[[int, np.random.Generator], npt.NDArray[np.int64]],
+    triples: Callable[[int, np.random.Generator], Integers],
     *,
     batch: int,
     epsilon: float,
@@ -58,13 +59,13 @@ def train(
     """Pairwise hinge with margin 1 on tanh of the scores, in place. `triples(epoch, rng)` gives the numbers of
     queries, better and worse documents of one epoch: (3, triples). `steps` are further settings of `descend`."""
 
-    def batches(epoch: int, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+    def batches(epoch: int, rng: np.random.Generator) -> Iterator[Integers]:
         drawn = triples(epoch, rng)
         drawn = drawn[:, rng.permutation(drawn.shape[1])]
         for start in range(0, drawn.shape[1], batch):
             yield drawn[:, start : start + batch]
 
-    def loss(drawn: npt.NDArray[np.int64]) -> torch.Tensor:
+    def loss(drawn: Integers) -> torch.Tensor:
         chosen = torch.as_tensor(drawn, device=model.table.device)
         both = scores(model, select(queries, chosen[0]), select(documents, chosen[1:].flatten()))
         better, worse = torch.split(both.tanh(), chosen.shape[1])

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
 from paragloss.lab.descent.bags import Bags
 from paragloss.lab.descent.loop import BETAS
+from paragloss.types import Integers
 
 #: Texts are padded to a multiple of this many terms, so that few shapes are met.
 _ROUND = 32
@@ -28,7 +28,7 @@ class Corpus(NamedTuple):
     """Texts on the device, and their lengths on the host, where batches are drawn."""
 
     texts: Bags
-    lengths: npt.NDArray[np.int64]
+    lengths: Integers
 
     @classmethod
     def of(cls, texts: Bags) -> Corpus:
@@ -67,7 +67,7 @@ class Steps:
 
     def __call__(
         self,
-        batches: Iterable[npt.NDArray[np.int64]],
+        batches: Iterable[Integers],
         moments: Mapping[str, tuple[torch.Tensor, ...]],
         done: int,
         rate: float,
@@ -199,7 +199,7 @@ def _half(texts: torch.Tensor) -> tuple[int, int]:
     return texts.shape[0] // 2, texts.shape[1]
 
 
-def _padded(lengths: npt.NDArray[np.int64]) -> int:
+def _padded(lengths: Integers) -> int:
     """The longest of some texts, rounded up: by eights while it is short, as queries are."""
     longest = max(int(lengths.max()), 1)
     step = 8 if longest <= _ROUND else _ROUND

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import InputError, ModelError
-from paragloss.types import Aligned, Floats, Judged
+from paragloss.types import Aligned, Floats, Integers, Judged
 from paragloss.vocabulary import Vocabulary, by_term
 
 
@@ -65,7 +64,7 @@ def lay(
     vocabulary: Vocabulary,
     known: Mapping[str, Floats],
     *,
-    rows: npt.NDArray[np.int64] | None = None,
+    rows: Integers | None = None,
 ) -> float:
     """Put the vectors of `known` words, the commonest first, into the `table` rows of the terms they become; `rows`
     says which row each term has, where that is not its number. A word that is spelled as a term is speaks for it alone:

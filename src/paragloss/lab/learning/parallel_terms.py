@@ -8,26 +8,23 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.lab.learning.ibm_model1 import Bags
 from paragloss.translation._spelling import choose
 from paragloss.translation.word_table import Words
-from paragloss.types import Aligned
+from paragloss.types import Aligned, Integers
 
 #: Longer than this a text is a document: its order says little, its distinct words are what counts.
 SENTENCE = 64
 #: A pair of neighbours is met so often before it can be a phrase, a word alone so often before phrases may take it.
 LEAST = 10
 
-Ids = npt.NDArray[np.int64]
-
 
 class Texts(NamedTuple):
     """All texts of one language; `unit` says which (concept, part) each one is."""
 
-    unit: Ids
+    unit: Integers
     bags: Bags
     words: Words
 
@@ -35,8 +32,8 @@ class Texts(NamedTuple):
 class Cut(NamedTuple):
     """Texts as term ids, text after text, and what the ids stand for."""
 
-    start: Ids  # (texts + 1,)
-    term: Ids
+    start: Integers  # (texts + 1,)
+    term: Integers
     words: Words
 
 
@@ -79,7 +76,7 @@ def cut(texts: Iterable[str], lang: str) -> Cut:
     return Cut(start, np.asarray(terms, np.int64), Words(list(index), [spelled[term] for term in index]))
 
 
-def bags(start: Ids, term: Ids, width: int, max_terms: int) -> Bags:
+def bags(start: Integers, term: Integers, width: int, max_terms: int) -> Bags:
     """Sentences as they are; of a document the `max_terms` distinct terms of highest tf-idf, each at its mean place,
     weighing 1 + ln(count)."""
     size = np.diff(start)
@@ -115,7 +112,7 @@ def with_words(texts: Texts, more: Words | None) -> Texts:
     return Texts(texts.unit, texts.bags._replace(width=len(words.terms)), words)
 
 
-def places(words: Words, of: Words) -> Ids:
+def places(words: Words, of: Words) -> Integers:
     """Where the terms of one list stand in another that has them all."""
     number = {term: i for i, term in enumerate(words.terms)}
     return np.array([number[term] for term in of.terms], np.int64)
@@ -127,7 +124,7 @@ def shared(left: Texts, right: Texts) -> tuple[Bags, Bags]:
     return _only(left.bags, a), _only(right.bags, b)
 
 
-def _only(all_of: Bags, texts: Ids) -> Bags:
+def _only(all_of: Bags, texts: Integers) -> Bags:
     size = np.diff(all_of.start)[texts]
     start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     entries = np.arange(start[-1]) + np.repeat(all_of.start[texts] - start[:-1], size)
@@ -137,11 +134,11 @@ def _only(all_of: Bags, texts: Ids) -> Bags:
 class Merged(NamedTuple):
     """Texts in which phrases are terms; the phrase `i` is the term `width + i`."""
 
-    start: Ids
-    term: Ids
+    start: Integers
+    term: Integers
 
 
-def collocations(start: Ids, term: Ids, width: int, *, least: int = LEAST, npmi: float = 0.5) -> Ids:
+def collocations(start: Integers, term: Integers, width: int, *, least: int = LEAST, npmi: float = 0.5) -> Integers:
     """Pairs of neighbours as first * width + second, sorted: those met `least` times or more, and going together at
     least so far: 0 is chance, 1 is never apart."""
     key, count = np.unique(_neighbours(start, term, width), return_counts=True)
@@ -152,7 +149,7 @@ def collocations(start: Ids, term: Ids, width: int, *, least: int = LEAST, npmi:
     return key[np.log(together / apart) >= npmi * -np.log(together)]
 
 
-def merge(start: Ids, term: Ids, width: int, phrases: Ids, *, least: int = LEAST) -> Merged:
+def merge(start: Integers, term: Integers, width: int, phrases: Integers, *, least: int = LEAST) -> Merged:
     """Put phrases in place of their words, from the left: of three words that chain, the first two.
 
     A word that is met alone fewer than `least` times stays beside the phrase, or nothing would be known of it.
@@ -174,7 +171,7 @@ def merge(start: Ids, term: Ids, width: int, phrases: Ids, *, least: int = LEAST
     return Merged(before[start + np.searchsorted(places, start)], np.insert(term, places, width + number[places])[kept])
 
 
-def _neighbours(start: Ids, term: Ids, width: int) -> Ids:
+def _neighbours(start: Integers, term: Integers, width: int) -> Integers:
     """For each term the pair it makes with the next; -1 at the end of a text."""
     key = np.full(len(term), -1, np.int64)
     key[:-1] = term[:-1].astype(np.int64) * width + term[1:]

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.encoders import kernel_features, published
@@ -37,7 +36,7 @@ from paragloss.lab.settings import (
 )
 from paragloss.lab.solving.lists import weigh_lists
 from paragloss.methods import method
-from paragloss.types import Aligned, Document, Floats, Judged, Query
+from paragloss.types import Aligned, Document, Floats, Integers, Judged, Query
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -176,14 +175,14 @@ def _searches(
 
 def _feeling(
     encoder: BagEncoder, asked: Sequence[Query], documents: Sequence[Document]
-) -> Callable[[int, npt.NDArray[np.int64]], Floats]:
+) -> Callable[[int, Integers], Floats]:
     """What the kernels feel of the texts and titles of some documents for a query, all by their numbers."""
     vocabularies, table = _words(encoder)
     blank = Knrm(vocabularies, _places(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
     read = [blank.words(document.whole, document.lang) for document in documents]
     names = [blank.words(document.title or document.text, document.lang) for document in documents]
 
-    def feel(query: int, some: npt.NDArray[np.int64]) -> Floats:
+    def feel(query: int, some: Integers) -> Floats:
         text, lang = asked[query].text, asked[query].lang
         words, parts = blank.ids(text, lang), [[part[i] for i in some] for part in (read, names)]
         soft = [blank.features_ids(words, [one.ids for one in part]) for part in parts]
@@ -198,7 +197,7 @@ def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
     return vocabularies, kernel_features.unit(np.vstack([encoder.words(lang) for lang in vocabularies]))
 
 
-def _places(vocabularies: Mapping[str, Vocabulary]) -> dict[str, npt.NDArray[np.int64]]:
+def _places(vocabularies: Mapping[str, Vocabulary]) -> dict[str, Integers]:
     """Which row of the table each word has, one language after another."""
     edges = np.cumsum([0, *map(len, vocabularies.values())])
     return {lang: np.arange(first, last) for lang, (first, last) in zip(vocabularies, pairwise(edges), strict=True)}
@@ -244,7 +243,7 @@ def fit_judged(
     hard = negatives == "hard"
     sets = [_counted(one, vocabularies, rows, size, alike=hard, difference=difference) for one in judged]
 
-    def triples(_: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def triples(_: int, rng: np.random.Generator) -> Integers:
         drawn, first, base = [], 0, 0
         for one in sets:
             drawn.append(sampling.draw(one.source, per_positive, rng) + np.array([[first], [base], [base]]))
@@ -262,7 +261,7 @@ def _learn(
     rng: np.random.Generator,
     queries: sp.csr_matrix,
     documents: sp.csr_matrix,
-    triples: Callable[[int, np.random.Generator], npt.NDArray[np.int64]],
+    triples: Callable[[int, np.random.Generator], Integers],
     *,
     seed: Seed,
     off: Annotated[
@@ -308,7 +307,7 @@ class _Counted(NamedTuple):
 def _counted(
     judged: Judged,
     vocabularies: Mapping[str, Vocabulary],
-    rows: Mapping[str, npt.NDArray[np.int64]],
+    rows: Mapping[str, Integers],
     size: int,
     *,
     alike: bool,
@@ -325,7 +324,7 @@ def _counted(
 def _served(
     model: Ranker,
     vocabularies: Mapping[str, Vocabulary],
-    rows: Mapping[str, npt.NDArray[np.int64]],
+    rows: Mapping[str, Integers],
     about: Mapping[str, Any],
 ) -> Knrm:
     table = kernel_features.unit(model.table.detach().cpu().numpy())
@@ -333,7 +332,7 @@ def _served(
     return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=about)
 
 
-def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, npt.NDArray[np.int64]], int]:
+def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
     """Which row of the table each word has, and how many rows there are."""
     numbers: dict[tuple[str, str], int] = {}
     rows = {
@@ -345,5 +344,5 @@ def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict
     return rows, len(numbers)
 
 
-def _to_rows(counts: sp.csr_matrix, rows: npt.NDArray[np.int64], size: int) -> sp.csr_matrix:
+def _to_rows(counts: sp.csr_matrix, rows: Integers, size: int) -> sp.csr_matrix:
     return sp.csr_matrix((counts.data, rows[counts.indices], counts.indptr), shape=(counts.shape[0], size))
