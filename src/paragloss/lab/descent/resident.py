@@ -66,11 +66,7 @@ class Steps:
         self.state: dict[str, _State] = {}
 
     def __call__(
-        self,
-        batches: Iterable[Integers],
-        moments: Mapping[str, tuple[torch.Tensor, ...]],
-        done: int,
-        rate: float,
+        self, batches: Iterable[Integers], moments: Mapping[str, tuple[torch.Tensor, ...]], done: int, rate: float
     ) -> Iterator[torch.Tensor]:
         """The loss of each step; `batches` are numbers of queries, better and worse documents, on the host."""
         with torch.no_grad():

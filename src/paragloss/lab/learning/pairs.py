@@ -59,13 +59,7 @@ def grades(judged: Judged) -> sp.csr_matrix:
     return matrix
 
 
-def lay(
-    table: Floats,
-    vocabulary: Vocabulary,
-    known: Mapping[str, Floats],
-    *,
-    rows: Integers | None = None,
-) -> float:
+def lay(table: Floats, vocabulary: Vocabulary, known: Mapping[str, Floats], *, rows: Integers | None = None) -> float:
     """Put the vectors of `known` words, the commonest first, into the `table` rows of the terms they become; `rows`
     says which row each term has, where that is not its number. A word that is spelled as a term is speaks for it alone:
     vectors may have been learned from stems. Returns the share of terms found, each counted in as many documents as

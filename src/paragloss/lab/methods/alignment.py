@@ -92,10 +92,7 @@ def fit(
 
 
 def _spaces(
-    aligned: Aligned,
-    counted: Mapping[str, Counted],
-    vectors: Mapping[str, Vectors] | None,
-    making: Mapping[str, Any],
+    aligned: Aligned, counted: Mapping[str, Counted], vectors: Mapping[str, Vectors] | None, making: Mapping[str, Any]
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
     """Each language's words and their vectors: those that are given, or made of its own texts."""
     vocabularies, spaces = {}, {}
@@ -161,14 +158,7 @@ def health(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) 
 
 
 def _learn(
-    source: Floats,
-    target: Floats,
-    pairs: Integers,
-    *,
-    method: str,
-    rounds: int,
-    keep: float,
-    **adversary: int,
+    source: Floats, target: Floats, pairs: Integers, *, method: str, rounds: int, keep: float, **adversary: int
 ) -> maps.Pair:
     x, y = source[pairs[:, 0]], target[pairs[:, 1]]
     if method == "least-squares":

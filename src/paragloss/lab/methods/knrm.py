@@ -322,10 +322,7 @@ def _counted(
 
 
 def _served(
-    model: Ranker,
-    vocabularies: Mapping[str, Vocabulary],
-    rows: Mapping[str, Integers],
-    about: Mapping[str, Any],
+    model: Ranker, vocabularies: Mapping[str, Vocabulary], rows: Mapping[str, Integers], about: Mapping[str, Any]
 ) -> Knrm:
     table = kernel_features.unit(model.table.detach().cpu().numpy())
     weight = (model.weight * model.active).detach().cpu().numpy()

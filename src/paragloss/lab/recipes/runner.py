@@ -111,14 +111,7 @@ def collected(name: str, out: Path, *, smoke: bool = False) -> Results:
                     round(float(np.mean(value)), 4)
                 )
     return Results(
-        name,
-        title(module),
-        tuple(module.COLUMNS),
-        tuple(sorted(seeds)),
-        smoke,
-        "; ".join(machines),
-        seconds,
-        values,
+        name, title(module), tuple(module.COLUMNS), tuple(sorted(seeds)), smoke, "; ".join(machines), seconds, values
     )
 
 

@@ -100,9 +100,7 @@ def _labels(
 ) -> Labels:
     raw = {q: {max(found, key=lambda d: (found[d], d)): 1} for q, found in clicks.raw(sessions).items()}
     return Labels(
-        only(same, tested),
-        only(clicks.graded(different, clicks.cuts(different, SHARES)), tested),
-        only(raw, tested),
+        only(same, tested), only(clicks.graded(different, clicks.cuts(different, SHARES)), tested), only(raw, tested)
     )
 
 
