@@ -113,9 +113,7 @@ def machine() -> Machine:
     return Machine(memory, os.cpu_count() or 1, shutil.which("nvidia-smi") is not None, installed)
 
 
-def advise(
-    paths: Sequence[str], results: Mapping[str, Any], *, lang: str = "en", here: Machine | None = None
-) -> Advice:
+def advise(paths: Sequence[str], results: dict[str, Any], *, lang: str = "en", here: Machine | None = None) -> Advice:
     """The pipeline for someone who asks in `lang`."""
     corpus, here = look(paths), here or machine()
     asked = languages.normalise(lang)
@@ -133,9 +131,9 @@ def advise(
         corpus,
         here,
         "+".join(parts),
-        _reasons(corpus, here, others, unknown, pairs, hours, own=own, encoder=encoder),
+        _reasons(corpus, here, others, unknown, pairs, hours, own, encoder),
         expected(results, others, [system, "fast", "BM25", "e5"], long=corpus.characters > 400),
-        _helps(corpus, here, asked, others, unknown, pairs, encoder=encoder),
+        _helps(corpus, here, asked, others, unknown, pairs, encoder),
         _commands(paths, asked, parts),
     )
 
@@ -161,21 +159,13 @@ def expected(results: Mapping[str, Any], langs: Sequence[str], systems: Sequence
 
 
 def _reasons(
-    corpus: Corpus,
-    here: Machine,
-    others: Sequence[str],
-    unknown: Sequence[str],
-    pairs: int,
-    hours: float,
-    *,
-    own: bool,
-    encoder: bool,
+    corpus: Corpus, here: Machine, others: list[str], unknown: list[str], pairs: int, hours: float, own: bool, e5: bool
 ) -> list[str]:
     known = f"the default model knows {len(others) - len(unknown)} of the {len(others)} other languages"
     reasons = [known if others else "all that was read is in the language you ask in"]
     if own:
         reasons.append(f"{pairs:,} aligned texts are enough for a table and Cr5 of your own")
-    if encoder:
+    if e5:
         reasons.append(
             f"e5 is installed, {corpus.documents:,} documents fit {here.memory / 1e9:.0f} GB of memory, and encoding "
             f"them takes {_long(hours)}"
@@ -196,14 +186,7 @@ def _long(hours: float) -> str:
 
 
 def _helps(
-    corpus: Corpus,
-    here: Machine,
-    asked: str,
-    others: Sequence[str],
-    unknown: Sequence[str],
-    pairs: int,
-    *,
-    encoder: bool,
+    corpus: Corpus, here: Machine, asked: str, others: list[str], unknown: list[str], pairs: int, encoder: bool
 ) -> list[str]:
     """What would help most, first."""
     advice = []

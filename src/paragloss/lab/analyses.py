@@ -44,9 +44,7 @@ def kernel_bins(files: Sequence[str], out: str | Path, *, model: str, source: st
     return table
 
 
-def translations(
-    files: Sequence[str], out: str | Path, *, model: str, translator: str, source: str, target: str
-) -> Table:
+def translations(files: list[str], out: str | Path, *, model: str, translator: str, source: str, target: str) -> Table:
     """Which kernel the words of the queries and their translations fall into, and examples of each."""
     ranker, judged = _knrm(model), _judged(files, source, target)
     dictionary = load(translator)

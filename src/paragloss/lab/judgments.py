@@ -168,9 +168,8 @@ def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.ran
     owner = np.repeat(np.arange(queries), np.diff(indptr))
     before = judged - (np.arange(len(judged)) - indptr[owner])
     keys = owner * (documents + 1) + before
-    return np.asarray(
-        ranks + np.searchsorted(keys, row * (documents + 1) + ranks, side="right") - indptr[row], np.int64
-    )
+    places = np.searchsorted(keys, row * (documents + 1) + ranks, side="right")
+    return np.asarray(ranks + places - indptr[row], np.int64)
 
 
 def _repeated(ranks: Integers) -> npt.NDArray[np.bool_]:

@@ -122,9 +122,7 @@ def _pleased(steps: _Steps, ended: Doubles) -> Doubles:
     return pleased
 
 
-def _round(
-    steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles
-) -> tuple[Doubles, Doubles, Doubles]:
+def _round(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles) -> tuple[Doubles, ...]:
     """One round of expectation and maximisation."""
     ended = _ended(steps, attraction, power, examination)
     on = np.ones(len(steps.document))  # how likely the reader still looked on when this result came

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 import torch
+from torch import Tensor
 
 from paragloss.lab.descent.bags import Bags, sums, take
 from paragloss.lab.descent.batches import Rows, batches, held_out
@@ -90,9 +91,7 @@ def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, 
     return -float(contrast(left, right, loss="difference"))
 
 
-def contrast(
-    left: torch.Tensor, right: torch.Tensor, *, loss: str, scale: float = 10.0, negatives: int = 1
-) -> torch.Tensor:
+def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, negatives: int = 1) -> Tensor:
     """The mean over rows and negatives of the loss of cos(left_i, right_i) - cos(left_i, right_j).
 
     The negatives of row i are the counterparts of the next rows, i + 1, i + 2, ...: batches come shuffled, so that

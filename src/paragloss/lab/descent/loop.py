@@ -226,9 +226,7 @@ class _Run:
                 state = json.loads(file.metadata()["state"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         except Exception as error:
-            raise ModelError(
-                f"{path} is not a checkpoint of a training run ({error}): remove it to start anew"
-            ) from None
+            raise ModelError(f"{path} is not a checkpoint of a training run ({error}): remove it") from None
         if state["run"] != self._identity():
             raise ModelError(
                 f"{path} belongs to another training run ({state['run']}, this one is {self._identity()}): "

@@ -38,19 +38,14 @@ def vocabularies(judged: Iterable[Judged], *, max_terms: int, min_df: int) -> di
             texts.setdefault(query.lang, {})[query.text] = None
         for document in one.documents.values():
             texts.setdefault(document.lang, {})[document.whole] = None
-    return {
-        lang: Vocabulary.build(distinct, lang, max_terms=max_terms, min_df=min_df)[0]
-        for lang, distinct in texts.items()
-    }
+    return {lang: Vocabulary.build(some, lang, max_terms=max_terms, min_df=min_df)[0] for lang, some in texts.items()}
 
 
 def grades(judged: Judged) -> sp.csr_matrix:
     """Queries x documents; a judgment of 0 is stored, what was not judged is not."""
     at = {name: i for i, name in enumerate(judged.documents)}
-    known = [
-        {at[name]: grade for name, grade in judged.qrels.get(query.id, {}).items() if name in at}
-        for query in judged.queries
-    ]
+    graded = [judged.qrels.get(query.id, {}).items() for query in judged.queries]
+    known = [{at[name]: grade for name, grade in grades if name in at} for grades in graded]
     indptr = np.cumsum([0, *map(len, known)])
     columns = np.fromiter((i for row in known for i in row), np.int32, count=int(indptr[-1]))
     values = np.fromiter((grade for row in known for grade in row.values()), np.float32, count=int(indptr[-1]))

@@ -30,9 +30,7 @@ def fit(
     reduced: Annotated[
         int, Setting("Each language is first cut down to so many singular vectors.", least=1, most=10_000)
     ] = 600,
-    ridge: Annotated[
-        float, Setting("Keeps rare directions down, in units of the mean variance.", above=0, most=1e6)
-    ] = 0.1,
+    ridge: Annotated[float, Setting("Keeps rare directions down, in mean variances.", above=0, most=1e6)] = 0.1,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 2,

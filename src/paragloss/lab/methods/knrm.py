@@ -79,18 +79,14 @@ def fit(
     lists: list[_List] = []
     for number, held_out in enumerate(parts):
         apart = {aligned[i].id for i in held_out}
-        encoder = known or method("cr5").fit(
-            [concept for concept in aligned if concept.id not in apart], dim=dim, seed=seed
-        )
+        encoder = known or method("cr5").fit([c for c in aligned if c.id not in apart], dim=dim, seed=seed)
         rng = np.random.default_rng([seed, number])
         for one in judged:
             lists += _candidates(encoder, one, apart, depth, rng)
         if progress is not None:
             progress((number + 1) / (len(parts) + 1), 0.0)
     if not any(one.real for one in lists):
-        raise InputError(
-            f"no text of {len(aligned)} concepts is found by its {asked}: give more concepts to learn from"
-        )
+        raise InputError(f"no text of {len(aligned)} concepts is found by its {asked}: give more to learn from")
     learned, loss = _weighed(lists, penalty)
     vocabularies, table = _words(known or method("cr5").fit(aligned, dim=dim, seed=seed))
     about = {"method": "knrm", "asked": asked, "lists": len(lists), "loss": loss, "start": start or "cr5"}
@@ -237,9 +233,8 @@ def fit_judged(
     rows, size = _rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
-    found = {
-        lang: pairs.lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in (vectors or {}).items()
-    }
+    given = (vectors or {}).items()
+    found = {lang: pairs.lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in given}
     hard = negatives == "hard"
     sets = [_counted(one, vocabularies, rows, size, alike=hard, difference=difference) for one in judged]
 

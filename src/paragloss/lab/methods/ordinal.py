@@ -219,9 +219,7 @@ def _served(
 
     if encoder != "average":
         return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=about)
-    made = {
-        lang: Tower(vocabularies[lang], net.table.detach().cpu().numpy(), None, "tanh") for lang, net in nets.items()
-    }
+    made = {lang: Tower(vocabularies[lang], t.table.detach().cpu().numpy(), None, "tanh") for lang, t in nets.items()}
     return BagEncoder(made, weighting="mean", epsilon=epsilon, meta=about)
 
 

@@ -78,9 +78,7 @@ def sentences(claims: Mapping[str, Any]) -> list[str]:
         of = {name: systems[system] for name, systems in claims.items() if system in systems}
         confirmed = [name for name, rivals in of.items() if all(_above(t) for t in rivals.values())]
         not_below = [name for name in of if name not in confirmed and not any(_below(t) for t in of[name].values())]
-        lost = {
-            name: [r for r, t in of[name].items() if _below(t)] for name in of if name not in (*confirmed, *not_below)
-        }
+        lost = {n: [r for r, t in of[n].items() if _below(t)] for n in of if n not in (*confirmed, *not_below)}
         parts = [
             f"surely above {what} on {len(confirmed)} of {len(of)} sets"
             + (f" ({'; '.join(confirmed)})" if confirmed else ""),

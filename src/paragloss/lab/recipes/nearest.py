@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from paragloss.lab.recipes.sets import Columns
 from paragloss.ranking import globally_corrected, inverted_softmax, neighbourhood
 from paragloss.types import Concept, Encoder, Floats, Integers
 
@@ -29,7 +30,7 @@ def unit(rows: Floats) -> Floats:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
-def precisions(place: Integers) -> dict[str, float | list[float]]:
+def precisions(place: Integers) -> Columns:
     """P@1, P@5, P@10 (the right one among the first k) and the reciprocal rank of every query."""
     cuts = {f"P@{k}": float((place <= k).mean()) for k in (1, 5, 10)}
     return {**cuts, "RR": [round(1 / int(p), 4) for p in place]}
@@ -43,7 +44,7 @@ def across(
     *,
     others: Sequence[Concept] = (),
     rule: str = "cosine",
-) -> dict[str, float | list[float]]:
+) -> Columns:
     """Texts in one language find those of the same concepts in another, among `others` too."""
     asked = model.encode([c.texts[source] for c in test], source)
     found = model.encode([c.texts[target] for c in [*test, *others]], target)

@@ -5,10 +5,10 @@ A pair of rows is out of order if the paper has one ahead and we have the other 
 
 from __future__ import annotations
 
-import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +91,7 @@ def _shown(value: float) -> str:
 
 def disagreements(paper: Mapping[str, float], ours: Mapping[str, float], tolerance: float) -> list[tuple[str, str]]:
     """Pairs (ahead in the paper, ahead here) that are out of order."""
-    ahead = [
-        (a, b) if paper[a] > paper[b] else (b, a) for a, b in itertools.combinations(paper, 2) if paper[a] != paper[b]
-    ]
+    ahead = [(a, b) if paper[a] > paper[b] else (b, a) for a, b in combinations(paper, 2) if paper[a] != paper[b]]
     return [(first, second) for first, second in ahead if ours[second] > ours[first] + tolerance]
 
 
