@@ -11,14 +11,13 @@ DEFAULTS = {
     "lab.learning.counting": {"count": {"stem": True, "max_terms": 200_000, "min_df": 2, "min_langs": 2}},
     "lab.learning.ibm_model1": {"learn": {"iterations": 5, "diagonal": 4.0, "null": 0.08, "candidates": 100}},
     "lab.learning.monolingual": {
-        "train": {"dim": 300, "seed": 0, "window": 5},
+        "train": {"seed": 0, "window": 5},
         "cooccurrences": {"window": 5, "contexts": 30_000},
         "ppmi_vectors": {"seed": 0, "smoothing": 0.75},
     },
     "lab.learning.relevance": {"best_matches": {"budget": 1_000_000_000}},
     "lab.learning.sampling": {"source": {"difference": 1}},
     "lab.learning.smoothness": {"stability": {"bound": 1.0}, "generalisation": {"delta": 0.05}},
-    "lab.solving.lists": {"weigh_lists": {"penalty": 0.01}},
     "lab.solving.maps": {
         "both_rotated": {"keep": 1.0},
         "canonical": {"keep": 1.0, "ridge": 1e-6},

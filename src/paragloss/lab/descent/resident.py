@@ -47,12 +47,7 @@ class Steps:
     """Takes the steps of an epoch in place of the loop: see `descend`."""
 
     def __init__(
-        self,
-        parameters: Mapping[str, torch.Tensor],
-        active: torch.Tensor,
-        queries: Bags,
-        documents: Bags,
-        epsilon: float,
+        self, parameters: dict[str, torch.Tensor], active: torch.Tensor, queries: Bags, documents: Bags, epsilon: float
     ) -> None:
         self.parameters, self.active, self.epsilon = parameters, active, epsilon
         self.queries, self.documents = Corpus.of(queries), Corpus.of(documents)

@@ -72,12 +72,11 @@ def count(
         vocabulary, counts = Vocabulary.choose(lang, terms, counts, max_terms=max_terms, min_df=fewest, stem=stem)
         counted[lang] = Counted(vocabulary, counts, kept[lang])
         used[kept[lang]] = True
-    if used.sum() < 2:
-        raise ModelError(
-            f"{int(used.sum())} of {len(aligned)} concepts have texts in {min_langs} languages or more: give at least 2"
-        )
+    if (shared := int(used.sum())) < 2:
+        few = f"{shared} of {len(aligned)} concepts have texts in {min_langs} languages or more"
+        raise ModelError(f"{few}: give at least 2")
     number = np.cumsum(used) - 1
-    return {lang: part._replace(concepts=number[part.concepts]) for lang, part in counted.items()}, int(used.sum())
+    return {lang: part._replace(concepts=number[part.concepts]) for lang, part in counted.items()}, shared
 
 
 def _shared(owners: dict[str, Integers], concepts: int, min_langs: int) -> dict[str, Integers]:

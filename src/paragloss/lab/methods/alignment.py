@@ -199,20 +199,16 @@ def _prepared(rows: Floats, method: str) -> Floats:
 
 
 def _pairs(
-    lang: str,
-    hub: str,
-    counted: Mapping[str, Counted],
-    vocabularies: Mapping[str, Vocabulary],
-    dictionary: Dictionary | None,
+    lang: str, hub: str, counted: dict[str, Counted], vocabularies: dict[str, Vocabulary], known: Dictionary | None
 ) -> Integers:
     """The dictionary from `lang` to `hub` as ids, read in either direction."""
-    if dictionary is None:
+    if known is None:
         seeds = seed_dictionary(counted[lang], counted[hub])
         words = [(counted[lang].vocabulary.terms[i], counted[hub].vocabulary.terms[j]) for i, j in seeds]
         index = vocabularies[lang].index, vocabularies[hub].index
         found = [(index[0][a], index[1][b]) for a, b in words if a in index[0] and b in index[1]]
     else:
-        entries = [*dictionary.get((lang, hub), ()), *((b, a) for a, b in dictionary.get((hub, lang), ()))]
+        entries = [*known.get((lang, hub), ()), *((b, a) for a, b in known.get((hub, lang), ()))]
         cut = [(vocabularies[lang].ids(a), vocabularies[hub].ids(b)) for a, b in dict.fromkeys(entries)]
         found = [(a[0], b[0]) for a, b in cut if len(a) == len(b) == 1]
     if len(found) < 2:

@@ -119,16 +119,11 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
     none of it below zero: the worst that reranking may do is nothing.
     """
     real = [one for one in lists if one.real]
-    found, _ = weigh_lists(
-        [np.hstack([one.standing, one.features]) for one in real], [one.right for one in real], penalty=penalty
-    )
+    seen = [np.hstack([one.standing, one.features]) for one in real]
+    found, _ = weigh_lists(seen, [one.right for one in real], penalty=penalty)
     kernel = found[_STANDING:]
-    together, loss = weigh_lists(
-        [np.column_stack([one.standing, one.features @ kernel]) for one in lists],
-        [one.right for one in lists],
-        penalty=penalty,
-        least=0.0,
-    )
+    seen = [np.column_stack([one.standing, one.features @ kernel]) for one in lists]
+    together, loss = weigh_lists(seen, [one.right for one in lists], penalty=penalty, least=0.0)
     features = (together[_STANDING] * kernel).astype(np.float32)
     weight, title, alike = np.split(features, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
     return _Learned(together[:_STANDING].astype(np.float32), weight, title, alike), loss
@@ -327,12 +322,10 @@ def _served(
 def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
     """Which row of the table each word has, and how many rows there are."""
     numbers: dict[tuple[str, str], int] = {}
-    rows = {
-        lang: np.array(
-            [numbers.setdefault(("" if shared else lang, term), len(numbers)) for term in vocabulary.terms], np.int64
-        )
-        for lang, vocabulary in vocabularies.items()
-    }
+    rows = {}
+    for lang, vocabulary in vocabularies.items():
+        own = [numbers.setdefault(("" if shared else lang, term), len(numbers)) for term in vocabulary.terms]
+        rows[lang] = np.array(own, np.int64)
     return rows, len(numbers)
 
 

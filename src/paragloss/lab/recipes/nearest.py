@@ -37,13 +37,7 @@ def precisions(place: Integers) -> Columns:
 
 
 def across(
-    model: Encoder,
-    test: Sequence[Concept],
-    source: str,
-    target: str,
-    *,
-    others: Sequence[Concept] = (),
-    rule: str = "cosine",
+    model: Encoder, test: list[Concept], source: str, target: str, others: Sequence[Concept] = (), rule: str = "cosine"
 ) -> Columns:
     """Texts in one language find those of the same concepts in another, among `others` too."""
     asked = model.encode([c.texts[source] for c in test], source)

@@ -156,9 +156,8 @@ def _asked(
     index = documents = queries = 0.0
     spent = dict.fromkeys(systems, 0.0)
     for number, task in enumerate(asked):
-        with Collection.create(
-            str(place / f"{'-'.join(systems)[:20]}{number}"), models=list(models), default=False
-        ) as engine:
+        where = str(place / f"{'-'.join(systems)[:20]}{number}")
+        with Collection.create(where, models=list(models), default=False) as engine:
             started = _processor()
             engine.index(task.documents)
             index += _processor() - started
