@@ -91,9 +91,8 @@ def test_what_is_done_unless_told(module):
 #: What recipes vary and how much they take, and the numbers that papers or measurements gave methods.
 CONSTANTS = {
     "lab.recipes.adhoc": {"DEPTH": 100},
-    "lab.recipes.bilingual": {"EPOCHS": 4, "DIM": 100},
     "lab.recipes.originals": {"WMT14": 100_000},
-    "lab.recipes.searchlog": {"SHOWN": 10, "SHARES": (0.4, 0.2, 0.1)},
+    "lab.recipes.searchlog": {"SHOWN": 10, "SHARES": (0.4, 0.2, 0.1), "EPOCHS": 4, "DIM": 100},
     "lab.recipes.tables.cr5_figure_2": {"CUTS": (1, 2, 3, 5, 10, 20, 50, 100)},
     "lab.recipes.tables.cr5_table_3": {"TAUGHT": 10_000},
     "lab.recipes.tables.knrm_stages": {"MOST": 2000},

@@ -35,9 +35,9 @@ def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
             rows.append([measure, f"{c.difference:+.4f}", interval, f"{c.p_t:.4g}", f"{c.p_randomisation:.4g}", counts])
         header = ["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"]
         parts.append(_table(header, rows))
-        parts.append(_figure(_gains(runs[names[0]], runs[other], measures[0]), f"{measures[0]} gained per query"))
+        parts.append(shown(_gains(runs[names[0]], runs[other], measures[0]), f"{measures[0]} gained per query"))
     parts.append("<h2>How the queries spread</h2>")
-    parts.append(_figure(_spread(runs, measures), "Share of queries that score at least so much, per measure"))
+    parts.append(shown(_spread(runs, measures), "Share of queries that score at least so much, per measure"))
     parts.append("<h2>Every query</h2>")
     queries = sorted(runs[names[0]][measures[0]], key=lambda q: (runs[names[-1]][measures[0]][q], q))
     header = ["query", *(f"{m} {n}" if len(names) > 1 else m for m in measures for n in names)]
@@ -55,38 +55,40 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _figure(svg: str, caption: str) -> str:
-    return f"<figure>{svg}<figcaption>{html.escape(caption)}</figcaption></figure>"
-
-
-def _spread(runs: Mapping[str, Scores], measures: list[str]) -> str:
-    figure, axes = _axes(len(measures))
+def _spread(runs: Mapping[str, Scores], measures: list[str]) -> Any:
+    figure, axes = panels(len(measures), width=max(3.0, 5 / len(measures)))
     for ax, measure in zip(axes, measures, strict=True):
         for name, scores in runs.items():
             values = sorted(scores[measure].values(), reverse=True)
             ax.plot([(i + 1) / len(values) for i in range(len(values))], values, label=name)
         ax.set(title=measure, xlabel="share of queries", ylim=(-0.02, 1.02))
     axes[0].legend(fontsize=8)
-    return _svg(figure)
+    return figure
 
 
-def _gains(first: Scores, second: Scores, measure: str) -> str:
-    figure, axes = _axes(1)
+def _gains(first: Scores, second: Scores, measure: str) -> Any:
+    figure, axes = panels(1, width=5)
     gains = sorted((second[measure][q] - first[measure][q] for q in first[measure]), reverse=True)
     colours = ["#2a7f62" if gain > 0 else "#b5523b" for gain in gains]
     axes[0].bar(range(len(gains)), gains, color=colours, width=1)
     axes[0].set(xlabel="queries", ylabel=f"{measure} gained")
-    return _svg(figure)
+    return figure
 
 
-def _axes(columns: int) -> tuple[Any, list[Any]]:
+def panels(columns: int, *, width: float = 4.0, height: float = 3.0) -> tuple[Any, list[Any]]:
+    """A figure with so many plots side by side."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(max(5, 3 * columns), 3), layout="constrained")
-    return figure, [figure.add_subplot(1, columns, i + 1) for i in range(columns)]
+    figure = Figure(figsize=(width * columns, height), layout="constrained")
+    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
 
 
-def _svg(figure: Any) -> str:
+def shown(figure: Any, caption: str) -> str:
+    """A figure as a part of a page."""
+    import matplotlib
+
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()[text.getvalue().index("<svg") :]
+    with matplotlib.rc_context({"svg.hashsalt": "paragloss"}):  # the same page from the same figures
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    svg = text.getvalue()
+    return f"<figure>{svg[svg.index('<svg') :]}<figcaption>{html.escape(caption)}</figcaption></figure>"

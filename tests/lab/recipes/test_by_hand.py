@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.lab.recipes import adhoc, bilingual, nearest, sets, tasks
+from paragloss.lab.recipes import adhoc, nearest, searchlog, sets, tasks
 from paragloss.lab.recipes.tables import (
     cr5_figure_2,
     cr5_table_1,
@@ -525,17 +525,17 @@ class Backwards:
 
 def test_a_log_s_documents_in_the_model_s_order_by_three_labels():
     made = log()
-    run = bilingual.rerank(made, Backwards(), {"a": Query("a", "", "de"), "b": Query("b", "", "de")})
+    run = searchlog.rerank(made, Backwards(), {"a": Query("a", "", "de"), "b": Query("b", "", "de")})
     assert [hit.id for hit in run["a"]] == ["z", "y", "x"]
     assert run["c"] == []
-    rows = bilingual.measured(made, run)
+    rows = searchlog.measured(made, run)
     # SAME of a: z 0, y 2, x 1, so 2 / log2(3) + 1 / 2 of 2 + 1 / log2(3). DIFF: z first, and x alone.
     # RAW: y is second, and not there.
     assert rows["SAME @1"] == [0]
     assert rows["SAME @5"] == pytest.approx([(2 / np.log2(3) + 1 / 2) / (2 + 1 / np.log2(3))])
     assert rows["DIFF @1"] == [1, 1]
     assert rows["RAW MRR"] == [0.5, 0]
-    assert bilingual.measured(made, run, ["a"])["RAW MRR"] == [0.5]
+    assert searchlog.measured(made, run, ["a"])["RAW MRR"] == [0.5]
 
 
 def test_the_commoner_half_of_the_queries_is_the_head():
@@ -575,7 +575,7 @@ def test_categories_of_fewer_than_ten_queries_are_left_out(monkeypatch):
     english = {id: Query(id, "game", "en") for id in ids}
     made = SimpleNamespace(test=ids, native=native, english=english, shown={id: ["d"] for id in ids}, train="de")
     monkeypatch.setattr(thesis_table_6_12, "log", lambda size: made)
-    monkeypatch.setattr(thesis_table_6_12.bilingual, "translator", lambda made: None)
+    monkeypatch.setattr(thesis_table_6_12.searchlog, "translator", lambda made: None)
     said = lambda queries, *_: [q._replace(text="game" if q.text == "Spiel" else q.text) for q in queries]  # noqa: E731
     monkeypatch.setattr(thesis_table_6_12, "translate_queries", said)
     monkeypatch.setattr(thesis_table_6_12, "in_english", lambda made, judged: "en")

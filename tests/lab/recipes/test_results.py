@@ -13,7 +13,7 @@ from test_cli import CORPUS, paragloss_
 from paragloss.errors import InputError
 from paragloss.evaluation import compare
 from paragloss.lab import advisor
-from paragloss.lab.recipes import claims, leaderboard, load, pages, runner, webpage
+from paragloss.lab.recipes import claims, leaderboard, load, pages, runner
 from paragloss.lab.recipes import collected as collecting
 from paragloss.types import Hit
 
@@ -373,7 +373,7 @@ def test_advice_on_a_file_that_is_not_there(tmp_path):
 def test_the_little_markdown_that_pages_are_written_in_becomes_html():
     text = '# Results\n\nFound by `fast`,\nand **more** [here](x.md) "<b>".\n\n'
     text += "| a | b |\n|---|---|\n| 1 | 2 |\n\n## Next\n- one\n  - two\n"
-    assert webpage._as_html(text).split("\n") == [
+    assert pages._as_html(text).split("\n") == [
         "<h1>Results</h1>",
         "<p>Found by <code>fast</code>,</p>",
         'and <b>more</b> here "&lt;b&gt;". ',
@@ -391,15 +391,15 @@ def test_plots_of_the_page_have_each_system_s_means_and_costs():
         "questions, news, en-hi": {"queries": 2, "systems": {"fast": [0.5]}},
     }
     results = {"tasks": tasks, "costs": {"fast": {"ms/query": 4.0}, "BM25": {}}}
-    (axes,) = webpage._quality_and_cost(results).axes
+    (axes,) = pages._quality_and_cost(results).axes
     assert [point.get_offsets().tolist() for point in axes.collections] == [[[4.0, pytest.approx(0.6)]]], (
         "(.7 + .5) / 2"
     )
     assert (axes.get_xscale(), [text.get_text() for text in axes.texts]) == ("log", ["fast"])
     assert tuple(axes.figure.get_size_inches()) == (9, 5)
-    (axes,) = webpage._bars(tasks).axes
+    (axes,) = pages._bars(tasks).axes
     assert tuple(axes.figure.get_size_inches()) == (7, 3.5)
-    assert webpage._bars(dict.fromkeys(map(str, range(10)), tasks["questions, news, en-hi"])).get_figwidth() == 16
+    assert pages._bars(dict.fromkeys(map(str, range(10)), tasks["questions, news, en-hi"])).get_figwidth() == 16
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([0.7, 0.5, 0.1, 0.0])
     assert [bar.get_x() + bar.get_width() / 2 for bar in axes.patches] == pytest.approx([0, 1, 0.45, 1.45])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["news, en-fr", "news, en-hi"]

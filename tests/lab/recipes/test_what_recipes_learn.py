@@ -12,7 +12,7 @@ import pytest
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, LanguageError
-from paragloss.lab.recipes import adhoc, bilingual, originals, page_fields, searchlog, sets, tasks
+from paragloss.lab.recipes import adhoc, originals, page_fields, searchlog, sets, tasks
 from paragloss.lab.recipes.runner import Results
 from paragloss.lab.recipes.tables import (
     cr5_figure_2,
@@ -97,7 +97,7 @@ def test_each_kernel_has_its_weights_pairs_translations_and_what_it_finds_alone(
         one_at_a_time=lambda model, measure: [measure(model), 2 * measure(model)],
         translation_pairs=lambda *_: [SimpleNamespace(bin=b) for b in (2, 2, 1)],
     )  # fmt: skip
-    monkeypatch.setattr(bilingual, "translator", lambda made: None)
+    monkeypatch.setattr(searchlog, "translator", lambda made: None)
     rows = thesis_table_6_4.measure("en-de", 7, smoke=False)
     assert sizes == [searchlog.Size(2000)]
     assert [query.lang for query in looked["english7"].queries] == ["en"] * 3
@@ -123,7 +123,7 @@ def test_capitals_are_folded_in_training_and_test_queries_alike(monkeypatch):
         rerank=lambda made, model, test: asked.append({id: query.text for id, query in test.items()}),
         measured=lambda made, run: {"RAW MRR": 0.5},
     )  # fmt: skip
-    monkeypatch.setattr(bilingual, "translator", lambda made: None)
+    monkeypatch.setattr(searchlog, "translator", lambda made: None)
     rows = thesis_table_6_5.measure("en-de", 0, smoke=False)
     mark = "\ua7fa"
     assert learned == [
@@ -188,7 +188,7 @@ def test_cleaned_logs_stand_beside_as_many_pairs_at_random(monkeypatch):
 def test_the_log_that_is_cleaned_has_first_words_and_is_lower_case_in_english(monkeypatch):
     sizes = []
     monkeypatch.setattr(thesis_table_6_9, "log", lambda size: sizes.append(size) or log())
-    monkeypatch.setattr(bilingual, "translator", lambda made: Same())
+    monkeypatch.setattr(searchlog, "translator", lambda made: Same())
     _, source, translated = thesis_table_6_9.logs(False)
     assert sizes == [searchlog.Size(1000)]
     assert [query.text for query in source.queries][3:5] == ["Wort3 Spiel", "Wort0"]
@@ -257,11 +257,11 @@ def bag(langs=("de", "en")):
 
 def test_vectors_to_start_from_are_as_long_as_drawn_ones(monkeypatch):
     told = {}
-    monkeypatch.setattr(bilingual.cr5, "fit", lambda texts, dim: told.update(texts=texts, dim=dim) or bag())
+    monkeypatch.setattr(searchlog.cr5, "fit", lambda texts, dim: told.update(texts=texts, dim=dim) or bag())
     long = Concept("p", {"de": "x" * 400, "en": "y" * 400}, {"de": "Titel", "en": "title"})
-    found = bilingual.shared_vectors(SimpleNamespace(lang="de", learned=[long]))
+    found = searchlog.shared_vectors(SimpleNamespace(lang="de", learned=[long]))
     assert told["texts"][0].texts == {"de": "Titel\n" + "x" * 300, "en": "title\n" + "y" * 300}
-    assert told["dim"] == bilingual.DIM == 100
+    assert told["dim"] == searchlog.DIM == 100
     # Even in (-1, 1) has a variance of 1/3 in each of 100 dimensions.
     np.testing.assert_allclose(found["de"]["one"], np.sqrt(100 / 3) * np.array([0.6, 0.8]), rtol=1e-6)
     assert np.array_equal(found["en"]["none"], [0, 0])
@@ -269,9 +269,9 @@ def test_vectors_to_start_from_are_as_long_as_drawn_ones(monkeypatch):
 
 def test_rankers_of_the_log_learn_in_four_epochs_unless_told_otherwise(monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setattr(bilingual.knrm, "fit_judged", lambda judged, **said: said)
-    assert bilingual.train("log", seed=3) == {"dim": 100, "epochs": 4, "batch": 32, "per_positive": 2, "seed": 3}
-    assert bilingual.train("log", seed=3, epochs=9, off=(0,))["epochs"] == 9
+    monkeypatch.setattr(searchlog.knrm, "fit_judged", lambda judged, **said: said)
+    assert searchlog.train("log", seed=3) == {"dim": 100, "epochs": 4, "batch": 32, "per_positive": 2, "seed": 3}
+    assert searchlog.train("log", seed=3, epochs=9, off=(0,))["epochs"] == 9
 
 
 # The thesis: pages.

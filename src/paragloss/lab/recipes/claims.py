@@ -107,7 +107,7 @@ def why(claims: Mapping[str, Any]) -> list[str]:
 def _row(name: str, system: str, rivals: Mapping[str, Any]) -> list[str]:
     nearest, test = max(rivals.items(), key=lambda item: item[1]["rival"] - item[1]["mean"])
     counts = [sum(so(t) for t in rivals.values()) for so in (_above, _below)]
-    told = [figure(test["mean"]), nearest, figure(test["rival"]), _chance(test["p"])]
+    told = [figure(test["mean"]), nearest, figure(test["rival"]), chance(test["p"])]
     return [name, system, str(test["queries"]), *told, *(f"{count} of {len(rivals)}" for count in counts)]
 
 
@@ -119,5 +119,5 @@ def _below(test: Mapping[str, float]) -> bool:
     return test["mean"] < test["rival"] and test["p"] < 0.05
 
 
-def _chance(p: float) -> str:
+def chance(p: float) -> str:
     return "under .0002" if p < 0.0002 else f"{p:.4f}".replace("0.", ".", 1)

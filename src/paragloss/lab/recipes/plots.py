@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paragloss.evaluation.report import panels
+
 if TYPE_CHECKING:
     from paragloss.lab.recipes.runner import Results
-
-
-def panels(number: int, *, width: float = 4.0, height: float = 3.0) -> tuple[Any, list[Any]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width * number, height), layout="constrained")
-    return figure, [figure.add_subplot(1, number, i + 1) for i in range(number)]
 
 
 def lines(results: Results, axis: str, at: Sequence[float], *, log: bool = False) -> Any:

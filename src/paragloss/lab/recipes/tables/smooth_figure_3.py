@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from paragloss.evaluation.report import panels
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
-from paragloss.lab.recipes.plots import panels
 from paragloss.lab.recipes.runner import Measured, Results
 from paragloss.lab.recipes.tables.smooth_table_2 import LOSSES, MDN, divided
 from paragloss.types import Encoder, Judged

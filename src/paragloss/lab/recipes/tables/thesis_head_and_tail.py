@@ -15,15 +15,27 @@ from typing import NamedTuple
 
 from paragloss.evaluation import evaluate
 from paragloss.lab import clicks
-from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import in_english, rerank, shared_vectors, train
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.searchlog import SHARES, SMOKE, Log, Size, log, only, readers, wanted
+from paragloss.lab.recipes.searchlog import (
+    SHARES,
+    SMOKE,
+    Log,
+    Size,
+    in_english,
+    log,
+    only,
+    readers,
+    rerank,
+    shared_vectors,
+    train,
+    wanted,
+)
 from paragloss.lab.recipes.sets import Columns, digest, drawn
 from paragloss.types import Floats, Judged, Qrels, Run
 
 MINUTES = 10
-DATA, PARTS = bilingual.DATA, ("en-de", "en-da")
+DATA, PARTS = searchlog.DATA, ("en-de", "en-da")
 COLUMNS = ("head, clicks", "tail, clicks", "head, wanted", "tail, wanted", "queries")
 #: Queries asked fewer times are the thesis' tail.
 TAIL = 50

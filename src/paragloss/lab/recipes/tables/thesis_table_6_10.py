@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from paragloss.lab.kernel_analysis import first, seen_terms
-from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import in_english, measured, rerank, train
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.plots import by_row
 from paragloss.lab.recipes.runner import Measured, Results
-from paragloss.lab.recipes.searchlog import SMOKE, Size, log
+from paragloss.lab.recipes.searchlog import SMOKE, Size, in_english, log, measured, rerank, train
 
-MINUTES, COLUMNS = 15, (*bilingual.MEASURES, "pairs", "terms")
-DATA, PARTS = bilingual.DATA, ("en-de",)
+MINUTES, COLUMNS = 15, (*searchlog.MEASURES, "pairs", "terms")
+DATA, PARTS = searchlog.DATA, ("en-de",)
 #: Of the thesis' 8,553,124 pairs: 0.5, 1, 1.5, 2, 4, 6 and 8 million, and all.
 SHARES = (5.8, 11.7, 17.5, 23.4, 46.8, 70.2, 93.5, 100.0)
 

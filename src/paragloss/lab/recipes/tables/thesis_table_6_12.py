@@ -12,16 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 from paragloss.analysis import analyzer
+from paragloss.evaluation.report import panels
 from paragloss.lab.kernel_analysis import unknown_words
 from paragloss.lab.query_log import translate_queries
-from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import in_english, measured, rerank, train
-from paragloss.lab.recipes.plots import panels
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured, Results
-from paragloss.lab.recipes.searchlog import SMOKE, Size, log
+from paragloss.lab.recipes.searchlog import SMOKE, Size, in_english, log, measured, rerank, train
 
-MINUTES, COLUMNS = 4, (*bilingual.MEASURES, "queries", "unknown words")
-DATA, PARTS = bilingual.DATA, ("en-de",)
+MINUTES, COLUMNS = 4, (*searchlog.MEASURES, "queries", "unknown words")
+DATA, PARTS = searchlog.DATA, ("en-de",)
 CATEGORIES = ("Good", "Imperfect", "Bad", "Not correct", "Untranslatable")
 FEWEST = 10
 
@@ -30,7 +29,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     made = log(SMOKE if smoke else Size(2000))
     one, two = train(made.train, seed=seed), train(in_english(made, made.train), seed=seed)
     native = [made.native[id] for id in made.test if made.shown[id]]
-    translated = {q.id: q for q in translate_queries(native, bilingual.translator(made), "en")}
+    translated = {q.id: q for q in translate_queries(native, searchlog.translator(made), "en")}
     texts = (made.native, translated, made.english)
     kinds = {query.id: category(*(some[query.id].text for some in texts)) for query in native}
     whole = {**made.native, **translated}  # those that found nothing are asked as they are, and count nowhere

@@ -13,19 +13,18 @@ import shutil
 
 from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.query_log import translate_queries
-from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import in_english, measured, rerank, shared_vectors, train
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.searchlog import SMOKE, Log, Size, log
+from paragloss.lab.recipes.searchlog import SMOKE, Log, Size, in_english, log, measured, rerank, shared_vectors, train
 from paragloss.lab.recipes.sets import folder
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.engines import Apertium
 from paragloss.translation.machine import Machine, Memory
 from paragloss.types import Hit, Query, Translator
 
-MINUTES, COLUMNS = 40, bilingual.MEASURES
+MINUTES, COLUMNS = 40, searchlog.MEASURES
 PARTS = ("en-de", "en-es")
-DATA = (*bilingual.DATA, "ddtp/es.jsonl.gz", "muse/en-de.tsv.gz", "muse/en-es.tsv.gz")
+DATA = (*searchlog.DATA, "ddtp/es.jsonl.gz", "muse/en-de.tsv.gz", "muse/en-es.tsv.gz")
 #: Of two documents the better one's click-through rate is so much higher, in thousandths.
 DIFFERENCE = 100
 
@@ -58,7 +57,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
 def machine(made: Log) -> Translator:
     """What translates: a real engine where there is one for the language, told all queries at once."""
     if made.lang != "es" or not shutil.which("apertium"):
-        return bilingual.translator(made)
+        return searchlog.translator(made)
     engine = Memory(":memory:", Apertium())
     engine.translate_texts([query.text for query in made.train.queries], made.lang, "en")
     engine.translate_texts([made.english[id].text for id in made.test], "en", made.lang)

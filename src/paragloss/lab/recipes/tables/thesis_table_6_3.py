@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import measured, rerank, train
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.searchlog import SMOKE, Size, log
+from paragloss.lab.recipes.searchlog import SMOKE, Size, log, measured, rerank, train
 
-MINUTES, COLUMNS = 4, bilingual.MEASURES
-DATA, PARTS = bilingual.DATA, ("de",)
+MINUTES, COLUMNS = 4, searchlog.MEASURES
+DATA, PARTS = searchlog.DATA, ("de",)
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:

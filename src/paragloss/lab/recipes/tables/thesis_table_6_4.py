@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from paragloss.evaluation.report import panels
 from paragloss.lab.kernel_analysis import bins, one_at_a_time, translation_pairs, words_of
-from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import in_english, measured, rerank, train
-from paragloss.lab.recipes.plots import panels
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured, Results
-from paragloss.lab.recipes.searchlog import SMOKE, Size, log
+from paragloss.lab.recipes.searchlog import SMOKE, Size, in_english, log, measured, rerank, train
 from paragloss.types import Judged
 
 MINUTES = 4
-DATA, PARTS = bilingual.DATA, ("en-de",)
+DATA, PARTS = searchlog.DATA, ("en-de",)
 COLUMNS = ("weight", "pairs", "monolingual weight", "monolingual pairs", "translations", "DIFF @10 alone")
 
 
@@ -32,7 +31,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     across = bins(two, Judged(english, made.documents, shown))
     within = bins(one, Judged([made.native[id] for id in made.test], made.documents, shown))
     alone = one_at_a_time(two, lambda one: float(np.mean(measured(made, rerank(made, one, made.english))["DIFF @10"])))
-    placed = translation_pairs(two, bilingual.translator(made), words_of(english), made.lang)
+    placed = translation_pairs(two, searchlog.translator(made), words_of(english), made.lang)
     count = Counter(pair.bin for pair in placed)
     return {
         f"kernel {b.number}, mean {b.mean}": dict(

@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from paragloss.lab.query_log import CASES, capitalised, mark_capitals, translate_queries
-from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import in_english, measured, rerank, train
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.searchlog import SMOKE, Size, log
+from paragloss.lab.recipes.searchlog import SMOKE, Size, in_english, log, measured, rerank, train
 
-MINUTES, COLUMNS = 5, (*bilingual.MEASURES, "English terms")
-DATA, PARTS = bilingual.DATA, ("en-de",)
+MINUTES, COLUMNS = 5, (*searchlog.MEASURES, "English terms")
+DATA, PARTS = searchlog.DATA, ("en-de",)
 NAMES = {"keep": "Bilingual baseline", "lower": "All to lower case", "lower-first": "First word to lower case"}
 
 
 def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     made = log(SMOKE if smoke else Size(2000))
     translated = in_english(made, made.train)
-    asked = translate_queries([made.native[id] for id in made.test], bilingual.translator(made), "en")
+    asked = translate_queries([made.native[id] for id in made.test], searchlog.translator(made), "en")
     rows: Measured = {}
     for case, name in NAMES.items():
         queries = [query._replace(text=seen(CASES[case], query.text)) for query in translated.queries]

@@ -8,12 +8,12 @@ the pairs of query and document, when ambiguous queries with longer lists are ta
 from __future__ import annotations
 
 from paragloss.lab.query_log import clean, list_lengths
-from paragloss.lab.recipes import bilingual
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.tables.thesis_table_6_9 import BOUNDS, logs
 
 MINUTES, SEEDS = 1, (0,)  # nothing is learned but the translator
-DATA, PARTS = bilingual.DATA, ("en-de",)
+DATA, PARTS = searchlog.DATA, ("en-de",)
 COLUMNS = ("documents", "queries", "share kept")
 
 

@@ -8,14 +8,13 @@ did in the thesis' log. The thesis' bounds are 100, 200 and 1,000 documents, our
 from __future__ import annotations
 
 from paragloss.lab.query_log import clean, clean_at_random, translate_log
-from paragloss.lab.recipes import bilingual
-from paragloss.lab.recipes.bilingual import measured, rerank, train
+from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.searchlog import SMOKE, Log, Size, log
+from paragloss.lab.recipes.searchlog import SMOKE, Log, Size, log, measured, rerank, train
 from paragloss.types import Judged, Query
 
-MINUTES, COLUMNS = 7, bilingual.MEASURES
-DATA, PARTS = bilingual.DATA, ("en-de",)
+MINUTES, COLUMNS = 7, searchlog.MEASURES
+DATA, PARTS = searchlog.DATA, ("en-de",)
 BOUNDS = {"low": 20, "middle": 50, "high": 100}
 
 
@@ -34,7 +33,7 @@ def logs(smoke: bool) -> tuple[Log, Judged, Judged]:
     """All of it, what is learned from, and that in English."""
     made = log(SMOKE if smoke else Size(1000))
     source = with_first_words(made.train)
-    return made, source, translate_log(source, bilingual.translator(made), "en", case="lower")
+    return made, source, translate_log(source, searchlog.translator(made), "en", case="lower")
 
 
 def with_first_words(judged: Judged) -> Judged:
