@@ -7,11 +7,13 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
 from paragloss.formats.text import WHOLE_LIMIT, PathLike, read_bytes, spoken_lang
 from paragloss.formats.xml import elements_of, text_of
+from paragloss.types import Document
 
 #: Where Word, PowerPoint and Excel say what a file is called.
 CORE = "docProps/core.xml"
@@ -65,6 +67,15 @@ class Archive:
         """The outermost elements of these names in a part; none where there is no such part."""
         data = self.part(name)
         return elements_of(io.BytesIO(data), names, self.path) if data else iter(())
+
+    def document(
+        self, id: str, text: str, nothing: str, *, about: str = CORE, title: str = "", **found: Any
+    ) -> Document:
+        """Its text, under the title that the file declares or else this one; an error where there is no text."""
+        if not text:
+            raise InputError(nothing, place=self.path)
+        declared, lang = self.about(about)
+        return Document(id or Path(self.path).name, text, lang, declared or title, **found)
 
     def about(self, name: str) -> tuple[str, str]:
         """The title and the language that a part declares, the first of each."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from paragloss.errors import InputError
 from paragloss.formats.rows import Part, document, parts, query
-from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, lines, open_output, report, stem
+from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, lines, made, open_output, report, stem
 from paragloss.types import Document, Query
 
 T = TypeVar("T")
@@ -71,23 +71,21 @@ def _read(path: PathLike, make: Callable[[dict[str, Any], str], T], on_error: On
     header = next((line for line in source if line.strip()), "")
     delimiter, columns = _header(header, path)
     table = csv.reader(source, delimiter=delimiter, strict=True)
-    while True:
-        try:
-            cells = next(table, None)
-        except csv.Error as error:
-            remedy = "close every quotation mark, and double those inside a quoted cell"
-            report(InputError(f"not a row of a table ({error}); {remedy}"), path, number, on_error)
-            continue
-        if cells is None:
-            return
-        if not cells:
-            continue
-        try:
-            row = make(_row(columns, cells), f"{name}:{number}")
-        except InputError as error:
-            report(error, path, number, on_error)
-            continue
-        yield row
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        while True:
+            try:
+                cells = next(table, None)
+            except csv.Error as error:
+                remedy = "close every quotation mark, and double those inside a quoted cell"
+                report(InputError(f"not a row of a table ({error}); {remedy}"), path, number, on_error)
+                continue
+            if cells is None:
+                return
+            if cells:
+                yield number, cells
+
+    yield from made(rows(), lambda n, cells: make(_row(columns, cells), f"{name}:{n}"), path, on_error)
 
 
 def _header(line: str, path: PathLike) -> tuple[str, list[str]]:

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
 from paragloss.formats import jsonl
-from paragloss.formats.text import OnError, PathLike, decoded, read_bytes, report, rows, suffix
+from paragloss.formats.text import OnError, PathLike, decoded, made, read_bytes, rows, suffix
 from paragloss.formats.xml import elements, text_of
 
 _DICT_LIMIT = 2**30
@@ -94,12 +94,8 @@ def read_dictd(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
 
 def read_tei(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
     """A FreeDict dictionary in TEI XML."""
-    for number, element in enumerate(elements(path, ("entry",)), 1):
-        try:
-            found = _tei(element)
-        except InputError as error:
-            report(error, f"{path}, entry", number, on_error)
-            continue
+    entries = enumerate(elements(path, ("entry",)), 1)
+    for found in made(entries, lambda _, entry: _tei(entry), f"{path}, entry", on_error):
         yield from found
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
-from paragloss.formats.archive import CORE, Archive
+from paragloss.formats.archive import Archive
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
@@ -26,13 +25,11 @@ def read_docx(path: PathLike, *, id: str = "") -> Document:
         raise InputError("can't be read as .docx (no word/document.xml in it); save it anew", place=path)
     blocks = list(_blocks(archive, _styles(archive)))
     text = "\n".join(text for _, text, _ in blocks if text)
-    if not text:
-        raise InputError("no text in the document; give one that has some", place=path)
     heads = [text for style, text, _ in blocks if text and style.startswith(("heading", "title"))]
     fields = {"headings": "\n".join(heads), "strong": "\n".join(bold for _, _, bold in blocks if bold)}
-    title, lang = archive.about(CORE)
     shown = {name: value for name, value in fields.items() if value}
-    return Document(id or Path(path).name, text, lang, title or (heads[0] if heads else ""), shown)
+    nothing = "no text in the document; give one that has some"
+    return archive.document(id, text, nothing, title=heads[0] if heads else "", fields=shown)
 
 
 def _styles(archive: Archive) -> dict[str, str]:

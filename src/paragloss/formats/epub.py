@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from pathlib import Path
 from urllib.parse import unquote
 
 from paragloss.errors import InputError
@@ -26,10 +25,8 @@ def read_epub(path: PathLike, *, id: str = "") -> Document:
         if size > WHOLE_LIMIT:
             raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
     text = "\n\n".join(chapter for chapter in chapters if chapter)
-    if not text:
-        raise InputError(f"no text in {len(chapters)} chapters; the book may be of images only", place=path)
-    title, lang = archive.about(package)
-    return Document(id or Path(path).name, text, lang, title)
+    nothing = f"no text in {len(chapters)} chapters; the book may be of images only"
+    return archive.document(id, text, nothing, about=package)
 
 
 def _package(archive: Archive) -> str:

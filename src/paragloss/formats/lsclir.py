@@ -15,24 +15,16 @@ from paragloss.types import Document, Qrels, Query
 
 def read_queries(path: PathLike) -> Iterator[Query]:
     """Queries in the language the file is named after; their text is the first sentence."""
+    found = rows(path, lambda _, line: _columns(line, "id, title, first sentence"))
     code = _named(path)
-
-    def parse(_: int, line: str) -> Query:
-        name, _title, sentence = _columns(line, "id, title, first sentence")
-        return Query(name, sentence, code)
-
-    return rows(path, parse)
+    return (Query(name, sentence, code) for name, _, sentence in found)
 
 
 def read_documents(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
     """Documents in the language the file is named after."""
+    found = rows(path, lambda _, line: _columns(line, "id, title, text"), on_error=on_error)
     code = _named(path)
-
-    def parse(_: int, line: str) -> Document:
-        name, title, text = _columns(line, "id, title, text")
-        return Document(name, text, code, title)
-
-    return rows(path, parse, on_error=on_error)
+    return (Document(name, text, code, title) for name, title, text in found)
 
 
 def read_rel(path: PathLike) -> Qrels:

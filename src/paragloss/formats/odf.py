@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
@@ -25,12 +24,10 @@ def read_odf(path: PathLike, *, id: str = "") -> Document:
     shown = (block for block in archive.elements("content.xml", ("p", "h", *_UNSHOWN)) if block.tag in ("p", "h"))
     blocks = [(block.tag, text) for block in shown if (text := "".join(_pieces(block)).strip())]
     text = "\n".join(block for _, block in blocks)
-    if not text:
-        raise InputError("no text in the document; give one that has some", place=path)
     headings = [block for kind, block in blocks if kind == "h"]
-    title, lang = archive.about("meta.xml")
     fields = {"headings": "\n".join(headings)} if headings else {}
-    return Document(id or Path(path).name, text, lang, title or (headings[0] if headings else ""), fields)
+    nothing, title = "no text in the document; give one that has some", headings[0] if headings else ""
+    return archive.document(id, text, nothing, about="meta.xml", title=title, fields=fields)
 
 
 def _pieces(element: Element) -> Iterator[str]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from pathlib import Path
 
-from paragloss.errors import InputError
-from paragloss.formats.archive import CORE, Archive
+from paragloss.formats.archive import Archive
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
@@ -21,11 +19,8 @@ def read_pptx(path: PathLike, *, id: str = "") -> Document:
     archive = Archive(path)
     names = _in_order(archive)
     slides = [text for name in names if (text := _text(archive, name))]
-    if not slides:
-        raise InputError(f"no text in {len(names)} slides; give a presentation that has some", place=path)
-    title, lang = archive.about(CORE)
-    first = slides[0].split("\n", 1)[0]
-    return Document(id or Path(path).name, "\n\n".join(slides), lang, title or first, {}, {"slides": len(names)})
+    text, nothing = "\n\n".join(slides), f"no text in {len(names)} slides; give a presentation that has some"
+    return archive.document(id, text, nothing, title=text.split("\n", 1)[0], meta={"slides": len(names)})
 
 
 def _in_order(archive: Archive) -> list[str]:

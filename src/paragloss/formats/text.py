@@ -16,7 +16,7 @@ import os
 import re
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from paragloss.errors import InputError, LanguageError
 from paragloss.formats.encodings import Converted, encoding_of
 from paragloss.languages import known, normalise
 
+S = TypeVar("S")
 T = TypeVar("T")
 PathLike: TypeAlias = str | Path
 OnError: TypeAlias = Callable[[InputError], None] | None
@@ -159,15 +160,21 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
 
 def rows(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:
     """`parse(number, line)` of every line that is not blank; where it raises, the error is given its place."""
-    for number, line in lines(path, on_error=on_error):
-        if not line or line.isspace():
-            continue
+    filled = ((number, line) for number, line in lines(path, on_error=on_error) if line and not line.isspace())
+    return made(filled, parse, path, on_error)
+
+
+def made(
+    numbered: Iterable[tuple[int, S]], make: Callable[[int, S], T], path: PathLike, on_error: OnError
+) -> Iterator[T]:
+    """`make(number, thing)` of every numbered thing in a file; where it raises, the error is given its place."""
+    for number, thing in numbered:
         try:
-            row = parse(number, line)
+            found = make(number, thing)
         except InputError as error:
             report(error, path, number, on_error)
             continue
-        yield row
+        yield found
 
 
 def decoded(data: bytes, offset: int = 0) -> str:

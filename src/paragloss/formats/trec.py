@@ -11,7 +11,17 @@ import re
 from collections.abc import Iterable, Iterator
 
 from paragloss.errors import InputError
-from paragloss.formats.text import WHOLE_LIMIT, OnError, PathLike, checked_lang, lines, open_output, read_text, report
+from paragloss.formats.text import (
+    WHOLE_LIMIT,
+    OnError,
+    PathLike,
+    checked_lang,
+    lines,
+    made,
+    open_output,
+    read_text,
+    report,
+)
 from paragloss.formats.text import rows as parsed_rows
 from paragloss.types import Document, Hit, Qrels, Query, Run
 
@@ -96,13 +106,7 @@ def write_qrels(path: PathLike, qrels: Qrels) -> None:
 def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
     """`<DOC>` elements. Title from a TITLE, HEADLINE or HL element, text from the TEXT elements, or from all others
     where there is none; a `<LANG>` element goes before `lang`."""
-    for number, body in _bodies(path, on_error):
-        try:
-            found = _document(body, lang)
-        except InputError as error:
-            report(error, path, number, on_error)
-            continue
-        yield found
+    return made(_bodies(path, on_error), lambda _, body: _document(body, lang), path, on_error)
 
 
 def write_documents(path: PathLike, documents: Iterable[Document]) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
-from paragloss.formats.text import OnError, PathLike, report
+from paragloss.formats.text import OnError, PathLike, made
 from paragloss.formats.wikitext import plain_text
 from paragloss.formats.xml import elements
 from paragloss.types import Document
@@ -24,14 +24,9 @@ def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) 
     dump is named after (`dawiki-20260101-pages-articles.xml.bz2`)."""
     named = _DUMP.match(Path(path).name)
     code = lang or (named[1].replace("_", "-") if named else "")
-    for number, page in enumerate(elements(path, ("page",)), 1):
-        try:
-            found = _article(page, code)
-        except InputError as error:
-            report(error, f"{path}, page", number, on_error)
-            continue
-        if found is not None:
-            yield found
+    pages = enumerate(elements(path, ("page",)), 1)
+    found = made(pages, lambda _, page: _article(page, code), f"{path}, page", on_error)
+    return (article for article in found if article is not None)
 
 
 def _article(page: Element, lang: str) -> Document | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
-from paragloss.formats.archive import CORE, Archive
+from paragloss.formats.archive import Archive
 from paragloss.formats.text import WHOLE_LIMIT, PathLike
 from paragloss.types import Document
 
@@ -31,10 +30,8 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
                 raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
         sheets.append("\n".join(lines))
     text = "\n\n".join(sheet for sheet in sheets if sheet)
-    if not text:
-        raise InputError(f"no text in {len(numbered)} sheets; give a workbook that has some", place=path)
-    title, lang = archive.about(CORE)
-    return Document(id or Path(path).name, text, lang, title, {}, {"sheets": len(numbered)})
+    nothing = f"no text in {len(numbered)} sheets; give a workbook that has some"
+    return archive.document(id, text, nothing, meta={"sheets": len(numbered)})
 
 
 def _lines(archive: Archive, sheet: str, shared: list[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from paragloss.collection import load
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.errors import InputError
 from paragloss.evaluation import evaluate, mean
+from paragloss.evaluation.report import panels
 from paragloss.lab import judgments, kernel_analysis
 from paragloss.lab.aligned_files import read_aligned
 from paragloss.lab.methods import knrm
@@ -39,9 +40,7 @@ def kernel_bins(files: Sequence[str], out: str | Path, *, model: str, source: st
         [b.number, b.mean, b.weight, b.pairs, score]
         for b, score in zip(kernel_analysis.bins(ranker, judged), alone, strict=True)
     ]
-    table = Table(["kernel", "mean", "weight", "pairs", "RR alone"], rows)
-    _write(out, "kernels", table, lambda axes: _draw_bins(axes, table), columns=3)
-    return table
+    return _write(out, "kernels", Table(["kernel", "mean", "weight", "pairs", "RR alone"], rows), _draw_bins, 3)
 
 
 def translations(files: list[str], out: str | Path, *, model: str, translator: str, source: str, target: str) -> Table:
@@ -56,8 +55,7 @@ def translations(files: list[str], out: str | Path, *, model: str, translator: s
         here = sorted((p for p in placed if p.bin == b.number), key=lambda p: -p.cosine)
         rows.append([b.number, b.mean, b.weight, len(here), "; ".join(f"{p.source} = {p.target}" for p in here[:5])])
     table = Table(["kernel", "mean", "weight", "translations", "examples"], rows)
-    _write(out, "translations", table, lambda axes: _bars(axes[0], table, 3, "pairs of translations"))
-    return table
+    return _write(out, "translations", table, _bars(3, "pairs of translations"), 1)
 
 
 def exact_match(
@@ -69,9 +67,7 @@ def exact_match(
     for name, off in (("all kernels", ()), ("exact match off", (0,))):
         ranker = knrm.fit_judged(train, off=off, epochs=epochs, dim=dim, seed=seed)
         rows.append([name, reciprocal_rank(ranker, test)])
-    table = Table(["trained with", "RR"], rows)
-    _write(out, "exact-match", table, lambda axes: _bars(axes[0], table, 1, "RR"))
-    return table
+    return _write(out, "exact-match", Table(["trained with", "RR"], rows), _bars(1, "RR"), 1)
 
 
 def data_size(
@@ -94,8 +90,7 @@ def data_size(
         lambda ranker: reciprocal_rank(ranker, test),
     )
     table = Table(["queries", "pairs", "terms", "RR"], [list(size) for size in found])
-    _write(out, "data-size", table, lambda axes: _draw_sizes(axes, found), columns=2)
-    return table
+    return _write(out, "data-size", table, _draw_sizes, 2)
 
 
 def quality(files: Sequence[str], out: str | Path, *, model: str, source: str, target: str, categories: str) -> Table:
@@ -110,9 +105,7 @@ def quality(files: Sequence[str], out: str | Path, *, model: str, source: str, t
         rows.append([category, len(queries), f"{unknown.unknown}/{unknown.words}", measures["RR"]])
     if not rows:
         raise InputError(f"{categories} names no concept that the files have in {source} and {target}")
-    table = Table(["category", "queries", "unknown words", "RR"], rows)
-    _write(out, "quality", table, lambda axes: _bars(axes[0], table, 3, "RR"))
-    return table
+    return _write(out, "quality", Table(["category", "queries", "unknown words", "RR"], rows), _bars(3, "RR"), 1)
 
 
 #: Names on the command line.
@@ -155,34 +148,38 @@ def _pairs(path: str) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in rows]
 
 
-def _write(out: str | Path, name: str, table: Table, draw: Callable[[list[Any]], None], *, columns: int = 1) -> None:
+def _write(out: str | Path, name: str, table: Table, draw: Callable[[list[Any], Table], None], columns: int) -> Table:
     """The table as TSV and the plot as SVG."""
-    from matplotlib.figure import Figure
-
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / f"{name}.tsv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerows([table.header, *table.rows])
-    figure = Figure(figsize=(4.5 * columns, 3.2), layout="constrained")
-    draw([figure.add_subplot(1, columns, i + 1) for i in range(columns)])
+    figure, axes = panels(columns, width=4.5, height=3.2)
+    draw(axes, table)
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    return table
 
 
-def _bars(axis: Any, table: Table, column: int, label: str) -> None:
-    axis.bar([str(row[0]) for row in table.rows], [row[column] for row in table.rows], color="#2a7f62")
-    axis.set(xlabel=table.header[0], ylabel=label)
+def _bars(*drawn: Any) -> Callable[[list[Any], Table], None]:
+    """Some columns of a table as bars, each with its label, a plot for each."""
+
+    def draw(axes: list[Any], table: Table) -> None:
+        for axis, column, label in zip(axes, drawn[::2], drawn[1::2], strict=True):
+            axis.bar([str(row[0]) for row in table.rows], [row[column] for row in table.rows], color="#2a7f62")
+            axis.set(xlabel=table.header[0], ylabel=label)
+
+    return draw
 
 
 def _draw_bins(axes: list[Any], table: Table) -> None:
     """Fig. 6.2 (a) and (b), and Fig. 6.3 of Liu's thesis."""
-    for axis, column, label in zip(axes, (3, 2, 4), ("pairs of words", "weight", "RR alone"), strict=True):
-        _bars(axis, table, column, label)
+    _bars(3, "pairs of words", 2, "weight", 4, "RR alone")(axes, table)
     axes[0].set_yscale("symlog")
 
 
-def _draw_sizes(axes: list[Any], sizes: Sequence[kernel_analysis.Size]) -> None:
+def _draw_sizes(axes: list[Any], table: Table) -> None:
     """Figs. 6.5 and 6.6 of Liu's thesis."""
-    for axis, column, label in zip(axes, ("score", "terms"), ("RR", "terms seen"), strict=True):
-        axis.plot([s.pairs for s in sizes], [getattr(s, column) for s in sizes], marker="o", color="#2a7f62")
+    for axis, column, label in zip(axes, (3, 2), ("RR", "terms seen"), strict=True):
+        axis.plot([row[1] for row in table.rows], [row[column] for row in table.rows], marker="o", color="#2a7f62")
         axis.set(xlabel="judged pairs trained on", ylabel=label)

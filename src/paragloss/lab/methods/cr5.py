@@ -14,6 +14,7 @@ import numpy as np
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
+from paragloss.evaluation.report import panels
 from paragloss.lab.learning.counting import Counted, count, text_of
 from paragloss.lab.settings import Checkpoint, Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.arrays import Arrays, unreachable
@@ -177,10 +178,7 @@ def table(tuning: Tuning) -> tuple[Sequence[str], list[Sequence[Any]]]:
 
 def plot(tuning: Tuning, path: str | Path) -> None:
     """Draw precision against λ into an image file."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 3.2), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = panels(1, width=5, height=3.2)
     axes.plot(list(tuning.scores), list(tuning.scores.values()), marker="o")
     axes.axvline(tuning.best, linewidth=0.8, linestyle=":")
     axes.set(xscale="log", xlabel="λ", ylabel="P@1 on held-out concepts", title=f"best λ = {tuning.best:g}")

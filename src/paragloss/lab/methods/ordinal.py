@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, ModelError
+from paragloss.evaluation.report import panels
 from paragloss.lab import judgments
 from paragloss.lab.learning import pairs
 from paragloss.lab.settings import (
@@ -272,10 +273,7 @@ def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
 
 def plot(trials: Sequence[Trial], path: str | Path) -> None:
     """Draw nDCG@5 against epsilon, a line for each choice of thresholds, into an image file."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 3.2), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = panels(1, width=5, height=3.2)
     for edges in sorted({trial.thresholds for trial in trials}):
         along = sorted((trial.epsilon, trial.measure) for trial in trials if trial.thresholds == edges)
         axes.plot(*zip(*along, strict=True), marker="o", label=", ".join(f"{edge:g}" for edge in edges))
