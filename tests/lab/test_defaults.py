@@ -32,7 +32,6 @@ DEFAULTS = {
     "lab.solving.ridge": {"Regression.solve": {"most": 200}, "Regression.solve_plainly": {"most": 200}},
     "lab.solving.spectral": {"top_eigen": {"seed": 0, "tolerance": 0.01}, "singular": {"seed": 0, "tolerance": 0.01}},
     "lab.solving.spectrum": {
-        "reduced_rank": {"seed": 0},
         "leading": {"solver": "converged", "seed": 0, "tolerance": 0.005, "checkpoint_every": 30.0},
     },
     "lab.descent.adversarial": {

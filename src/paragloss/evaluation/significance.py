@@ -50,19 +50,9 @@ def compare(
         half = float(stats.t.ppf(0.975, n - 1) * gains.std(ddof=1) / np.sqrt(n))
         p_t = float(stats.ttest_rel(after, before).pvalue)
     mean = float(gains.mean())
-    return Comparison(
-        queries=n,
-        first=float(before.mean()),
-        second=float(after.mean()),
-        difference=mean,
-        low=mean - half,
-        high=mean + half,
-        p_t=p_t,
-        p_randomisation=_randomisation(gains, rounds, seed),
-        wins=int((gains > 0).sum()),
-        ties=int((gains == 0).sum()),
-        losses=int((gains < 0).sum()),
-    )
+    means = float(before.mean()), float(after.mean()), mean, mean - half, mean + half
+    counts = int((gains > 0).sum()), int((gains == 0).sum()), int((gains < 0).sum())
+    return Comparison(n, *means, p_t, _randomisation(gains, rounds, seed), *counts)
 
 
 def _randomisation(gains: np.ndarray[tuple[int], np.dtype[np.float64]], rounds: int, seed: int) -> float:

@@ -15,7 +15,7 @@ from paragloss.errors import InputError
 from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox, scans, subtitles, trec, wikipedia
 from paragloss.formats import folder_files as folder
 from paragloss.formats.foreign import READERS as FOREIGN
-from paragloss.formats.text import BROKEN, OnError, PathLike, broken, open_bytes, suffix
+from paragloss.formats.text import OnError, PathLike, open_bytes, suffix
 from paragloss.types import Document
 
 SUPPORTED = (
@@ -196,10 +196,7 @@ def _kind(path: Path) -> str:
     if kind in KINDS:
         return kind
     with open_bytes(path) as stream:
-        try:
-            start = stream.read(4096)
-        except BROKEN as error:
-            raise broken(path, error) from error
+        start = stream.read(4096)
     if start.startswith(b"PK\x03\x04"):
         return next(found for sign, found in _ZIPPED if sign in start)
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paragloss.errors import InputError
 from paragloss.formats import sandbox
-from paragloss.formats.text import BROKEN, WHOLE_LIMIT, OnError, PathLike, broken, open_bytes, report, stem
+from paragloss.formats.text import WHOLE_LIMIT, OnError, PathLike, open_bytes, report, stem
 from paragloss.types import Document
 
 
@@ -34,22 +34,17 @@ def _letters(path: PathLike) -> Iterator[bytes]:
     """Each letter begins behind a line `From ...` that has a blank line, or nothing, before it."""
     letter, size, blank, begun = list[bytes](), 0, True, False
     with open_bytes(path) as stream:
-        try:
-            for line in stream:
-                if blank and line.startswith(b"From "):
-                    if begun:
-                        yield b"".join(letter)
-                    letter, size, begun = [], 0, True
-                elif not begun and line.strip():
-                    raise InputError(
-                        "does not begin with a line `From ...`, so it is no mbox; save it anew", place=path
-                    )
-                elif size < WHOLE_LIMIT:  # what is longer is cut off: attachments are at the end
-                    quoted = line.startswith(b">") and line.lstrip(b">").startswith(b"From ")
-                    letter.append(line[1:] if quoted else line)
-                    size += len(line)
-                blank = not line.strip()
-        except BROKEN as error:
-            raise broken(path, error) from error
+        for line in stream:
+            if blank and line.startswith(b"From "):
+                if begun:
+                    yield b"".join(letter)
+                letter, size, begun = [], 0, True
+            elif not begun and line.strip():
+                raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", place=path)
+            elif size < WHOLE_LIMIT:  # what is longer is cut off: attachments are at the end
+                quoted = line.startswith(b">") and line.lstrip(b">").startswith(b"From ")
+                letter.append(line[1:] if quoted else line)
+                size += len(line)
+            blank = not line.strip()
     if begun:
         yield b"".join(letter)

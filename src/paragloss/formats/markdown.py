@@ -40,13 +40,9 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
     strong = [_inline(match[2]) for match in _STRONG.finditer(text)]
     lang = settings.get("lang") or settings.get("language") or ""
     fields = {"headings": "\n".join(headings), "strong": "\n".join(strong)}
-    return Document(
-        id or Path(path).name,
-        _inline(_BULLET.sub(BULLET, _QUOTED.sub("", _HEADING.sub(r"\1", text)))).strip(),
-        lang if looks_like_lang(lang) else "",
-        settings.get("title") or (headings[0] if headings else ""),
-        {name: value for name, value in fields.items() if value},
-    )
+    text = _inline(_BULLET.sub(BULLET, _QUOTED.sub("", _HEADING.sub(r"\1", text)))).strip()
+    title, lang = settings.get("title") or next(iter(headings), ""), lang if looks_like_lang(lang) else ""
+    return Document(id or Path(path).name, text, lang, title, {name: value for name, value in fields.items() if value})
 
 
 def _inline(text: str) -> str:

@@ -39,7 +39,7 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".dz")
 
 _BLOCK = 1 << 20
 #: What reading a damaged packed file may raise; zlib and lzma have errors of their own.
-BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 @lru_cache(maxsize=1024)
@@ -80,23 +80,25 @@ def suffix(path: PathLike) -> str:
 
 @contextmanager
 def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
-    """The file's bytes, decompressed where its first bytes say gzip, bzip2 or xz."""
+    """The file's bytes, decompressed where its first bytes say gzip, bzip2 or xz. What reading them raises, because the
+    file is damaged or cut off, is an error like any other."""
     try:
         raw = cast(io.BufferedReader, open(path, "rb", buffering=_BLOCK))  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:
         raise InputError(f"can't be opened ({_why(error)}); check the path and its permissions", place=path) from error
     with raw:
-        yield _decompressed(raw)
+        try:
+            yield _decompressed(raw)
+        except _BROKEN as error:
+            remedy = "the file is damaged or cut off, fetch it again"
+            raise InputError(f"can't be read to its end ({error}); {remedy}", place=path) from error
 
 
 @contextmanager
 def open_utf8(path: PathLike) -> Iterator[BinaryIO]:
     """The file's text as UTF-8 bytes, without a mark; where it is in another encoding, that is guessed and said."""
     with open_bytes(path) as stream:
-        try:
-            sample = cast(io.BufferedReader, stream).peek(_BLOCK)
-        except BROKEN as error:
-            raise broken(path, error) from error
+        sample = cast(io.BufferedReader, stream).peek(_BLOCK)
         encoding = encoding_of(sample)
         if encoding != "utf-8":
             warnings.warn(f"{path}: read as {encoding}, which it looks like; convert it if that is wrong", stacklevel=5)
@@ -113,10 +115,7 @@ def read_bytes(path: PathLike, *, limit: int = WHOLE_LIMIT) -> bytes:
 
 
 def _whole(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
-    try:
-        data = stream.read(limit + 1)
-    except BROKEN as error:
-        raise broken(path, error) from error
+    data = stream.read(limit + 1)
     if len(data) > limit:
         raise InputError(f"more than {limit:,} bytes in one document; split it into smaller ones", place=path)
     return data
@@ -139,7 +138,7 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
     """Every line with its number from 1, without its end; blank lines too. A file of blank lines only is an error."""
     blank, number, offset = True, 0, 0
     with open_utf8(path) as stream:
-        while raw := _line(stream, limit + 1, path):
+        while raw := stream.readline(limit + 1):
             number += 1
             start, offset = offset, offset + len(raw)
             try:
@@ -150,7 +149,7 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
                 blank = False
                 report(error, path, number, on_error)
                 if not raw.endswith(b"\n"):
-                    offset += _skip_line(stream, path)
+                    offset += _skip_line(stream)
                 continue
             blank = blank and not text.strip()
             yield number, text.rstrip("\r\n")
@@ -203,11 +202,6 @@ def _why(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def broken(path: PathLike, error: Exception) -> InputError:
-    """What to say of a file that can't be decompressed or read to its end."""
-    return InputError(f"can't be read to its end ({error}); the file is damaged or cut off, fetch it again", place=path)
-
-
 @contextmanager
 def open_output(path: PathLike) -> Iterator[TextIO]:
     """A UTF-8 file to write to, gzipped where its name ends in `.gz`; it takes its name only when complete."""
@@ -249,16 +243,9 @@ def _decompressed(raw: io.BufferedReader) -> BinaryIO:
     return raw
 
 
-def _line(stream: BinaryIO, size: int, path: PathLike) -> bytes:
-    try:
-        return stream.readline(size)
-    except BROKEN as error:
-        raise broken(path, error) from error
-
-
-def _skip_line(stream: BinaryIO, path: PathLike) -> int:
+def _skip_line(stream: BinaryIO) -> int:
     skipped = 0
-    while raw := _line(stream, _BLOCK, path):
+    while raw := stream.readline(_BLOCK):
         skipped += len(raw)
         if raw.endswith(b"\n"):
             break

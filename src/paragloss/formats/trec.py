@@ -11,18 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from paragloss.errors import InputError
-from paragloss.formats.text import (
-    WHOLE_LIMIT,
-    OnError,
-    PathLike,
-    checked_lang,
-    lines,
-    made,
-    open_output,
-    read_text,
-    report,
-)
-from paragloss.formats.text import rows as parsed_rows
+from paragloss.formats import text as files
+from paragloss.formats.text import WHOLE_LIMIT, OnError, PathLike, checked_lang, open_output, report
 from paragloss.types import Document, Hit, Qrels, Query, Run
 
 # Possessive, so that a "<" that is never closed costs one pass.
@@ -48,15 +38,13 @@ def read_run(path: PathLike) -> Run:
         if found.setdefault(query, {}).setdefault(document, placed) is not placed:
             raise InputError(f"document {document!r} comes twice for query {query!r}; keep one of the lines")
 
-    for _row in parsed_rows(path, parse):
+    for _row in files.rows(path, parse):
         pass
-    return {
-        query: [
-            Hit(document, score)
-            for document, (score, _) in sorted(ranking.items(), key=lambda item: (-item[1][0], item[1][1]))
-        ]
-        for query, ranking in found.items()
-    }
+    run: Run = {}
+    for query, ranking in found.items():
+        order = sorted(ranking.items(), key=lambda item: (-item[1][0], item[1][1]))
+        run[query] = [Hit(document, score) for document, (score, _) in order]
+    return run
 
 
 def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
@@ -89,7 +77,7 @@ def read_qrels(path: PathLike) -> Qrels:
         if grades.setdefault(document, value) != value:
             raise InputError(f"document {document!r} has two grades for query {query!r}; keep one of the lines")
 
-    for _row in parsed_rows(path, parse):
+    for _row in files.rows(path, parse):
         pass
     return qrels
 
@@ -106,7 +94,7 @@ def write_qrels(path: PathLike, qrels: Qrels) -> None:
 def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
     """`<DOC>` elements. Title from a TITLE, HEADLINE or HL element, text from the TEXT elements, or from all others
     where there is none; a `<LANG>` element goes before `lang`."""
-    return made(_bodies(path, on_error), lambda _, body: _document(body, lang), path, on_error)
+    return files.made(_bodies(path, on_error), lambda _, body: _document(body, lang), path, on_error)
 
 
 def write_documents(path: PathLike, documents: Iterable[Document]) -> int:
@@ -125,7 +113,7 @@ def write_documents(path: PathLike, documents: Iterable[Document]) -> int:
 def read_topics(path: PathLike, *, lang: str = "") -> Iterator[Query]:
     """`<top>` or `<topic>` elements, closed inside or not; a query's text is the title. CLEF's `<FR-title>` gives the
     language too."""
-    text = read_text(path)
+    text = files.read_text(path)
     topics = list(_TOPIC.finditer(text))
     if not topics:
         raise InputError("no <top> ... </top> element; give a file of TREC topics", place=path)
@@ -171,7 +159,7 @@ def _bodies(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
     """(line, markup) of every <DOC> element, from its opening tag to its closing one."""
     start, size, body, seen = 0, 0, list[str](), False
     unclosed = InputError("<DOC> is never closed; end it with </DOC>")
-    for number, line in lines(path, on_error=on_error):
+    for number, line in files.lines(path, on_error=on_error):
         for piece in _DOC_END.split(line):
             opening = _DOC_START.search(piece)
             if opening is not None:

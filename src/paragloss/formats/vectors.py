@@ -17,19 +17,8 @@ from typing import BinaryIO
 import numpy as np
 
 from paragloss.errors import InputError
-from paragloss.formats.text import (
-    BROKEN,
-    LINE_LIMIT,
-    PathLike,
-    broken,
-    checked_lang,
-    lines,
-    looks_like_lang,
-    open_bytes,
-    report,
-    stem,
-    suffix,
-)
+from paragloss.formats import text as files
+from paragloss.formats.text import LINE_LIMIT, PathLike, checked_lang, looks_like_lang, open_bytes, stem, suffix
 from paragloss.types import Floats
 
 _BLOCK = 4096  # lines that tell how many numbers a word has
@@ -41,10 +30,7 @@ _MAX_DIM = 65_536
 def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
     """Words and their vectors, one float32 row each; of equal words the first is kept."""
     with open_bytes(path) as stream:
-        try:
-            start = stream.read(4096)
-        except BROKEN as error:
-            raise broken(path, error) from error
+        start = stream.read(4096)
     header = _HEADER.match(start)
     if start.startswith(b"\x80") or suffix(path) in (".pkl", ".pickle"):
         raise InputError("a pickle runs what it says when it is opened; save its vectors as word2vec text", place=path)
@@ -106,7 +92,7 @@ def _promised(first: str, path: PathLike) -> tuple[int, int]:
 
 
 def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
-    source = lines(path)
+    source = files.lines(path)
     expected, dim = _promised(next(source)[1], path) if has_header else (0, 0)
     first = list(islice(source, _BLOCK))
     dim = dim or _dim([line.rstrip() for _, line in first], path)
@@ -116,7 +102,7 @@ def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
             try:
                 word, row = _parsed(line, dim)
             except InputError as error:
-                report(error, path, number, None)
+                files.report(error, path, number, None)
             words.append(word)
             values.extend(row)
     if len(words) < expected:
@@ -154,16 +140,13 @@ def _read_binary(path: PathLike, count: int, dim: int) -> tuple[list[str], Float
     words: list[str] = []
     data = bytearray()
     with open_bytes(path) as stream:
-        try:
-            stream.readline(LINE_LIMIT)
-            for row in range(count):
-                words.append(_binary_word(stream, path, row))
-                values = stream.read(4 * dim)
-                if len(values) < 4 * dim:
-                    raise EOFError(f"{row:,} of {count:,} words")
-                data += values
-        except BROKEN as error:
-            raise broken(path, error) from error
+        stream.readline(LINE_LIMIT)
+        for row in range(count):
+            words.append(_binary_word(stream, path, row))
+            values = stream.read(4 * dim)
+            if len(values) < 4 * dim:
+                raise EOFError(f"{row:,} of {count:,} words")
+            data += values
     matrix: Floats = np.frombuffer(bytes(data), dtype="<f4").reshape(-1, dim).astype(np.float32, copy=False)
     if not np.isfinite(matrix).all():
         raise InputError("a value is not finite; the file is damaged, fetch it again", place=path)

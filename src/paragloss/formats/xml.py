@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from paragloss.errors import InputError
-from paragloss.formats.text import BROKEN, WHOLE_LIMIT, PathLike, broken, open_bytes
+from paragloss.formats.text import WHOLE_LIMIT, PathLike, open_bytes
 
 _BLOCK = 1 << 18
 _MAX_DEPTH = 100
@@ -27,10 +27,7 @@ def elements_of(
     handler = _Handler(frozenset(names), limit)
     final = False
     while not final:
-        try:
-            block = stream.read(_BLOCK)
-        except BROKEN as error:
-            raise broken(path, error) from error
+        block = stream.read(_BLOCK)
         final = not block
         try:
             handler.parser.Parse(block, final)

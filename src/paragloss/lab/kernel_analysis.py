@@ -172,15 +172,12 @@ def by_category(scores: Scores, categories: Mapping[str, str]) -> dict[str, dict
     members: dict[str, list[str]] = {}
     for query, category in categories.items():
         members.setdefault(category, []).append(query)
-    averages = {
-        category: {
-            measure: float(np.mean([values[q] for q in queries if q in values]))
-            for measure, values in scores.items()
-            if any(q in values for q in queries)
-        }
-        for category, queries in members.items()
-    }
-    return {category: measures for category, measures in averages.items() if measures}
+    averages: dict[str, dict[str, float]] = {}
+    for category, queries in members.items():
+        for measure, values in scores.items():
+            if known := [values[q] for q in queries if q in values]:
+                averages.setdefault(category, {})[measure] = float(np.mean(known))
+    return averages
 
 
 def _weighted(model: Knrm, weight: npt.NDArray[np.floating]) -> Knrm:

@@ -124,16 +124,9 @@ def expected(option: Option) -> str:
         return f"one of {', '.join(setting.words)}"
     kind = series.kind if series else next((one for one in alternatives(option.type) if one in _NAMES), None)
     one, many = _NAMES.get(kind, ("a value", "values"))
-    bounds = [
-        f"{word} {bound:,.0f}" if bound == int(bound) else f"{word} {bound}"
-        for word, bound in (
-            ("at least", setting.least),
-            ("above", setting.above),
-            ("at most", setting.most),
-            ("below", setting.below),
-        )
-        if bound is not None
-    ]
+    named = {"at least": setting.least, "above": setting.above, "at most": setting.most, "below": setting.below}
+    known = {word: bound for word, bound in named.items() if bound is not None}
+    bounds = [f"{word} {bound:,.0f}" if bound == int(bound) else f"{word} {bound}" for word, bound in known.items()]
     text = one
     if series is not None:
         text = f"ascending {many}" if setting.ascending else many

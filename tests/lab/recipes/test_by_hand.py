@@ -195,7 +195,7 @@ def test_every_map_has_the_same_vectors_and_all_but_one_the_dictionary(monkeypat
     taught = [("w1", "w2"), ("w3", "w4")]
     for (method, _), said in told.items():
         both = {("en", "it"): taught, ("it", "en"): [(b, a) for a, b in taught]}
-        assert said["dictionary"] == (None if method == "advrefine" else both)
+        assert said.get("dictionary") == (None if method == "advrefine" else both)
         assert said["vectors"] is told["cca", ""]["vectors"]
         assert (said["seed"], said.get("steps")) == (3, 20 if method == "advrefine" else None)
     made_of = {lang: (90, lang, {"dim": 50, "seed": 3}) for lang in ("en", "it")}

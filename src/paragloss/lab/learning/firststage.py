@@ -60,14 +60,9 @@ def as_they_stand(queries: Sequence[str], source: str, documents: Sequence[str],
     index = {term: i for i, term in enumerate(terms)}
     cut = analyzer(source).terms
     asked = [[index[term] for term in cut(query) if term in index] for query in queries]
-    rows = sp.csr_matrix(
-        (
-            np.ones(sum(map(len, asked)), np.float32),
-            np.fromiter((i for row in asked for i in row), np.int64),
-            np.cumsum([0, *map(len, asked)]),
-        ),
-        shape=(len(queries), len(terms)),
-    )
+    places = np.fromiter((i for row in asked for i in row), np.int64)
+    cells = (np.ones(len(places), np.float32), places, np.cumsum([0, *map(len, asked)]))
+    rows = sp.csr_matrix(cells, shape=(len(queries), len(terms)))
     _, weights = bm25(counts)
     most = np.array([len(cut(query)) for query in queries], np.float32)
     scores = np.asarray((rows @ weights.T).todense(), np.float32)

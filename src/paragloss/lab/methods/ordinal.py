@@ -353,11 +353,6 @@ def _task(judged: Judged, vocabularies: Mapping[str, Vocabulary], device: str, *
         return weigh(vocabulary.counts(texts), vocabulary.idf, "mean")
 
     source, target = pairs.languages(judged)
-    return graded.task(
-        source,
-        target,
-        rows([query.text for query in judged.queries], source),
-        rows([document.whole for document in judged.documents.values()], target),
-        pairs.grades(judged),
-        device,
-    )
+    queries = rows([query.text for query in judged.queries], source)
+    documents = rows([document.whole for document in judged.documents.values()], target)
+    return graded.task(source, target, queries, documents, pairs.grades(judged), device)

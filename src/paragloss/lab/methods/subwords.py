@@ -43,13 +43,9 @@ def extend(
     g_w the unit-length bag of the word's n-grams of 3 to 5 characters, its ends marked."""
     if any(tower.layers or tower.activation != "linear" or tower.bias is not None for tower in encoder.towers.values()):
         raise ModelError("only a linear model (cr5, lsi, opca, cca) can add up word parts; this one has layers")
-    return SubwordEncoder(
-        encoder,
-        {
-            lang: _learn(tower.vocabulary.terms, tower.table, lambda_, max_grams, Arrays(device))
-            for lang, tower in encoder.towers.items()
-        },
-    )
+    arrays = Arrays(device)
+    known = {lang: (tower.vocabulary.terms, tower.table) for lang, tower in encoder.towers.items()}
+    return SubwordEncoder(encoder, {lang: _learn(*words, lambda_, max_grams, arrays) for lang, words in known.items()})
 
 
 def _learn(terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, arrays: Arrays) -> Grams:

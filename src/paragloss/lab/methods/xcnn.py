@@ -92,15 +92,8 @@ def fit(
     folder; a run that finds its own files there goes on from them.
     """
     langs = _langs(aligned, hub)
-    settings: dict[str, Any] = {
-        "scale": 10.0,
-        "negatives": negatives,
-        "optimizer": optimizer,
-        "learning_rate": learning_rate,
-        "batch": batch,
-        "patience": patience,
-        "progress": progress,
-    }
+    steps: dict[str, Any] = {"optimizer": optimizer, "learning_rate": learning_rate, "batch": batch}
+    steps |= {"scale": 10.0, "negatives": negatives, "patience": patience, "progress": progress}
     towers: dict[str, Tower] = {}
     vectors: Floats | None = None
     for number, lang in enumerate(langs):
@@ -124,7 +117,7 @@ def fit(
             epochs=epochs if number else hub_epochs,
             seed=int(np.random.SeedSequence([seed, number]).generate_state(1)[0]),
             checkpoint=Path(checkpoint) / f"{lang}.safetensors" if checkpoint else None,
-            **settings,
+            **steps,
         )
         towers[lang] = Tower(vocabulary, table)
         if vectors is None:

@@ -47,16 +47,10 @@ def judged(asked: Queries) -> dict[str, dict[str, Any]]:
             values = {rival: paired(tasks, rival, system) for rival in rivals}
             tests = {rival: compare(*both) for rival, both in values.items() if both[0]}
             corrected = holm({rival: test.p_randomisation for rival, test in tests.items()})
-            if tests:
-                found.setdefault(name, {})[system] = {
-                    rival: {
-                        "queries": test.queries,
-                        "mean": round(test.second, 4),
-                        "rival": round(test.first, 4),
-                        "p": round(corrected[rival], 5),
-                    }
-                    for rival, test in tests.items()
-                }
+            for rival, test in tests.items():
+                means = {"queries": test.queries, "mean": round(test.second, 4), "rival": round(test.first, 4)}
+                rivals_of = found.setdefault(name, {}).setdefault(system, {})
+                rivals_of[rival] = {**means, "p": round(corrected[rival], 5)}
     return found
 
 

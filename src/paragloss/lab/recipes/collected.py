@@ -122,16 +122,11 @@ def comparisons(asked: Queries) -> dict[str, dict[str, dict[str, float]]]:
         others = dict.fromkeys(name for systems in alike.values() for name in systems if name != BASELINE)
         tests = {name: compare(*claims.paired(alike, BASELINE, name)) for name in others}
         corrected = holm({name: test.p_randomisation for name, test in tests.items()})
-        found[kind] = {
-            name: {
-                "queries": test.queries,
-                "fast": round(test.first, 4),
-                "mean": round(test.second, 4),
-                "difference": round(test.difference, 4),
-                "p": round(corrected[name], 5),
-            }
-            for name, test in tests.items()
-        }
+        found[kind] = {}
+        for name, test in tests.items():
+            means = {"fast": test.first, "mean": test.second, "difference": test.difference}
+            rounded = {column: round(value, 4) for column, value in means.items()}
+            found[kind][name] = {"queries": test.queries, **rounded, "p": round(corrected[name], 5)}
     return found
 
 

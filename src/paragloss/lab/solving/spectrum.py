@@ -68,30 +68,23 @@ def chosen(solver: str, blocks: Sequence[Block], device: str | None) -> str:
 
 
 def reduced_rank(
-    blocks: Sequence[Block],
+    blocks: list[Block],
     concepts: int,
     *,
     rank: int,
     lambda_: float,
     solver: str,
-    seed: int = 0,
     device: str | None = None,
-    checkpoint: Path | None = None,
-    progress: Progress | None = None,
+    **how: Any,
 ) -> Solution:
-    """The rank-limited regression of concepts on rows, by the solver asked for ("auto": the quicker one)."""
+    """The rank-limited regression of concepts on rows, by the solver asked for ("auto": the quicker one). `how` are
+    further settings of `leading`."""
     solver = chosen(solver, blocks, device)
     if solver == "closed-form":
         return closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
-    return leading(
-        Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_),
-        rank=rank,
-        solver=solver,
-        seed=seed,
-        checkpoint=checkpoint,
-        key=_fingerprint(blocks) if checkpoint else "",
-        progress=progress,
-    )
+    regression = Regression.of(blocks, concepts, Arrays(device), lambda_=lambda_)
+    key = _fingerprint(blocks) if how.get("checkpoint") else ""
+    return leading(regression, rank=rank, solver=solver, key=key, **how)
 
 
 def closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lambda_: float) -> Solution:
@@ -254,16 +247,9 @@ class _Search:
         return Solution([arrays.get(table) for table in tables], values, arrays.get(P), report)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        get = self.arrays.get
-        done = np.array([self.taken, self.solved], np.int64)
-        return {
-            "V": get(self.V),
-            "B": get(self.B),
-            "MV": get(self.MV),
-            "guide": get(self.guide),
-            "done": done,
-            "captured": np.array(self.captured),
-        }
+        dense = {"V": self.V, "B": self.B, "MV": self.MV, "guide": self.guide}
+        done = {"done": np.array([self.taken, self.solved], np.int64), "captured": np.array(self.captured)}
+        return {**{name: self.arrays.get(array) for name, array in dense.items()}, **done}
 
     def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
         put = self.arrays.put

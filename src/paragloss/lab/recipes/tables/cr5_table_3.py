@@ -94,17 +94,10 @@ def models(lang: str, seed: int, smoke: bool) -> dict[str, BagEncoder]:
         for of in ("en", lang)
     }
     methods = dict.fromkeys(method for method, _ in MAPS.values() if not method.startswith("cr5"))
-    made = {
-        f"{method} {onto}".strip(): alignment.fit(
-            train,
-            method=method,
-            onto=onto,
-            vectors=vectors,
-            seed=seed,
-            dictionary=None if method == "advrefine" else known,
-            **(small if method == "advrefine" else {}),
-        )
-        for method in methods
-        for onto in (("en", lang) if method == UNEVEN else ("",))
-    }
+    made = {}
+    for method in methods:
+        given = small if method == "advrefine" else {"dictionary": known}
+        for onto in ("en", lang) if method == UNEVEN else ("",):
+            model = alignment.fit(train, method=method, onto=onto, vectors=vectors, seed=seed, **given)
+            made[f"{method} {onto}".strip()] = model
     return {**made, **{f"cr5 {each:g}": cr5.fit(train, seed=seed, stem=False, lambda_=each) for each in cr5.LAMBDAS}}

@@ -42,13 +42,6 @@ def _smooth(x: np.ndarray[Any, Any], epsilon: float) -> np.ndarray[Any, Any]:
 
 
 def plot(results: Results) -> dict[str, Any]:
-    kept = results._replace(
-        columns=results.columns[:-1],
-        values={
-            part: {r: {c: v for c, v in cs.items() if c != "bound"} for r, cs in rows.items()}
-            for part, rows in results.values.items()
-        },
-    )
-    figure = lines(kept, "|x|", LENGTHS, log=True)
+    figure = lines(results._replace(columns=results.columns[:-1]), "|x|", LENGTHS, log=True)  # without the bound
     figure.axes[0].set(yscale="log", ylabel="length of the gradient")
     return {"figure.svg": figure}

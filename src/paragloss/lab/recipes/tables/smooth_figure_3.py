@@ -32,16 +32,10 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     for name, loss in LOSSES.items():
         model = ordinal.fit_judged(train, validation=[valid], loss=loss, seed=seed, epochs=2 if smoke else 12)
         found = scores(model, shown)
-        rows[name] = {
-            **{f"mean {c}": float(values.mean()) for c, values in zip(CLASSES, found, strict=True)},
-            "NR above SR": above(found[0], found[1]),
-            "SR above MR": above(found[1], found[2]),
-            **{
-                f"{c} {edge}": float((values <= edge).mean())
-                for c, values in zip(CLASSES, found, strict=True)
-                for edge in EDGES
-            },
-        }
+        rows[name] = {"NR above SR": above(found[0], found[1]), "SR above MR": above(found[1], found[2])}
+        for c, values in zip(CLASSES, found, strict=True):
+            rows[name][f"mean {c}"] = float(values.mean())
+            rows[name] |= {f"{c} {edge}": float((values <= edge).mean()) for edge in EDGES}
     return rows
 
 

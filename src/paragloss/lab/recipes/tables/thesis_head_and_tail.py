@@ -17,20 +17,7 @@ from paragloss.evaluation import evaluate
 from paragloss.lab import clicks
 from paragloss.lab.recipes import searchlog
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.searchlog import (
-    SHARES,
-    SMOKE,
-    Log,
-    Size,
-    in_english,
-    log,
-    only,
-    readers,
-    rerank,
-    shared_vectors,
-    train,
-    wanted,
-)
+from paragloss.lab.recipes.searchlog import Log, in_english, log, only, readers, rerank, shared_vectors, train, wanted
 from paragloss.lab.recipes.sets import Columns, digest, drawn
 from paragloss.types import Floats, Judged, Qrels, Run
 
@@ -74,7 +61,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
 
 @lru_cache(maxsize=1)
 def unevenly(lang: str, smoke: bool) -> Asked:
-    made = log(SMOKE if smoke else Size(2000, 600), lang)
+    made = log(searchlog.SMOKE if smoke else searchlog.Size(2000, 600), lang)
     habits = wanted(made.shown, made.documents, lang)
     sessions = readers(made.shown, habits, lang, often(list(made.shown)))
     clicked = graded(clicks.dctr(sessions))
@@ -94,7 +81,7 @@ def often(queries: Sequence[str]) -> dict[str, int]:
 
 
 def graded(scores: clicks.Scores) -> Qrels:
-    return clicks.graded(scores, clicks.cuts(scores, SHARES))
+    return clicks.graded(scores, clicks.cuts(scores, searchlog.SHARES))
 
 
 def by_half(asked: Asked, run: Run) -> Columns:
