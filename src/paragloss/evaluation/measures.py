@@ -138,10 +138,7 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT) -> Score
     if not judged.keys() & run.keys():
         raise InputError(f"no query of the run is judged: the run has {_some(run)}, the judgments have {_some(judged)}")
     served = {query: [hit.id for hit in run.get(query, [])] for query in judged}
-    return {
-        name: {query: measure(served[query], grades) for query, grades in judged.items()}
-        for name, measure in parsed.items()
-    }
+    return {name: {q: measure(served[q], grades) for q, grades in judged.items()} for name, measure in parsed.items()}
 
 
 def mean(scores: Scores) -> dict[str, float]:

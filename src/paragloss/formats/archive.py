@@ -68,12 +68,10 @@ class Archive:
         data = self.part(name)
         return elements_of(io.BytesIO(data), names, self.path) if data else iter(())
 
-    def document(
-        self, id: str, text: str, nothing: str, *, about: str = CORE, title: str = "", **found: Any
-    ) -> Document:
+    def document(self, id: str, text: str, empty: str, *, about: str = CORE, title: str = "", **found: Any) -> Document:
         """Its text, under the title that the file declares or else this one; an error where there is no text."""
         if not text:
-            raise InputError(nothing, place=self.path)
+            raise InputError(empty, place=self.path)
         declared, lang = self.about(about)
         return Document(id or Path(self.path).name, text, lang, declared or title, **found)
 

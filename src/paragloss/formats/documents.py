@@ -24,24 +24,19 @@ SUPPORTED = (
     "folders of them, and irds:DATASET; files may be packed with gzip, bzip2 or xz"
 )
 _TABLES: dict[str, Callable[..., Iterator[Document]]] = {
-    ".jsonl": jsonl.read_documents,
-    ".ndjson": jsonl.read_documents,
-    ".csv": csv.read_documents,
-    ".tsv": csv.read_documents,
+    **dict.fromkeys((".jsonl", ".ndjson"), jsonl.read_documents),
+    **dict.fromkeys((".csv", ".tsv"), csv.read_documents),
     ".mbox": mail.read_mbox,
 }
 _DUMPS: dict[str, Callable[..., Iterator[Document]]] = {
-    ".trec": trec.read_documents,
-    ".sgml": trec.read_documents,
+    **dict.fromkeys((".trec", ".sgml"), trec.read_documents),
     ".xml": wikipedia.read_documents,
     ".documents": lsclir.read_documents,
 }
 _PAGES: dict[str, Callable[..., Document]] = {
     ".txt": markdown.read_plain,
-    ".md": markdown.read_markdown,
-    ".markdown": markdown.read_markdown,
-    ".srt": subtitles.read_subtitles,
-    ".vtt": subtitles.read_subtitles,
+    **dict.fromkeys((".md", ".markdown"), markdown.read_markdown),
+    **dict.fromkeys((".srt", ".vtt"), subtitles.read_subtitles),
 }
 KINDS = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
 #: A smaller picture among other files is an icon, not a page.

@@ -40,14 +40,10 @@ _COMMON = {
     "cp949": ("다이에는의고을니가지하로은한그리를서했스기습인들사라대있해것자시도아수일어으나국", 0.24, 0.49),
 }
 _LATIN = {
-    lang: encoding
-    for encoding, langs in {
-        "cp1250": "pl cs sk hu ro sl hr bs sq",
-        "cp1254": "tr az",
-        "cp1257": "lt lv et",
-        "cp1258": "vi",
-    }.items()
-    for lang in langs.split()
+    **dict.fromkeys(["pl", "cs", "sk", "hu", "ro", "sl", "hr", "bs", "sq"], "cp1250"),
+    **dict.fromkeys(("tr", "az"), "cp1254"),
+    **dict.fromkeys(("lt", "lv", "et"), "cp1257"),
+    "vi": "cp1258",
 }
 _PUNCTUATION = frozenset("“”„«»–—…‘’。，、！？：；（）《》「」・ ")
 #: What the best guess at a script's encoding has to reach of what its texts usually have.

@@ -8,14 +8,10 @@ from paragloss.formats import docx, eml, epub, html, odf, pdf, pptx, rtf, scans,
 from paragloss.types import Document
 
 READERS: dict[str, Callable[..., Document]] = {
-    ".html": html.read_html,
-    ".htm": html.read_html,
-    ".xhtml": html.read_html,
+    **dict.fromkeys((".html", ".htm", ".xhtml"), html.read_html),
     ".pdf": pdf.read_pdf,
     ".docx": docx.read_docx,
-    ".odt": odf.read_odf,
-    ".ods": odf.read_odf,
-    ".odp": odf.read_odf,
+    **dict.fromkeys((".odt", ".ods", ".odp"), odf.read_odf),
     ".pptx": pptx.read_pptx,
     ".xlsx": xlsx.read_xlsx,
     ".epub": epub.read_epub,

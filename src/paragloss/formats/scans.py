@@ -186,11 +186,8 @@ def _orientation(source: list[str], drawn: bytes | None) -> tuple[str, bool, boo
     """The script that a page is most like, whether that is clear, and whether it stands upright."""
     if "osd" not in _tesseract(["--list-langs"]).split():  # Debian has it with the program
         return "", False, True
-    said = dict(
-        line.split(": ", 1)
-        for line in _tesseract([*source, "--psm", "0"], drawn, strict=False).splitlines()
-        if ": " in line
-    )
+    lines = _tesseract([*source, "--psm", "0"], drawn, strict=False).splitlines()
+    said = dict(line.split(": ", 1) for line in lines if ": " in line)
     script = _SCRIPTS.get(said.get("Script", ""), "")
     sure = bool(script) and float(said.get("Script confidence", 0)) >= _LEAST_SCRIPT
     return script, sure, said.get("Rotate", "0") == "0"
@@ -213,9 +210,8 @@ def _installed() -> dict[str, list[str]]:
 
 
 def _tesseract(arguments: Sequence[str], data: bytes | None = None, *, strict: bool = True) -> str:
-    done = subprocess.run(
-        ["tesseract", *arguments], input=data, capture_output=True, env={**os.environ, "OMP_THREAD_LIMIT": "1"}
-    )
+    alone = {**os.environ, "OMP_THREAD_LIMIT": "1"}
+    done = subprocess.run(["tesseract", *arguments], input=data, capture_output=True, env=alone)
     if done.returncode and strict:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise InputError(f"{arguments[0]}: can't be read by Tesseract ({lines[-1] if lines else done.returncode})")

@@ -163,11 +163,9 @@ def rows(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = 
     return made(filled, parse, path, on_error)
 
 
-def made(
-    numbered: Iterable[tuple[int, S]], make: Callable[[int, S], T], path: PathLike, on_error: OnError
-) -> Iterator[T]:
+def made(items: Iterable[tuple[int, S]], make: Callable[[int, S], T], path: PathLike, on_error: OnError) -> Iterator[T]:
     """`make(number, thing)` of every numbered thing in a file; where it raises, the error is given its place."""
-    for number, thing in numbered:
+    for number, thing in items:
         try:
             found = make(number, thing)
         except InputError as error:

@@ -48,7 +48,10 @@ def read_langlinks(path: PathLike) -> Iterator[tuple[int, str, str]]:
 def read_pagelinks(path: PathLike, linktarget: PathLike | None = None) -> Iterator[tuple[int, str]]:
     """A page's number and the title it links to, articles only. Since 2024 dumps name targets by number: those of
     `linktarget` say which title that is."""
-    targets = _targets(linktarget) if linktarget is not None else None
+    targets: Mapping[Value, str] | None = None
+    if linktarget is not None:
+        known = read_table(linktarget, "linktarget")
+        targets = {row[0]: _title(row[2]) for row in known if len(row) == 3 and row[1] == 0}
     for row in read_table(path, "pagelinks"):
         if len(row) == 3:  # pl_from, pl_from_namespace, pl_target_id
             if targets is None:
@@ -100,10 +103,6 @@ def concept_links(
 
 def _to_hub(langlinks: PathLike, hub: str) -> Iterator[tuple[int, str]]:
     return ((page, title) for page, code, title in read_langlinks(langlinks) if code == hub)
-
-
-def _targets(path: PathLike) -> Mapping[Value, str]:
-    return {row[0]: _title(row[2]) for row in read_table(path, "linktarget") if len(row) == 3 and row[1] == 0}
 
 
 def _number(doc: Document) -> int:

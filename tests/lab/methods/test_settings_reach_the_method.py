@@ -14,6 +14,7 @@ from paragloss.lab.solving import maps
 from paragloss.lab.solving.spectrum import closed_form
 from paragloss.methods import method
 from paragloss.types import Concept
+from paragloss.vocabulary import weigh
 
 torch = pytest.importorskip("torch")
 
@@ -29,7 +30,7 @@ def test_cr5_regresses_with_the_lambda_it_is_given(lambda_):
     concepts = sentences(30, 0)
     model = cr5.fit(concepts, dim=5, lambda_=lambda_, stem=False)
     counted, number = count(concepts, stem=False, min_df=2)
-    blocks = [cr5._block(part) for part in counted.values()]
+    blocks = [cr5.Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts) for part in counted.values()]
     expected, others = (closed_form(blocks, number, rank=5, lambda_=value) for value in (lambda_, 3.0))
     tables = np.vstack([tower.table for tower in model.towers.values()])
 

@@ -155,7 +155,8 @@ class _Run:
         return float(values.sum())
 
     def update(self, rate: float, clip: float | None) -> None:
-        gradients = {name: _coalesced(p.grad) for name, p in self.parameters.items() if p.grad is not None}
+        given = {name: p.grad for name, p in self.parameters.items() if p.grad is not None}
+        gradients = {name: g.coalesce() if g.is_sparse else g for name, g in given.items()}
         if clip is not None and gradients:
             norm = torch.stack([_values(g).norm() for g in gradients.values()]).norm()
             scale = (clip / (norm + 1e-12)).clamp(max=1.0)
@@ -246,10 +247,6 @@ class _Run:
 def _devices(parameters: Mapping[str, torch.Tensor]) -> list[int]:
     """The GPUs whose generators must be put back afterwards."""
     return sorted({p.device.index or 0 for p in parameters.values() if p.device.type == "cuda"})
-
-
-def _coalesced(gradient: torch.Tensor) -> torch.Tensor:
-    return gradient.coalesce() if gradient.is_sparse else gradient
 
 
 def _values(gradient: torch.Tensor) -> torch.Tensor:

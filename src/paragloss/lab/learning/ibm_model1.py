@@ -8,13 +8,11 @@ mathematics of statistical machine translation", Computational Linguistics 19(2)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
+import scipy.sparse as sp
 
 Ids = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -35,8 +33,6 @@ class Bags(NamedTuple):
 
     def presence(self) -> sp.csr_matrix:
         """(texts, terms): 1 where a text has a term."""
-        import scipy.sparse as sp
-
         ones = np.ones(len(self.term), np.float32)
         matrix = sp.csr_matrix((ones, self.term, self.start), shape=(len(self.start) - 1, self.width), copy=True)
         matrix.sum_duplicates()  # works in place, hence the copy
@@ -85,8 +81,6 @@ def learn(
     source word explains. `candidates`: how many targets a source term may have, the most associated first. `prior`:
     counts (source terms, target terms) that stand beside those of the texts, as if met before.
     """
-    import scipy.sparse as sp
-
     pairs = candidate_pairs(source, target, candidates)
     before = np.zeros(len(pairs.key))
     if prior is not None:

@@ -109,7 +109,7 @@ def _pose(
     ("cpu", "cuda"), or "numpy".
     """
     counted, concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
-    blocks = [_block(part) for part in counted.values()]
+    blocks = [Block(weigh(p.counts, p.vocabulary.idf, "tfidf"), p.concepts) for p in counted.values()]
     return _Posed(counted, blocks, concepts, min(dim, concepts - 1), seed, chosen(solver, blocks, device), device)
 
 
@@ -226,10 +226,6 @@ def add_language(
     added = {**encoder.meta.get("added", {}), lang: {"documents": documents, "lambda_": lambda_}}
     meta = {**encoder.meta, "added": added}
     return BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon, meta=meta)
-
-
-def _block(part: Counted) -> Block:
-    return Block(weigh(part.counts, part.vocabulary.idf, "tfidf"), part.concepts)
 
 
 def _encoder(counted: Mapping[str, Counted], solution: Solution, about: Mapping[str, object]) -> BagEncoder:

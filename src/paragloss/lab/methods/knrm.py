@@ -270,19 +270,10 @@ def _learn(
     from paragloss.lab.descent.bags import bags
 
     model = training.ranker(table, tuple(off), rng, device)
-    history = training.train(
-        model,
-        bags(queries, device),
-        bags(documents, device),
-        triples,
-        batch=batch,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        epsilon=epsilon,
-        seed=seed,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
+    texts = bags(queries, device), bags(documents, device)
+    steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "epsilon": epsilon, "seed": seed}
+    steps |= {"checkpoint": checkpoint, "progress": progress}
+    history = training.train(model, *texts, triples, batch=batch, **steps)
     return model, {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
 
 

@@ -150,37 +150,23 @@ def fit_judged(
 
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
     _told_apart((*judged, *validation), thresholds, len(thresholds) - (loss == "three-part"))
-    measure = LOSSES[loss]
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
     nets, found = _begun(encoder, vocabularies, dim, vectors or {}, seed, device)
     ordered = encoder != "average"
-    history = graded.train(
-        [_task(one, vocabularies, device, ordered=ordered) for one in judged],
-        nets,
-        lambda scores, grades: measure(scores, grades, thresholds),
-        epsilon=epsilon,
-        negatives=negatives,
-        pool=POOL if ordered else 0,
-        batch=batch,
-        epochs=epochs,
-        learning_rate=learning_rate or (0.001 if ordered else 0.01),
-        decay=decay or (0.95 if ordered else 1.0),
-        seed=seed,
-        clip=clip,
-        validation=[_task(one, vocabularies, device, ordered=ordered) for one in validation],
-        patience=patience,
-        checkpoint=checkpoint,
-        progress=progress,
+    tasks, tested = (
+        [_task(one, vocabularies, device, ordered=ordered) for one in some] for some in (judged, validation)
     )
-    about = {
-        "method": "ordinal",
-        "loss": loss,
-        "thresholds": list(thresholds),
-        "epochs": len(history.epochs),
-        "best": history.best,
-        "ndcg@5": history.epochs[history.best - 1].measure,
-        **({"found": found} if vectors else {}),
-    }
+    usual = (0.001, 0.95, POOL) if ordered else (0.01, 1.0, 0)  # rate, decay, pool
+    steps: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate or usual[0], "decay": decay or usual[1]}
+    steps |= {"seed": seed, "clip": clip, "patience": patience, "checkpoint": checkpoint, "progress": progress}
+    drawn: dict[str, Any] = {"epsilon": epsilon, "negatives": negatives, "pool": usual[2], "batch": batch}
+    measure = LOSSES[loss]
+    history = graded.train(
+        tasks, nets, lambda scores, grades: measure(scores, grades, thresholds), validation=tested, **drawn, **steps
+    )
+    about = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), "epochs": len(history.epochs)}
+    about |= {"best": history.best, "ndcg@5": history.epochs[history.best - 1].measure}
+    about |= {"found": found} if vectors else {}
     return _served(encoder, nets, vocabularies, epsilon, about)
 
 

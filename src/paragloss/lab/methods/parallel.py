@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Annotated
 
 import numpy as np
+import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError
@@ -37,8 +38,6 @@ def fit(
 
 
 def _side(aligned: Aligned, lang: str) -> Side:
-    import scipy.sparse as sp
-
     index: dict[str, int] = {}
     cut = analyzer(lang).terms
     bags = [

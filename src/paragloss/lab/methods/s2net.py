@@ -34,7 +34,7 @@ from paragloss.lab.settings import (
 )
 from paragloss.lab.solving.oriented import GAMMA, oriented
 from paragloss.types import Aligned, Floats, Integers
-from paragloss.vocabulary import Vocabulary, weigh
+from paragloss.vocabulary import weigh
 
 if TYPE_CHECKING:
     from paragloss.lab.descent.loop import Progress
@@ -86,24 +86,14 @@ def fit(
     texts = sp.block_diag([weigh(part.counts, part.vocabulary.idf, "tfidf") for part in counted.values()], format="csr")
     left, right = _pairs(counted, rng)
     learned = torch.from_numpy(table).requires_grad_()
-    learn(
-        {"table": learned},
-        lambda parts: parts[0],
-        Pairs(texts[left], texts[right]),
-        loss=loss,
-        scale=scale,
-        negatives=negatives,
-        optimizer=optimizer,
-        learning_rate=learning_rate if start == "random" else learning_rate / 10,
-        batch=batch,
-        epochs=epochs,
-        patience=patience,
-        seed=seed,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
+    rate = learning_rate if start == "random" else learning_rate / 10
+    steps: dict[str, Any] = {"loss": loss, "scale": scale, "negatives": negatives, "optimizer": optimizer}
+    steps |= {"learning_rate": rate, "batch": batch, "epochs": epochs, "patience": patience, "seed": seed}
+    steps |= {"checkpoint": checkpoint, "progress": progress}
+    learn({"table": learned}, lambda parts: parts[0], Pairs(texts[left], texts[right]), **steps)
     about = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
-    return BagEncoder.stacked(_vocabularies(counted), learned.detach().numpy(), meta=about)
+    vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
+    return BagEncoder.stacked(vocabularies, learned.detach().numpy(), meta=about)
 
 
 def _begun(
@@ -157,7 +147,3 @@ def _pairs(counted: Mapping[str, Counted], rng: np.random.Generator) -> tuple[In
     if not kept.any():
         raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
     return rows[kept], rows[following[kept]]
-
-
-def _vocabularies(counted: Mapping[str, Counted]) -> dict[str, Vocabulary]:
-    return {lang: part.vocabulary for lang, part in counted.items()}

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+import scipy.sparse as sp
 
 from paragloss import artefacts
 from paragloss.errors import InputError
@@ -20,9 +22,6 @@ from paragloss.lab.settings import Seed, Setting, checked
 from paragloss.translation import default
 from paragloss.translation.word_table import Table, prune
 from paragloss.types import Aligned
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
 
 
 @checked
@@ -122,8 +121,6 @@ def _prior(
     begun: Table | None, source: str, target: str, texts: Mapping[str, Texts], weight: float
 ) -> sp.csr_matrix | None:
     """What the start says of a pair, in the numbers of the texts' words."""
-    import scipy.sparse as sp
-
     if begun is None or (source, target) not in begun.probabilities:
         return None
     cells = begun.probabilities[source, target].tocoo()

@@ -9,7 +9,7 @@ folder of TREC documents) with `fire/topics.en`, `topics.hi` and `qrels`, and Wi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -45,11 +45,8 @@ def _langs(file: str) -> list[str]:
 def sentences(name: str, lang: str) -> Split:
     """A corpus of sentence pairs with English; a tenth is held out."""
     files = sorted((folder() / name).glob("*.en"))
-    return divided((pair for english in files for pair in _beside(english, lang)), lang)
-
-
-def _beside(english: Path, lang: str) -> Iterator[tuple[str, str]]:
-    return aligned_files.read_beside(english, english.with_suffix(f".{lang}"))
+    beside = (aligned_files.read_beside(english, english.with_suffix(f".{lang}")) for english in files)
+    return divided(chain.from_iterable(beside), lang)
 
 
 def dinu() -> list[Entry]:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
 
 #: A dense float32 array of either library; they have no common type.
 Dense: TypeAlias = Any
