@@ -31,7 +31,9 @@ def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
     Of several ways the one with the longest last part is taken: it carries the meaning, and short words hide in long
     ones.
     """
-    tails = [cut for cut in range(_SHORTEST, len(term) - _SHORTEST + 1) if known(term[cut:])] if len(term) <= MOST else []
+    tails = (
+        [cut for cut in range(_SHORTEST, len(term) - _SHORTEST + 1) if known(term[cut:])] if len(term) <= MOST else []
+    )
     if two := _made(term, 0, tails, lang, known):
         return two
     for cut in range(_SHORTEST, max(tails, default=0) - _SHORTEST + 1):
