@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -59,7 +60,6 @@ class Layout:
         self.k1 = k1
         self.b = b
         self._span = 2**32 // len(fields)
-        self._hashes: dict[str, _Hashes] = {}
 
     def field(self, name: str) -> int:
         try:
@@ -67,13 +67,7 @@ class Layout:
         except ValueError:
             raise StoreError(f"no field {name!r} is indexed; {', '.join(self.fields)} are") from None
 
-    def hashes(self, lang: str) -> Mapping[str, int]:
-        """What each term of a language is known by; every term has a hash."""
-        if lang not in self._hashes:
-            self._hashes[lang] = _Hashes(lang)
-        return self._hashes[lang]
-
-    def ids(self, field: int | Integers, hashes: Iterable[int]) -> Ids:
+    def ids(self, field: int | Integers, hashes: Iterable[int] | Integers) -> Ids:
         """Where terms stand: their hashes folded into the field's share of the 2^32 ids, so no table is kept.
 
         With two fields, 1,000,000 terms share 2^31 ids: a term has odds of 0.05 % to share its id with another,
@@ -97,11 +91,11 @@ class Layout:
         counts: list[int] = []
         sizes: list[int] = []
         for row, field, lang, terms in parts:
-            bag = Counter(map(self.hashes(lang).__getitem__, terms))
+            bag = Counter(map(hashed(lang).__getitem__, terms))
             for name, others in documents[row][1].items() if len(documents[row][1]) > 1 else ():
                 at, _, other = name.partition("@")
                 if at == field and other and others and name not in self.fields:
-                    bag.update(map(self.hashes(other).__getitem__, (*LANGUAGE_SIGNS, *others)))
+                    bag.update(map(hashed(other).__getitem__, (*LANGUAGE_SIGNS, *others)))
             hashes.extend(bag)
             counts.extend(bag.values())
             sizes.append(len(bag))
@@ -174,6 +168,12 @@ class Layout:
         return bags._replace(counts=np.rint(self.norms(bags)[part] * weights / (1 - weights)))
 
 
+@cache
+def hashed(lang: str) -> Mapping[str, int]:
+    """What each term of a language is known by; every term has a hash."""
+    return _Hashes(lang)
+
+
 class _Hashes(dict[str, int]):
     """The hash of each term of a language, made once."""
 
@@ -187,6 +187,12 @@ class _Hashes(dict[str, int]):
         key = f"{self._lang}\0{term}".encode("utf-8", "surrogatepass")
         self[term] = value = int.from_bytes(blake2b(key, digest_size=4).digest(), "little")
         return value
+
+
+def ranges(starts: Integers, sizes: Integers) -> Integers:
+    """The numbers of several ranges, one after the other."""
+    first = np.cumsum(sizes) - sizes
+    return np.asarray(np.repeat(starts - first, sizes) + np.arange(int(sizes.sum())))
 
 
 def sieve(ids: Ids) -> Callable[[Ids], Integers]:

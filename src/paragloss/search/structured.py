@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, sieved
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, hashed, ranges, sieved
 from paragloss.ranking import top
 from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
@@ -130,7 +130,7 @@ class _OneTerm(ClauseSearcher):
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
         asked = self._asked(queries)
-        vectors = [asked.linear(places) for places in questions] if asked else []
+        vectors = asked.linear(questions) if asked else []
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         if asked is None or not told:
             return [[] for _ in questions]
@@ -205,7 +205,7 @@ class _OneTerm(ClauseSearcher):
     def _signs(self) -> Ids:
         """What stands for each language in documents that hold it beside their own."""
         layout, beside = self._statistics.layout, self._statistics.beside
-        hashes = [layout.hashes(lang)[LANGUAGE_SIGNS[0]] for lang in beside]
+        hashes = [hashed(lang)[LANGUAGE_SIGNS[0]] for lang in beside]
         return layout.ids(layout.field("text") if beside else 0, hashes)
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
@@ -246,10 +246,11 @@ class _OneTerm(ClauseSearcher):
 
     def _cut(self, query: Query) -> tuple[list[tuple[int, str, str]], Ids]:
         """The words of a query with their clauses and what they stand for, and their ids (words, fields)."""
-        words = [(number, source, word) for number, (source, some, _) in enumerate(self.shares(query)) for word in some]
+        cut = self.shares(query)
+        words = [(number, one.source, word) for number, one in enumerate(cut) for word in one.words]
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
         fields += [layout.field(INNER)] if self.looks_inside else []
-        hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
+        hashes = np.concatenate([np.zeros(0, np.int64), *(one.hashes for one in cut)])
         return words, layout.ids(np.array(fields)[:, None], hashes).T
 
     def _shared(
@@ -296,7 +297,7 @@ class _OneTerm(ClauseSearcher):
         part, place, times = self._home(bags)[part[here]], place[here], bags.counts[here]
         key, clause = np.nonzero(asked.shares)
         many = np.bincount(key, minlength=len(asked.keys))  # most words stand for one word of the query
-        which = _ranges((np.cumsum(many) - many)[place], many[place])
+        which = ranges((np.cumsum(many) - many)[place], many[place])
         entry, clauses = np.repeat(np.arange(len(place)), many[place]), asked.gain.shape[2]
         added = times[entry] * asked.shares[key[which], clause[which]]
         tf = np.bincount(part[entry] * clauses + clause[which], added, len(bags.row) * clauses)
@@ -353,11 +354,5 @@ def _best(which: Integers, owner: Integers, scores: Doubles) -> tuple[Integers, 
 def taken(rows: SparseRows, which: Integers) -> SparseRows:
     """Some of the rows, in another order."""
     start, sizes = np.cumsum(rows.sizes) - rows.sizes, rows.sizes[which]
-    entries = _ranges(start[which], sizes)
+    entries = ranges(start[which], sizes)
     return SparseRows(sizes, rows.indices.take(entries), rows.values.take(entries))
-
-
-def _ranges(starts: Integers, sizes: Integers) -> Integers:
-    """The numbers of several ranges, one after the other."""
-    first = np.cumsum(sizes) - sizes
-    return np.asarray(np.repeat(starts - first, sizes) + np.arange(int(sizes.sum())))
