@@ -28,7 +28,7 @@ Doubles: TypeAlias = npt.NDArray[np.float64]
 
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
 #: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids.
-_ALIKE = np.uint32(1 << 20)
+_ALIKE = np.uint32(1 << 16)
 #: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
 #: will share its id with one of so many languages.
 LANGUAGE_SIGNS = ("", " ")
