@@ -99,7 +99,7 @@ def query_terms(
     weighed = np.concatenate([weight.ravel(), weight[home, : len(inner)]])
     which = np.resize(of, len(terms))
     keys, row = np.unique((lang[which] << 32) + terms.astype(np.int64), return_inverse=True)
-    table = np.zeros((len(keys), gain.shape[2]))
-    np.add.at(table, (row.ravel(), number[which]), counted)
+    cells = row.ravel() * gain.shape[2] + number[which]
+    table = np.bincount(cells, counted, len(keys) * gain.shape[2]).astype(float).reshape(len(keys), -1)
     weights = np.bincount(row.ravel(), counted * weighed, len(keys)).astype(float)
     return QueryTerms(langs, keys, table, gain, average.T, most, weights)

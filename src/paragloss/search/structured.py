@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, hashed, ranges, sieved
-from paragloss.ranking import top
+from paragloss.ranking import ranked
 from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Match
@@ -143,9 +143,12 @@ class _OneTerm(ClauseSearcher):
         if self._statistics.beside:
             which, owner, scores = _best(which, owner, scores)
         rankings: list[Ranking] = [[] for _ in questions]
-        for i, (start, end) in zip(told, pairwise(np.searchsorted(owner, np.arange(len(told) + 1))), strict=True):
-            mine, these = scores[start:end], which[start:end]
-            rankings[i] = top(mine[mine > 0], [looked.ids[at] for at in these[mine > 0].tolist()], k)
+        here = np.flatnonzero(scores > 0)
+        order = here[np.lexsort((-scores[here], owner[here]))]
+        ids, values = [looked.ids[at] for at in which[order].tolist()], scores[order].tolist()
+        edges = np.searchsorted(owner[order], np.arange(len(told) + 1)).tolist()
+        for i, (start, end) in zip(told, pairwise(edges), strict=True):
+            rankings[i] = ranked(ids[start:end], values[start:end], k)
         return rankings
 
     def _pairs(
@@ -295,12 +298,13 @@ class _OneTerm(ClauseSearcher):
         place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
         here = np.flatnonzero(asked.keys[place] == keys)
         part, place, times = self._home(bags)[part[here]], place[here], bags.counts[here]
-        key, clause = np.nonzero(asked.shares)
-        many = np.bincount(key, minlength=len(asked.keys))  # most words stand for one word of the query
-        which = ranges((np.cumsum(many) - many)[place], many[place])
-        entry, clauses = np.repeat(np.arange(len(place)), many[place]), asked.gain.shape[2]
-        added = times[entry] * asked.shares[key[which], clause[which]]
-        tf = np.bincount(part[entry] * clauses + clause[which], added, len(bags.row) * clauses)
+        clauses = asked.gain.shape[2]
+        cells = np.flatnonzero(asked.shares)  # most words stand for one word of the query
+        many = np.bincount(cells // clauses, minlength=len(asked.keys))
+        cells = cells[ranges((np.cumsum(many) - many)[place], many[place])]
+        entry = np.repeat(np.arange(len(place)), many[place])
+        added = times[entry] * asked.shares.take(cells)
+        tf = np.bincount(part[entry] * clauses + cells % clauses, added, len(bags.row) * clauses)
         return _Matches(bags, lang, norms, part, place, times, tf.astype(np.float64).reshape(-1, clauses))
 
     def _home(self, bags: Bags) -> Integers:
