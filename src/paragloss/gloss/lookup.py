@@ -92,7 +92,8 @@ def _known(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[E
     ways = [(key, ""), *_bare(key, lang)]
     for base, before in ways:
         if entries := as_written(base, begins, lang, lexicon):
-            return entries, before
+            the = lang == "ar" and base.startswith("ال") and entries[0].kind == "noun"
+            return entries, "the" if the and not before else before
     if key[:1].isupper() and not begins and lang != "de":
         return (), ""  # a name that is not known
     for base, before in ways:

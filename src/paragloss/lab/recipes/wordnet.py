@@ -61,17 +61,17 @@ class WordNet:
         found: dict[str, None] = {}
         for sense in range(self.senses):
             for part in _PARTS:
-                for lemma in self._lemmas(word.lower().replace(" ", "_"), part):
+                for lemma in self.lemmas(word.lower().replace(" ", "_"), part):
                     offsets = self._index[part][lemma]
                     if sense < len(offsets):
                         found.update(dict.fromkeys(self._synset(part, offsets[sense])))
         own = {
             word.lower(),
-            *(lemma.replace("_", " ") for part in _PARTS for lemma in self._lemmas(word.lower(), part)),
+            *(lemma.replace("_", " ") for part in _PARTS for lemma in self.lemmas(word.lower(), part)),
         }
         return [text for text in found if text.lower() not in own][: self.most]
 
-    def _lemmas(self, word: str, part: str) -> list[str]:
+    def lemmas(self, word: str, part: str) -> list[str]:
         """The forms of a word that are entries: itself, its irregular base, or what its ending leaves."""
         index = self._index[part]
         candidates = [word, *self._exceptions[part].get(word, ())]
