@@ -255,9 +255,7 @@ def by_hand(lang: str) -> dict[str, list[Entry]]:
     """Small words, and common words and phrases that nothing else tells well; of two entries the second stands."""
     place = COMMON_WORDS / f"{lang}.txt"
     found = dict(_small_words().get(lang, {}))
-    for word, meanings in _written(place.read_text(encoding="utf-8").splitlines() if place.is_file() else (), lang):
-        source = "dictionary" if analyzer(lang).terms(word) else "hand"  # small words don't make compounds
-        found[word] = [one._replace(source=source) for one in meanings]
+    found |= _written(place.read_text(encoding="utf-8").splitlines() if place.is_file() else (), lang)
     if lang == "de":
         for word, meanings in list(found.items()):
             found.setdefault(word.lower(), meanings)
