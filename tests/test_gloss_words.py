@@ -1,10 +1,12 @@
 """What the words of a foreign text mean."""
 
+import json
+
 import pytest
 
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
-from paragloss.gloss import gloss
+from paragloss.gloss import gloss, glosses, lexicon, meanings
 from paragloss.translation import default
 from paragloss.types import Alternative, Translation
 
@@ -89,10 +91,36 @@ def test_a_source_without_the_languages_is_passed_over():
 
 
 def test_what_is_said_can_be_written_as_json():
-    import json
-
     told = gloss("Вчера 12 котов", "ru", "en", {"t": Says({"котов": {"cats": 1.0}})}).as_json()
     assert [word["kind"] for word in json.loads(json.dumps(told))["words"]] == ["word", "other", "word"]
+
+
+def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
+    texts = [
+        ('Die Bank am Fluss ist alt. Der Zug nach "Wien" fährt ab.', "de"),
+        ('Der Zug nach "Wien" fährt ab. Die Bank am Fluss ist alt.', "de"),
+        ("La banque est fermée.", "fr"),
+        ("The bank is closed.", "en"),
+    ]
+    sources = {"default": default.open(), "lexicon": lexicon.open()}
+    for asked in ("", "bank", "river bench", "bank"):
+        meanings._remembered.cache_clear()
+        meanings._alone.cache_clear()
+        alone = [gloss(text, lang, "en", sources, asked=asked).as_json() for text, lang in texts]
+        for _ in range(2):  # as they are remembered, too
+            together = glosses(texts, "en", sources, asked=asked)
+            assert [one.as_json() for one in together] == alone
+            assert [json.loads(one.written()) for one in together] == alone
+    for (text, _), one in zip(texts, alone, strict=True):
+        assert all(text[word["start"] : word["end"]] == word["text"] for word in one["words"])
+    assert not any(word["meanings"] for word in alone[-1]["words"])
+
+
+def test_what_was_asked_before_does_not_stay_with_a_sentence():
+    sources = {"default": default.open(), "lexicon": lexicon.open()}
+    said = [gloss("Das Schloss", "de", "en", sources, asked=asked) for asked in ("", "castle", "lock", "", "castle")]
+    assert [one.rendering for one in said] == [f"the {word}" for word in ("lock", "castle", "lock", "lock", "castle")]
+    assert said[0].words == said[3].words != said[2].words
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paragloss import bm25
 from paragloss.bm25 import Layout, sparse
 from paragloss.errors import StoreError
 from paragloss.statistics import DRIFT, Frequencies, Statistics
@@ -195,7 +196,7 @@ def test_the_same_average_is_used_until_it_has_moved():
 
 def test_terms_with_one_id_count_as_one_term(monkeypatch):
     layout = Layout(["text"])
-    monkeypatch.setattr(layout, "hashes", lambda lang: {"one": 5, "two": 5, "three": 7})
+    monkeypatch.setattr(bm25, "hashed", lambda lang: {"one": 5, "two": 5, "three": 7})
     statistics = Statistics(layout)
     (vector,) = weigh(statistics, ("en", {"text": ["one", "two", "two", "three"]}))
     assert len(vector.indices) == 2 + 2

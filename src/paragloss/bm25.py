@@ -9,8 +9,8 @@ so that it describes itself: term counts come back out of it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -27,7 +27,7 @@ Doubles: TypeAlias = npt.NDArray[np.float64]
 
 _LENGTH, _AVERAGE, _RESERVED = 0, 1, 2  # the first ids of each field
 #: Terms look alike whose ids leave the same rest: a table of so many is quicker than a search among sorted ids.
-_ALIKE = np.uint32(1 << 20)
+_ALIKE = np.uint32(1 << 16)
 #: The terms that stand for a language in a document that is mainly in another: two, since among millions of terms some
 #: will share its id with one of so many languages.
 LANGUAGE_SIGNS = ("", " ")
@@ -59,7 +59,6 @@ class Layout:
         self.k1 = k1
         self.b = b
         self._span = 2**32 // len(fields)
-        self._hashes: dict[str, _Hashes] = {}
 
     def field(self, name: str) -> int:
         try:
@@ -67,13 +66,7 @@ class Layout:
         except ValueError:
             raise StoreError(f"no field {name!r} is indexed; {', '.join(self.fields)} are") from None
 
-    def hashes(self, lang: str) -> Mapping[str, int]:
-        """What each term of a language is known by; every term has a hash."""
-        if lang not in self._hashes:
-            self._hashes[lang] = _Hashes(lang)
-        return self._hashes[lang]
-
-    def ids(self, field: int | Integers, hashes: Iterable[int]) -> Ids:
+    def ids(self, field: int | Integers, hashes: Iterable[int] | Integers) -> Ids:
         """Where terms stand: their hashes folded into the field's share of the 2^32 ids, so no table is kept.
 
         With two fields, 1,000,000 terms share 2^31 ids: a term has odds of 0.05 % to share its id with another,
@@ -94,18 +87,17 @@ class Layout:
             if terms and (field in self.fields or "@" not in field)
         ]
         hashes: list[int] = []
-        counts: list[int] = []
-        sizes: list[int] = []
+        ends: list[int] = []
         for row, field, lang, terms in parts:
-            bag = Counter(map(self.hashes(lang).__getitem__, terms))
+            hashes += map(hashed(lang).__getitem__, terms)
             for name, others in documents[row][1].items() if len(documents[row][1]) > 1 else ():
                 at, _, other = name.partition("@")
                 if at == field and other and others and name not in self.fields:
-                    bag.update(map(self.hashes(other).__getitem__, (*LANGUAGE_SIGNS, *others)))
-            hashes.extend(bag)
-            counts.extend(bag.values())
-            sizes.append(len(bag))
-        size = np.array(sizes, np.int64)
+                    hashes += map(hashed(other).__getitem__, (*LANGUAGE_SIGNS, *others))
+            ends.append(len(hashes))
+        part = np.repeat(np.arange(len(parts)), [end - start for start, end in pairwise((0, *ends))])
+        keys, counts = np.unique(part << 32 | np.array(hashes, np.int64), return_counts=True)
+        part = keys >> 32
         fields = np.array([self.field(name) for _, name, _, _ in parts], np.int64)
         return Bags(
             rows=len(documents),
@@ -113,9 +105,9 @@ class Layout:
             field=fields,
             length=np.array([len(terms) for _, _, _, terms in parts], np.float64),
             average=np.zeros(len(parts)),
-            size=size,
-            ids=self.ids(np.repeat(fields, size), hashes),
-            counts=np.array(counts, np.float64),
+            size=np.bincount(part, minlength=len(parts)),
+            ids=self.ids(fields[part], keys & 0xFFFFFFFF),
+            counts=counts.astype(np.float64),
         )
 
     def norms(self, bags: Bags) -> Doubles:
@@ -174,6 +166,12 @@ class Layout:
         return bags._replace(counts=np.rint(self.norms(bags)[part] * weights / (1 - weights)))
 
 
+@cache
+def hashed(lang: str) -> Mapping[str, int]:
+    """What each term of a language is known by; every term has a hash."""
+    return _Hashes(lang)
+
+
 class _Hashes(dict[str, int]):
     """The hash of each term of a language, made once."""
 
@@ -187,6 +185,12 @@ class _Hashes(dict[str, int]):
         key = f"{self._lang}\0{term}".encode("utf-8", "surrogatepass")
         self[term] = value = int.from_bytes(blake2b(key, digest_size=4).digest(), "little")
         return value
+
+
+def ranges(starts: Integers, sizes: Integers) -> Integers:
+    """The numbers of several ranges, one after the other."""
+    first = np.cumsum(sizes) - sizes
+    return np.asarray(np.repeat(starts - first, sizes) + np.arange(int(sizes.sum())))
 
 
 def sieve(ids: Ids) -> Callable[[Ids], Integers]:

@@ -25,6 +25,14 @@ def rank(hits: Iterable[Hit], k: int) -> Ranking:
     return best(hits, k, called=_id)
 
 
+def ranked(ids: Sequence[str], scores: Sequence[float], k: int) -> Ranking:
+    """The same of hits that come best first."""
+    some = scores[: k + 1]
+    if len(set(some)) == len(some):
+        return [*map(Hit, ids[:k], some)]
+    return rank(map(Hit, ids, scores), k)
+
+
 def best(scored: Iterable[T], k: int, *, called: Callable[[T], str]) -> list[T]:
     """The best k pairs of something and its score, highest score first, equal scores by what it is called."""
     ranked = sorted(scored, key=_score, reverse=True)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, Layout
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, Layout, hashed
 from paragloss.errors import StoreError
 from paragloss.languages import known
 from paragloss.types import SparseRows, SparseVector
@@ -27,6 +27,8 @@ DRIFT = 0.05
 POWER, RARER = 0.2, 0.1
 #: Terms of a language whose weight is remembered.
 _MEMO = 50_000
+#: Sets of languages of which it is remembered what is usual in them.
+_MANY = 100
 
 _Key: TypeAlias = tuple[str, str]  # field, language
 _Given: TypeAlias = tuple[list[tuple[int, float]], float]  # a term's ids and weights, and the most it can give
@@ -46,6 +48,8 @@ class Statistics:
         self._beside: dict[str, int] | None = None
         #: What each plain term gives, by language and what fields count: as long as nothing is counted.
         self._given: dict[tuple[Any, ...], dict[str, _Given]] = {}
+        #: What is usual in languages that were asked for together: as long as nothing is counted.
+        self._usual: dict[tuple[str, ...], tuple[Doubles, Doubles, Doubles]] = {}
         #: How many documents the collection had when these were written down, where that was said.
         self.records: int | None = None
 
@@ -63,19 +67,26 @@ class Statistics:
         if self._beside is None and "text" not in self.layout.fields:
             self._beside = {}
         if self._beside is None:
-            hashes = [self.layout.hashes(lang)[term] for lang in known() for term in LANGUAGE_SIGNS]
+            hashes = [hashed(lang)[term] for lang in known() for term in LANGUAGE_SIGNS]
             df = self.df_of(self.layout.ids(self.layout.field("text"), hashes)).reshape(-1, len(LANGUAGE_SIGNS))
             self._beside = {lang: int(n) for lang, n, m in zip(known(), *df.T, strict=True) if n and n == m}
         return self._beside
 
-    def usual_shares(self, langs: Sequence[str]) -> tuple[Doubles, Doubles]:
+    def usual(self, langs: tuple[str, ...]) -> tuple[Doubles, Doubles, Doubles]:
         """(fields, langs) how many documents of each language have each field, those that hold it beside another among
-        them, and which share that is of the field that most have."""
-        there = self._documents
-        numbers = np.array([[there[field, lang] for lang in langs] for field in self.layout.fields], np.float64)
+        them; which share that is of the field that most have; and how long it is on average."""
+        if (known := self._usual.get(langs)) is not None:
+            return known
+        fields, there = self.layout.fields, self._documents
+        numbers = np.array([[there[field, lang] for lang in langs] for field in fields], np.float64)
         for place, lang in enumerate(langs if self.beside else ()):
             numbers[:, place] += self.beside.get(lang, 0)
-        return numbers, numbers / np.maximum(numbers.max(axis=0, initial=0), 1)
+        averages = np.array([[self.average(field, lang) for lang in langs] for field in fields], np.float64)
+        found = numbers, numbers / np.maximum(numbers.max(axis=0, initial=0), 1), averages
+        if len(self._usual) >= _MANY:
+            self._usual = {}
+        self._usual[langs] = found
+        return found
 
     def average(self, field: str, lang: str) -> float:
         """The average length now, in terms; as a float32, since vectors carry it."""
@@ -94,7 +105,7 @@ class Statistics:
         return rarity(self.documents(field, lang), df)
 
     def ids(self, field: str, lang: str, terms: Sequence[str]) -> Ids:
-        hashes = self.layout.hashes(lang)
+        hashes = hashed(lang)
         return self.layout.ids(self.layout.field(field), [hashes[term] for term in terms])
 
     def query(self, lang: str, terms: Mapping[str, float], weights: Mapping[str, float]) -> SparseVector:
@@ -144,11 +155,11 @@ class Statistics:
         langs, sizes = [lang for lang, _ in asked], [len(terms) for _, terms in asked]
         of = np.repeat(np.arange(len(asked)), sizes)  # (terms,) which language
         wanted = np.array([weight for _, terms in asked for weight in terms.values()], np.float64)
-        hashes = [self.layout.hashes(lang)[term] for lang, terms in asked for term in terms]
+        hashes = [hashed(lang)[term] for lang, terms in asked for term in terms]
         fields = np.array([self.layout.field(field) for field in weights], np.int64)
         ids = self.layout.ids(fields[:, None], hashes)  # (fields, terms)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
-        documents, share = (each[fields] for each in self.usual_shares(langs))
+        documents, share = (each[fields] for each in self.usual(tuple(langs))[:2])
         values = np.array(list(weights.values()))[:, None] * wanted * rarity(documents[:, of], df)  # (fields, terms)
         most = np.bincount(of, (values * share[:, of]).sum(axis=0), len(asked))
         here = df > 0
@@ -192,7 +203,7 @@ class Statistics:
                 del self._documents[key], self._lengths[key]
         self._tally(langs, bags, sign)
         self._df.add(bags.ids, sign)
-        self._given, self._beside = {}, None
+        self._given, self._beside, self._usual = {}, None, {}
 
     def merge(self, parts: Sequence[tuple[Statistics, int]]) -> None:
         """Take in what others counted, or with -1 out again: all of it as one sum, so that order does not matter."""
@@ -211,7 +222,7 @@ class Statistics:
             self._averages[key] = Counter({average: number for average, number in made.items() if number})
             if not self._averages[key]:
                 del self._averages[key]
-        self._given, self._beside = {}, None
+        self._given, self._beside, self._usual = {}, None, {}
 
     def recast(self, lang: str, old: Bags) -> None:
         """Note that documents have been weighed anew; nothing else about them has changed."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paragloss.bm25 import Layout
+from paragloss.bm25 import Layout, hashed
 from paragloss.search.indexed_fields import language_of, named, text_of, translation, weights
 from paragloss.search.terms import counted
 from paragloss.statistics import Statistics
@@ -54,5 +54,5 @@ def test_a_translation_is_cut_by_its_own_language():
     document = Document("d", "les chevaux", "fr", fields={"text@en": "the horses"})
     bags = counted(layout, [document]).bags
     assert bags.length.tolist() == [1, 1]  # neither article
-    horse = layout.ids(layout.field("text@en"), [layout.hashes("fr")["hors"]])
+    horse = layout.ids(layout.field("text@en"), [hashed("fr")["hors"]])
     assert horse[0] in bags.ids  # a term of English, of a document in French

@@ -41,6 +41,7 @@ from paragloss.collection.writer import Done
 from paragloss.encoders.pretrained import MEANING
 from paragloss.formats.file_ids import inside
 from paragloss.formats.text import OnError
+from paragloss.gloss import Gloss
 from paragloss.search import terms
 from paragloss.stores import exists
 from paragloss.translation.glossary import Pair
@@ -271,7 +272,11 @@ class Collection:
     def gloss(self, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
         """What the words of a text mean, by everything here that translates or has words of both languages near;
         `asked` is what the reader was looking for."""
-        return description.gloss(self.state, text, lang=lang, to=to, asked=asked)
+        return self.glosses([(text, lang or "")], to=to, asked=asked)[0].as_json()
+
+    def glosses(self, texts: Sequence[tuple[str, str]], *, to: str, asked: str = "") -> list[Gloss]:
+        """The same of several texts, each with its language ("": it is found out): takes less than one by one."""
+        return description.glosses(self.state, texts, to=to, asked=asked)
 
     def translation(self, text: str, *, lang: str, to: str) -> str:
         """A text by the translation engine of the collection; LanguageError where that does not know both languages."""

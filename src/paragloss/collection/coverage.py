@@ -11,6 +11,7 @@ import numpy as np
 
 from paragloss import languages
 from paragloss.analysis import analyzer
+from paragloss.bm25 import hashed
 from paragloss.statistics import Statistics
 from paragloss.translation.default import Default
 from paragloss.translation.inner import MARK
@@ -62,7 +63,7 @@ def _standing(words: Sequence[str], statistics: Statistics, targets: Sequence[st
     found = {word for word in words if not any(map(str.isalpha, word))}
     hashes, sizes, asked = list[int](), list[int](), list[str]()  # of every word in every language its terms
     for lang in targets:
-        cut, known = analyzer(lang).terms, statistics.layout.hashes(lang)
+        cut, known = analyzer(lang).terms, hashed(lang)
         for word in words:
             if word not in found and (terms := cut(word)):
                 hashes += [known[term] for term in terms]

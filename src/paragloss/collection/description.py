@@ -3,6 +3,7 @@ mean."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from paragloss import languages
@@ -11,8 +12,8 @@ from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import slow
 from paragloss.collection.models import about
 from paragloss.collection.state import State
-from paragloss.gloss import gloss as glossed
-from paragloss.gloss import lexicon
+from paragloss.gloss import Gloss, lexicon
+from paragloss.gloss import glosses as glossed
 from paragloss.search import pipeline as pipelines
 from paragloss.search import plan
 from paragloss.search.indexed_fields import INNER
@@ -58,14 +59,20 @@ def explain(state: State, text: str, options: SearchOptions) -> str:
     return "\n\n".join([*lines, plan.understood(searcher, query)] if query else lines)
 
 
-def gloss(state: State, text: str, *, lang: str | None = None, to: str, asked: str = "") -> dict[str, Any]:
-    """What the words of a text mean, by everything here that translates or has words of both languages near."""
+def glosses(state: State, texts: Sequence[tuple[str, str]], *, to: str, asked: str = "") -> list[Gloss]:
+    """What the words of texts mean, each with its language where that is known, by everything here that translates or
+    has words of both languages near."""
     target = languages.normalise(to)
-    source = languages.normalise(lang) if lang else retrieval.guesses(state, text[:_TELLING])[0].lang
-    sources: dict[str, Translator | lexicon.Lexicon] = {}
-    if source != target:
-        sources = {**state.explaining(), "glossary": state.glossary, "lexicon": lexicon.open()}
-    return glossed(text, source, target, sources, asked=asked).as_json()
+    sources: dict[str, Translator | lexicon.Lexicon] = {
+        **state.explaining(),
+        "glossary": state.glossary,
+        "lexicon": lexicon.open(),
+    }
+    known = [
+        (text, languages.normalise(lang) if lang else retrieval.guesses(state, text[:_TELLING])[0].lang)
+        for text, lang in texts
+    ]
+    return glossed(known, target, sources, asked=asked)
 
 
 def _fields(state: State) -> dict[str, int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.types import Floats
+from paragloss.types import Floats, Integers
 
 #: The language whose words are known.
 LANG = "en"
@@ -35,23 +35,22 @@ class _Company:
         known = [self._index[term] for term in analyzer(LANG).terms(text) if term in self._index]
         return known[-1] if known else -1
 
-    def sways(self, sentences: Sequence[Sequence[Sequence[tuple[str, float, str, str]]]]) -> list[list[float]]:
-        """For the words of some sentences, each some meanings with their shares: by how much each meaning is to be
-        multiplied, since it suits what the other words of its sentence may mean, or does not."""
-        words = [meanings for sentence in sentences for meanings in sentence]
-        sizes, ends = [*map(len, words)], accumulate(map(len, sentences), initial=0)
-        starts = np.cumsum([0, *sizes[:-1]])
-        texts, weights, _, _ = zip(*chain.from_iterable(words), strict=True)
-        places, shares = np.array([*map(self._place, texts)]), np.array(weights, np.float32)
+    def sways(
+        self, texts: Sequence[str], weights: npt.NDArray[np.float64], starts: Integers, sizes: Sequence[int]
+    ) -> Floats:
+        """For the meanings of words, with their shares and where each word's begin, by how much each is to be
+        multiplied, since it suits what the other words of its sentence may mean, or does not. `sizes`: how many words
+        each sentence has."""
+        places, shares = np.array([*map(self._place, texts)]), weights.astype(np.float32)
         known = places >= 0
         rows = self._rows[places].astype(np.float32) / 127
-        weighted = (shares * self._weights[places] * known)[:, None] * rows
-        sums = np.add.reduceat(weighted, starts)
-        others = np.concatenate([sums[a:b].sum(axis=0) - sums[a:b] for a, b in pairwise(ends)]).repeat(sizes, axis=0)
+        sums = np.add.reduceat((shares * self._weights[places] * known)[:, None] * rows, starts)
+        ends = accumulate(sizes, initial=0)
+        others = np.concatenate([sums[a:b].sum(axis=0) - sums[a:b] for a, b in pairwise(ends)])
+        others = others.repeat(np.diff(starts, append=len(texts)), axis=0)
         long = np.sqrt(np.einsum("ij,ij->i", others, others))
         near = np.einsum("ij,ij->i", rows, others) / np.where(long > 0, long, 1)
-        found = np.exp(SWAY * np.where(known & (long > 0), near, USUAL)).tolist()
-        return [found[start : start + size] for start, size in zip(starts.tolist(), sizes, strict=True)]
+        return np.asarray(np.exp(SWAY * np.where(known & (long > 0), near, USUAL)), np.float32)
 
 
 @cache

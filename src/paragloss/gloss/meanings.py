@@ -10,12 +10,15 @@ in Latin letters.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain, pairwise
-from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.sentences import sentences
@@ -39,7 +42,7 @@ ASKED, LIKELY = 2.0, 0.6
 #: sources let names and unknown words stand with some share.
 MOST, LEAST, LEAST_ITSELF = 5, 0.03, 0.2
 #: The least share of a meaning that only the table knows, of a word that the lexicon has too.
-SECONDED = 0.1
+SECONDED = 0.25
 #: The least share of a guess: below it no meaning is shown.
 FLOOR = 0.2
 #: The least share, beside the best, of a meaning that the company of other words may bring to the front: what is only
@@ -50,6 +53,10 @@ COMPANY = 0.4
 PART, MOST_OF = 0.5, 0.7
 #: Who speaks of a word that is taken for an English one by its letters.
 SOUND = "sound"
+#: So many questions a sentence is remembered for.
+_QUESTIONS = 16
+#: As the server writes it.
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 #: Texts longer than this are glossed up to here; a page of a book has 3,000 characters.
 REACH = 50_000
 
@@ -80,22 +87,59 @@ class Word(NamedTuple):
     before: str = ""
 
 
+class Sentence:
+    """The words of a sentence, placed from its beginning, and a rough rendering of them. It is written as JSON once, as
+    people see the same sentences again."""
+
+    def __init__(self, words: Sequence[Word], rendering: str) -> None:
+        self.words, self.rendering = words, rendering
+
+    @cached_property
+    def as_json(self) -> list[tuple[int, int, str]]:
+        """Where each word starts and ends, and all else of it that JSON says."""
+        return [(word.start, word.end, _JSON.encode(_as_json(word))[1:]) for word in self.words]
+
+
 class Gloss(NamedTuple):
-    """A text, word by word, and a rough rendering of it; what is a guess has ~ before it."""
+    """A text, sentence by sentence, each with where it begins; what is a guess has ~ before it."""
 
     lang: str
     to: str
-    words: tuple[Word, ...]
-    rendering: str
+    sentences: Sequence[tuple[int, Sentence]]
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return tuple(
+            Word(at + word.start, at + word.end, *word[2:]) for at, said in self.sentences for word in said.words
+        )
+
+    @property
+    def rendering(self) -> str:
+        """All of it, roughly."""
+        return " ".join(said.rendering for _, said in self.sentences if said.rendering)
 
     def as_json(self) -> dict[str, Any]:
-        words = []
-        for start, end, text, kind, meanings, confidence, romanised, sure, before in self.words:
-            each = [{"text": said, "weight": weight, "source": by, "kind": of} for said, weight, by, of in meanings]
-            told = {"start": start, "end": end, "text": text, "kind": kind, "meanings": each, "confidence": confidence}
-            told |= {"romanised": romanised, "sure": sure} if romanised else {"sure": sure}
-            words.append(told | {"before": before} if before else told)
+        words = [{"start": word.start, "end": word.end, **_as_json(word)} for word in self.words]
         return {"lang": self.lang, "to": self.to, "words": words, "rendering": self.rendering}
+
+    def written(self) -> str:
+        """The same as text."""
+        words = ",".join(
+            f'{{"start":{at + start},"end":{at + end},{rest}'
+            for at, said in self.sentences
+            for start, end, rest in said.as_json
+        )
+        lang, to, rendering = map(_JSON.encode, (self.lang, self.to, self.rendering))
+        return f'{{"lang":{lang},"to":{to},"words":[{words}],"rendering":{rendering}}}'
+
+
+def _as_json(word: Word) -> dict[str, Any]:
+    """All but its place."""
+    _, _, text, kind, meanings, confidence, romanised, sure, before = word
+    each = [{"text": said, "weight": weight, "source": by, "kind": of} for said, weight, by, of in meanings]
+    told = {"text": text, "kind": kind, "meanings": each, "confidence": confidence}
+    told |= {"romanised": romanised, "sure": sure} if romanised else {"sure": sure}
+    return told | {"before": before} if before else told
 
 
 def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexicon], *, asked: str = "") -> Gloss:
@@ -103,17 +147,28 @@ def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexi
 
     Sources that don't know the two languages are passed over; with none, words have no meanings.
     """
-    text = text[:REACH]
+    return glosses([(text, lang)], to, sources, asked=asked)[0]
+
+
+def glosses(
+    texts: Iterable[tuple[str, str]], to: str, sources: Mapping[str, Translator | Lexicon], *, asked: str = ""
+) -> list[Gloss]:
+    """The same of several texts, each with its language: what is the same for all of them is done once. Of those in the
+    reader's own language nothing is said."""
     wanted = frozenset(analyzer(to).terms(asked)) if asked else frozenset[str]()
-    known, places = {lang, to} - {"en"}, sentences(text, lang)
-    lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
-    translators = {name: source for name, source in sources.items() if not isinstance(source, Lexicon)}
-    weak = [(n, s) for n, s in translators.items() if lexicon and (n == "default" or isinstance(s, Embedding))]
-    box = _Box(lang, to, lexicon, tuple(weak))
-    every = [_sentence(text[start:end], start, box, translators, wanted) for start, end in places]
-    _in_company(every, to)
-    said = [_rendered(text[:end], words, lang, to) for words, (_, end) in zip(every, places, strict=True)]
-    return Gloss(lang, to, tuple(chain.from_iterable(every)), " ".join(filter(None, said)))
+    boxes: dict[str, tuple[_Box, dict[str, Translator]]] = {}
+    read: list[tuple[str, list[tuple[int, _Read]]]] = []
+    for whole, lang in texts:
+        if lang not in boxes:
+            boxes[lang] = _asked_of(lang, to, sources if lang != to else {})
+        (box, speaking), text = boxes[lang], whole[:REACH]
+        make = _remembered if box.lasting and not speaking else partial(_Read, speaking=speaking)
+        read.append((lang, [(start, make(text[start:end], box)) for start, end in sentences(text, lang)]))
+    new = {one: one.words(wanted) for _, some in read for _, one in some if one.key(wanted) not in one.said}
+    _in_company(list(new.values()), to)
+    for one, words in new.items():
+        one.say(wanted, Sentence(words, _rendered(one.text, words, one.box.lang, to)))
+    return [Gloss(lang, to, [(start, one.said[one.key(wanted)]) for start, one in some]) for lang, some in read]
 
 
 class Reader:
@@ -140,6 +195,26 @@ class _Box(NamedTuple):
     lexicon: Lexicon | None
     weak: tuple[tuple[str, Translator], ...]
 
+    @property
+    def lasting(self) -> bool:
+        """Whether what it says stays the same."""
+        return all(isinstance(_bare(source), Default) for _, source in self.weak)
+
+
+def _asked_of(lang: str, to: str, sources: Mapping[str, Translator | Lexicon]) -> tuple[_Box, dict[str, Translator]]:
+    """Who is asked about a language: the box, and before it sources that speak of it."""
+    known = {lang, to} - {"en"}
+    lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
+    speaking, weak = dict[str, Translator](), list[tuple[str, Translator]]()
+    for name, source in sources.items():
+        if isinstance(source, Lexicon) or (isinstance(source, Pairs) and not source.knows(lang, to)):
+            continue
+        if lexicon and (name == "default" or isinstance(source, Embedding)):
+            weak.append((name, source))
+        else:
+            speaking[name] = source
+    return _Box(lang, to, lexicon, tuple(weak)), speaking
+
 
 class _Place(NamedTuple):
     """A word or phrase of a sentence, its term unless it is a stop word, and what the lexicon has of it."""
@@ -152,36 +227,62 @@ class _Place(NamedTuple):
     phrase: bool
 
 
-def _sentence(text: str, at: int, box: _Box, sources: Mapping[str, Translator], wanted: frozenset[str]) -> list[Word]:
-    """The words of a sentence that begins at a place of the text."""
-    lang, to, lexicon, weak = box
-    tokens = analyzer(lang).tokens(text)
-    pieces = [piece for _, _, piece in tokens]
-    terms, plain = (analyzer(lang, stem=full, stop=full).named(pieces) for full in (True, False))
-    spans = [(start, end, term) for (start, end, _), term, word in zip(tokens, terms, plain, strict=True) if word]
-    said: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
-    own: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
-    for one in sources.items():
-        if one not in weak and (not isinstance(one[1], Pairs) or one[1].knows(lang, to)):
+class _Read:
+    """A sentence as it was read, with what is said of it, by which of the terms of its likely meanings were asked for.
+    `speaking` are sources to be asked about it, beside the box."""
+
+    def __init__(self, text: str, box: _Box, speaking: Mapping[str, Translator] = MappingProxyType({})) -> None:
+        self.text, self.box, self._speaking = text, box, speaking
+        lang, to = box.lang, box.to
+        tokens = analyzer(lang).tokens(text)
+        pieces = [piece for _, _, piece in tokens]
+        terms, plain = (analyzer(lang, stem=full, stop=full).named(pieces) for full in (True, False))
+        spans = [(start, end, term) for (start, end, _), term, word in zip(tokens, terms, plain, strict=True) if word]
+        self._told: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
+        own: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
+        for one in speaking.items():
             content = [Span(*span) for span in spans if span[2]]
-            own += _ask(*one, text, content, Query("", text, lang), to, said)
-    lasting = not sources or (bool(weak) and all(isinstance(_bare(source), Default) for _, source in weak))
-    words = []
-    for first, last, entries, before in _read(text, spans, box, own):
-        start, end, term = spans[first][0], spans[last - 1][1], spans[first][2] or None
-        place = _Place(text[start:end], term, first == 0, entries, before, last > first + 1)
-        word, likely = _alone(place, box) if lasting and start not in said else (None, wanted)
-        if word is None or not wanted.isdisjoint(likely):
-            word, _ = _described(place, box, wanted, said.get(start, {}), sources)
-        words.append(Word(at + start, at + end, *word[2:]))
-    return _hyphened(text, at, words, lang, to, lexicon) if "-" in text else words
+            own += _ask(*one, text, content, Query("", text, lang), to, self._told)
+        lasting = box.lasting and (bool(box.weak) or not speaking)
+        self._places: list[tuple[int, int, _Place, Word | None, frozenset[str]]] = []
+        for first, last, entries, before in _looked_up(text, spans, box, own):
+            start, end, term = spans[first][0], spans[last - 1][1], spans[first][2] or None
+            place = _Place(text[start:end], term, first == 0, entries, before, last > first + 1)
+            known = _alone(place, box) if lasting and start not in self._told else (None, frozenset[str]())
+            self._places.append((start, end, place, *known))
+        self._likely = frozenset[str]().union(*(likely for *_, likely in self._places))
+        self.said: dict[frozenset[str], Sentence] = {}
+
+    def key(self, wanted: frozenset[str]) -> frozenset[str]:
+        """What is said of it by."""
+        return wanted & self._likely
+
+    def say(self, wanted: frozenset[str], said: Sentence) -> None:
+        if len(self.said) >= _QUESTIONS:
+            self.said = {}
+        self.said[self.key(wanted)] = said
+
+    def words(self, wanted: frozenset[str]) -> list[Word]:
+        words = []
+        for start, end, place, known, likely in self._places:
+            word = known
+            if word is None:
+                word = _described(place, self.box, wanted, self._told.get(start, {}), self._speaking)[0]
+            elif not wanted.isdisjoint(likely):
+                word = _alone(place, self.box, wanted & likely)[0]
+            words.append(Word(start, end, *word[2:]))
+        return _hyphened(self.text, words, self.box) if "-" in self.text else words
+
+
+#: Of sentences that only the box speaks of.
+_remembered = lru_cache(maxsize=4_000)(_Read)
 
 
 @lru_cache(maxsize=20_000)
-def _alone(place: _Place, box: _Box) -> tuple[Word, frozenset[str]]:
+def _alone(place: _Place, box: _Box, wanted: frozenset[str] = frozenset()) -> tuple[Word, frozenset[str]]:
     """A word of which nobody but the lexicon and the default model has spoken: the same each time, whatever was asked,
     unless that is one of the terms of what it likely means."""
-    return _described(place, box, frozenset(), {}, {})
+    return _described(place, box, wanted, {}, {})
 
 
 def _described(
@@ -197,7 +298,7 @@ def _described(
     told = {meaning: dict(who) for meaning, who in said.items()}
     for one in entries:
         told.setdefault(one.text, {})["lexicon" if one.sure else "lexicon, unsure"] = one.weight
-    if to == "en" and term is not None and entries and not phrase and entries[0].source != "hand":
+    if to == "en" and term is not None and entries and not phrase:
         _seconded(told, term, lang, dict(weak).get("default"))
     if not told and weak and term is not None and any(char.isalpha() for char in written):
         told = _guessed(written, term, lang, to, weak, begins)
@@ -279,7 +380,7 @@ def _guessed(
     return told if best >= FLOOR else {}
 
 
-def _read(
+def _looked_up(
     text: str, spans: Sequence[tuple[int, int, str]], box: _Box, own: Sequence[tuple[int, int]]
 ) -> list[lookup.Reading]:
     """The words and phrases of a sentence with what the lexicon says; no phrase across what the glossary has."""
@@ -321,14 +422,16 @@ def _told(word: Word, entries: Sequence[Entry], weak: frozenset[str], *, stop: b
     return word._replace(kind="stop" if stop else word.kind, meanings=meanings, sure=sure, before=before)
 
 
-def _hyphened(text: str, at: int, words: list[Word], lang: str, to: str, lexicon: Lexicon | None) -> list[Word]:
+def _hyphened(text: str, words: list[Word], box: _Box) -> list[Word]:
     """What is joined to a name by a hyphen is one too, though it may be a word: Saffir-Simpson."""
     for one, other in ((a, b) for i in range(len(words) - 1) for a, b in ((i, i + 1), (i + 1, i))):
         near, far = words[one], words[other]
-        between = text[min(near.end, far.end) - at : max(near.start, far.start) - at]
+        between = text[min(near.end, far.end) : max(near.start, far.start)]
         named = near.romanised if near.kind == "name" else near.meanings and near.meanings[0].text[:1].isupper()
         if between == "-" and named and far.meanings and not far.text.isascii():
-            words[other] = _word(Span(far.start, far.end, ""), far.text, (), lang, to, lexicon, begins=False)
+            words[other] = _word(
+                Span(far.start, far.end, ""), far.text, (), box.lang, box.to, box.lexicon, begins=False
+            )
     return words
 
 
@@ -339,23 +442,28 @@ def _in_company(every: Sequence[list[Word]], to: str) -> None:
     some = [(words, there) for words, there in zip(every, places, strict=True) if len(there) > 1]
     if to != company.LANG or not some:
         return
-    swayed = iter(company.open().sways([[words[place].meanings for place in there] for words, there in some]))
+    counts = [len(words[place].meanings) for words, there in some for place in there]
+    texts, given, sources, kinds = zip(
+        *chain.from_iterable(words[place].meanings for words, there in some for place in there), strict=True
+    )
+    of, weights = np.repeat(np.arange(len(counts)), counts), np.array(given)
+    ends = np.cumsum(counts)
+    starts = ends - np.array(counts)
+    sways = company.open().sways(texts, weights, starts, [len(there) for _, there in some])
+    near, usual = COMPANY * weights[starts][of], np.minimum.reduceat(sways, starts)[of]
+    shares = weights * np.where(weights >= near, sways, usual)
+    shares *= (np.bincount(of, weights) / np.bincount(of, shares))[of]
+    order = np.lexsort((-shares, of)).tolist()
+    ranked = [
+        Meaning(texts[i], weight, sources[i], kinds[i]) for i, weight in zip(order, shares[order].tolist(), strict=True)
+    ]
+    boxed = np.logical_and.reduceat([*map(_in_the_box, sources)], starts).tolist()
+    told = iter(zip(boxed, starts.tolist(), ends.tolist(), strict=True))
     for words, there in some:
-        for place, sways in zip(there, swayed, strict=False):
-            words[place] = _swayed(words[place], sways)
-
-
-def _swayed(word: Word, sways: Sequence[float]) -> Word:
-    start, end, text, kind, meanings, confidence, romanised, sure, before = word
-    _, weights, sources, _ = zip(*meanings, strict=True)
-    if not all(map(_in_the_box, sources)):
-        return word
-    near, usual = COMPANY * weights[0], min(sways)
-    shares = [weight * (sway if weight >= near else usual) for weight, sway in zip(weights, sways, strict=True)]
-    factor = sum(weights) / sum(shares)
-    ranked = sorted(zip(shares, meanings, strict=True), key=itemgetter(0), reverse=True)
-    told = tuple([Meaning(text, factor * share, source, of) for share, (text, _, source, of) in ranked])
-    return Word(start, end, text, kind, told, min(told[0].weight, confidence), romanised, sure, before)
+        for place, (here, start, end) in zip(there, told, strict=False):
+            if here:
+                word, meanings = words[place], tuple(ranked[start:end])
+                words[place] = word._replace(meanings=meanings, confidence=min(meanings[0].weight, word.confidence))
 
 
 @lru_cache(maxsize=1_000)
@@ -454,7 +562,7 @@ def _together(parts: Sequence[Translation]) -> list[Alternative]:
 
 
 def _rendered(text: str, words: Sequence[Word], lang: str, to: str) -> str:
-    """Best meanings, names and numbers; small words that have a meaning. The text ends with their sentence."""
+    """Best meanings, names and numbers of a sentence; small words that have a meaning."""
     items = []
     following = [word.start for word in words[1:]] + [word.end + 2 for word in words[-1:]]
     for (_, end, written, kind, meanings, _, romanised, sure, before), then in zip(words, following, strict=True):

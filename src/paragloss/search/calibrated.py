@@ -11,9 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from paragloss.ranking import rank
+import numpy as np
+
+from paragloss.ranking import rank, top
 from paragloss.types import Account, Document, Found, Hit, Polyglot, Query, QueryForms, Ranking, Searcher, Where
 
 N = TypeVar("N")
@@ -279,15 +282,19 @@ def merged(languages: Sequence[Mapping[str, float]], k: int, counting: Sequence[
     alone keeps its evidence."""
     each = zip(languages, counting or [1.0] * len(languages), strict=True)
     spoken = [(scores, counts) for scores, counts in each if scores]
-    if len(spoken) == 1:
-        return rank((Hit(id, score) for id, score in spoken[0][0].items()), k)
-    hits: dict[str, float] = {}  # one that holds two languages may be in both
-    for scores, counts in spoken:
-        values = sorted(scores.values(), reverse=True)
-        tenth = max(values[_TENTH - 1], 0.0) if len(values) >= _TENTH else 0.0
-        belief = {id: math.exp(SHARPNESS * (score - values[0])) for id, score in scores.items()}
-        whole = sum(belief.values())
-        for id, score in scores.items():
-            above = max(score - tenth, 0.0) + _BELOW * max(score, 0.0)
-            hits[id] = max(hits.get(id, 0.0), counts * above * belief[id] / whole)
-    return rank((Hit(id, score) for id, score in hits.items()), k)
+    if len(spoken) < 2:
+        return rank((Hit(id, score) for scores, _ in spoken for id, score in scores.items()), k)
+    ids = [*chain.from_iterable(scores for scores, _ in spoken)]
+    values = np.array([*chain.from_iterable(scores.values() for scores, _ in spoken)])
+    sizes = np.array([len(scores) for scores, _ in spoken])
+    of, first = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
+    best = values[np.lexsort((-values, of))]  # language after language
+    tenth = np.where(sizes >= _TENTH, best[np.minimum(first + _TENTH, len(best)) - 1], 0.0)
+    belief = np.exp(SHARPNESS * (values - best[first][of]))
+    above = np.maximum(values - np.maximum(tenth, 0.0)[of], 0.0) + _BELOW * np.maximum(values, 0.0)
+    found = np.array([counts for _, counts in spoken])[of] * above * belief / np.bincount(of, belief)[of]
+    if len(set(ids)) < len(ids):  # one that holds two languages may be in both
+        order = np.argsort(found, kind="stable").tolist()
+        most = {ids[i]: i for i in order}
+        ids, found = list(most), found[list(most.values())]
+    return top(found, ids, k)

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, sieved
-from paragloss.ranking import top
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, hashed, ranges, sieved
+from paragloss.ranking import ranked
 from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Match
@@ -130,7 +130,7 @@ class _OneTerm(ClauseSearcher):
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
         asked = self._asked(queries)
-        vectors = [asked.linear(places) for places in questions] if asked else []
+        vectors = asked.linear(questions) if asked else []
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         if asked is None or not told:
             return [[] for _ in questions]
@@ -143,9 +143,12 @@ class _OneTerm(ClauseSearcher):
         if self._statistics.beside:
             which, owner, scores = _best(which, owner, scores)
         rankings: list[Ranking] = [[] for _ in questions]
-        for i, (start, end) in zip(told, pairwise(np.searchsorted(owner, np.arange(len(told) + 1))), strict=True):
-            mine, these = scores[start:end], which[start:end]
-            rankings[i] = top(mine[mine > 0], [looked.ids[at] for at in these[mine > 0].tolist()], k)
+        here = np.flatnonzero(scores > 0)
+        order = here[np.lexsort((-scores[here], owner[here]))]
+        ids, values = [looked.ids[at] for at in which[order].tolist()], scores[order].tolist()
+        edges = np.searchsorted(owner[order], np.arange(len(told) + 1)).tolist()
+        for i, (start, end) in zip(told, pairwise(edges), strict=True):
+            rankings[i] = ranked(ids[start:end], values[start:end], k)
         return rankings
 
     def _pairs(
@@ -205,7 +208,7 @@ class _OneTerm(ClauseSearcher):
     def _signs(self) -> Ids:
         """What stands for each language in documents that hold it beside their own."""
         layout, beside = self._statistics.layout, self._statistics.beside
-        hashes = [layout.hashes(lang)[LANGUAGE_SIGNS[0]] for lang in beside]
+        hashes = [hashed(lang)[LANGUAGE_SIGNS[0]] for lang in beside]
         return layout.ids(layout.field("text") if beside else 0, hashes)
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
@@ -246,10 +249,11 @@ class _OneTerm(ClauseSearcher):
 
     def _cut(self, query: Query) -> tuple[list[tuple[int, str, str]], Ids]:
         """The words of a query with their clauses and what they stand for, and their ids (words, fields)."""
-        words = [(number, source, word) for number, (source, some, _) in enumerate(self.shares(query)) for word in some]
+        cut = self.shares(query)
+        words = [(number, one.source, word) for number, one in enumerate(cut) for word in one.words]
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
         fields += [layout.field(INNER)] if self.looks_inside else []
-        hashes = [layout.hashes(query.lang)[word] for _, _, word in words]
+        hashes = np.concatenate([np.zeros(0, np.int64), *(one.hashes for one in cut)])
         return words, layout.ids(np.array(fields)[:, None], hashes).T
 
     def _shared(
@@ -294,12 +298,13 @@ class _OneTerm(ClauseSearcher):
         place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
         here = np.flatnonzero(asked.keys[place] == keys)
         part, place, times = self._home(bags)[part[here]], place[here], bags.counts[here]
-        key, clause = np.nonzero(asked.shares)
-        many = np.bincount(key, minlength=len(asked.keys))  # most words stand for one word of the query
-        which = _ranges((np.cumsum(many) - many)[place], many[place])
-        entry, clauses = np.repeat(np.arange(len(place)), many[place]), asked.gain.shape[2]
-        added = times[entry] * asked.shares[key[which], clause[which]]
-        tf = np.bincount(part[entry] * clauses + clause[which], added, len(bags.row) * clauses)
+        clauses = asked.gain.shape[2]
+        cells = np.flatnonzero(asked.shares)  # most words stand for one word of the query
+        many = np.bincount(cells // clauses, minlength=len(asked.keys))
+        cells = cells[ranges((np.cumsum(many) - many)[place], many[place])]
+        entry = np.repeat(np.arange(len(place)), many[place])
+        added = times[entry] * asked.shares.take(cells)
+        tf = np.bincount(part[entry] * clauses + cells % clauses, added, len(bags.row) * clauses)
         return _Matches(bags, lang, norms, part, place, times, tf.astype(np.float64).reshape(-1, clauses))
 
     def _home(self, bags: Bags) -> Integers:
@@ -353,11 +358,5 @@ def _best(which: Integers, owner: Integers, scores: Doubles) -> tuple[Integers, 
 def taken(rows: SparseRows, which: Integers) -> SparseRows:
     """Some of the rows, in another order."""
     start, sizes = np.cumsum(rows.sizes) - rows.sizes, rows.sizes[which]
-    entries = _ranges(start[which], sizes)
+    entries = ranges(start[which], sizes)
     return SparseRows(sizes, rows.indices.take(entries), rows.values.take(entries))
-
-
-def _ranges(starts: Integers, sizes: Integers) -> Integers:
-    """The numbers of several ranges, one after the other."""
-    first = np.cumsum(sizes) - sizes
-    return np.asarray(np.repeat(starts - first, sizes) + np.arange(int(sizes.sum())))

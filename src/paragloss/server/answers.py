@@ -3,9 +3,10 @@ process can do it. Knows nothing of HTTP."""
 
 from __future__ import annotations
 
+import json
 import posixpath
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -36,6 +37,7 @@ def found(
 ) -> dict[str, Any]:
     """The best documents: the newest of them first, or after them the best of every language that has none among them;
     each perhaps with its explanation."""
+    options = _here(engine, options)
     answer = engine.search(q, replace(options, newest=SORTED) if newest else options, deadline=deadline)
     results = [(answer, result) for result in answer.results]  # each with the answer that knows why
     if each_language and not newest:
@@ -53,6 +55,11 @@ def found(
     return shown
 
 
+def _here(engine: Collection, options: SearchOptions) -> SearchOptions:
+    """Conditions as the engine takes them: folders are those of this machine."""
+    return replace(options, where=engine.with_folders(options.where)) if options.where else options
+
+
 def told(engine: Collection, meta: Mapping[str, Any]) -> dict[str, Any]:
     """What a document says of itself, without folders of this machine; and whether its file can be opened there."""
     original = {"original": True} if engine.original(meta) else {}
@@ -60,7 +67,7 @@ def told(engine: Collection, meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def counted(engine: Collection, q: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    query, found = engine.candidates(q, options, k=DEPTH, deadline=deadline)
+    query, found = engine.candidates(q, _here(engine, options), k=DEPTH, deadline=deadline)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "of": len(found),
@@ -87,19 +94,19 @@ def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str
 
 
 def why(engine: Collection, q: str, id: str, options: SearchOptions, deadline: Deadline) -> dict[str, Any]:
-    return engine.why(Query("", q, options.lang or ""), id, options, deadline=deadline)
+    return engine.why(Query("", q, options.lang or ""), id, _here(engine, options), deadline=deadline)
 
 
 def translated(engine: Collection, text: str, lang: str, to: str, _: Deadline) -> str:
     return engine.translation(text, lang=lang, to=to)
 
 
-def glosses(
-    engine: Collection, texts: Sequence[tuple[str, str]], how: dict[str, Any], deadline: Deadline
-) -> list[dict[str, Any]]:
-    """Of several texts, each with its language."""
-    found = []
-    for text, lang in texts:
-        deadline.check()
-        found.append(engine.gloss(text, lang=lang or None, **how))
-    return found
+def glosses(engine: Collection, texts: Sequence[tuple[str, str]], how: dict[str, Any], deadline: Deadline) -> list[str]:
+    """Of several texts, each with its language; as JSON already."""
+    deadline.check()
+    return [one.written() for one in engine.glosses(texts, **how)]
+
+
+def written(engine: Collection, work: Callable[..., Any], *told: Any) -> bytes:
+    """What some `work` answers as JSON: written where it is done, so that nobody else waits for that."""
+    return json.dumps(work(engine, *told), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

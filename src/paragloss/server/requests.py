@@ -57,7 +57,7 @@ Bearer = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 with_key = [Security(_bearer)]
 
 
-def may_write(request: Request, bearer: Bearer) -> bool:
+async def may_write(request: Request, bearer: Bearer) -> bool:
     return serving(request).keys.allows(bearer.credentials if bearer else "", "write")
 
 
@@ -70,7 +70,7 @@ class Place(NamedTuple):
     metrics: Metrics
 
 
-def place(
+async def place(
     request: Request,
     collection: Annotated[str | None, Query(description="Which collection; the first when not given.")] = None,
 ) -> Place:

@@ -20,7 +20,6 @@ import numpy as np
 
 from paragloss.errors import StoreError
 from paragloss.formats.numbers import EPOCH, dated, number
-from paragloss.ranking import best
 from paragloss.types import Document, Floats, Range, Record, SparseRows, SparseVector, Where
 
 #: Documents sent to the engine at a time.
@@ -42,7 +41,8 @@ ADDED, DATED, OF_FILES = "added", "dated", ("kind", "folder")
 #: What is read of a document when its text is not wanted.
 BARE = ("id", "lang", "title", "meta")
 
-T = TypeVar("T", bound=tuple[Any, float])
+K = TypeVar("K")
+T = TypeVar("T")
 
 _QUOTES = frozenset('"\\')
 
@@ -207,41 +207,27 @@ def _path(field: str) -> str:
 
 
 def settle(
-    fetch: Callable[[list[int], int], Sequence[list[T]]],
+    fetch: Callable[[list[int], int], Iterable[tuple[list[K], list[float]]]],
     queries: int,
     k: int,
     *,
-    choose: Callable[[list[T], int], list[T]],
+    choose: Callable[[list[K], list[float], int], list[T]],
 ) -> list[list[T]]:
-    """The k best hits, or pairs of something and its score, with ties broken by id, though the engine breaks them as it
-    likes.
+    """The k best of what was found for each query, as `choose` settles ties, though the engine breaks them as it likes.
 
-    `fetch(which, limit)` answers some of the queries. A query whose equal scores run past what was fetched
-    is asked again for more, up to MOST_TIES.
+    `fetch(which, limit)` answers some of the queries: keys and their scores, best first. A query whose equal scores run
+    past what was fetched is asked again for more, up to MOST_TIES.
     """
     rankings: list[list[T]] = [[] for _ in range(queries)]
     which, limit = list(range(queries)), k + 8
     while which and k > 0:
-        found = fetch(which, limit)
         again = []
-        for query, hits in zip(which, found, strict=True):
-            rankings[query] = choose(hits, k)
-            if len(hits) == limit and hits[-1][1] == hits[k - 1][1] and limit < k + MOST_TIES:
+        for query, (keys, scores) in zip(which, fetch(which, limit), strict=True):
+            rankings[query] = choose(keys, scores, k)
+            if len(keys) == limit and scores[-1] == scores[k - 1] and limit < k + MOST_TIES:
                 again.append(query)
         which, limit = again, min(limit * 8, k + MOST_TIES)
     return rankings
-
-
-def chosen(called: Callable[[T], str]) -> Callable[[list[T], int], list[T]]:
-    """The k best of pairs that come best first, in any order: what they are called is asked where equals stand on both
-    sides of the edge."""
-
-    def choose(scored: list[T], k: int) -> list[T]:
-        if len(scored) <= k or scored[k - 1][1] != scored[k][1]:
-            return scored[:k]
-        return best(scored, k, called=called)
-
-    return choose
 
 
 def sparse(indices: Sequence[int], values: Sequence[float]) -> SparseVector:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from paragloss import __version__
 from paragloss.errors import InUseError, StoreError, unread_format
-from paragloss.ranking import rank
+from paragloss.ranking import ranked
 from paragloss.stores import _checks, _points, _server, _shape
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blobs import Blobs
@@ -356,7 +356,7 @@ class ClusterStore(KeptVectors):
         coarse = models.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_points.OVERSAMPLING)
         params = models.SearchParams(exact=exact, hnsw_ef=breadth, quantization=coarse)
 
-        def fetch(which: list[int], limit: int) -> list[Ranking]:
+        def fetch(which: list[int], limit: int) -> list[tuple[list[str], list[float]]]:
             requests = [
                 models.QueryRequest(
                     query=queries[i],
@@ -369,9 +369,9 @@ class ClusterStore(KeptVectors):
                 for i in which
             ]
             found = self._ask(self._client.query_batch_points, self._name, requests)
-            return self._names.rankings([answer.points for answer in found])
+            return self._names.named(answer.points for answer in found)
 
-        return _points.settle(fetch, len(queries), k, choose=rank)
+        return _points.settle(fetch, len(queries), k, choose=ranked)
 
     def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
         """The engine's filter; None when nothing can match."""

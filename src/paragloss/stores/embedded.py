@@ -17,7 +17,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from operator import attrgetter
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,11 +28,12 @@ import qdrant_edge as edge
 from paragloss import __version__
 from paragloss.bm25 import Ids
 from paragloss.errors import StoreError, unread_format
-from paragloss.ranking import rank
+from paragloss.ranking import best, ranked
 from paragloss.stores import _checks, _files, _points, _shard
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blob_files import BlobFiles
 from paragloss.stores._guards import enough_room, loaded, told
+from paragloss.stores._point_ids import apart
 from paragloss.stores._points import BATCH
 from paragloss.stores._postings import Postings
 from paragloss.stores._seal import check_seal, seal, unseal
@@ -43,7 +44,6 @@ from paragloss.stores._snapshots import copy_sparse
 from paragloss.stores._vector_repair import mended, settle, vectors_of
 from paragloss.types import Floats, Looked, Ranking, Record, SparseRows, SparseVector, Where
 
-_ID, _SCORE = attrgetter("id"), attrgetter("score")
 _UNFINISHED = ".creating"
 #: Points are called by numbers.
 FORMAT = 2
@@ -249,24 +249,22 @@ class EmbeddedStore(KeptVectors):
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None, among: Ids | None = None
     ) -> Looked:
         self._shape.known(name)
-        names: dict[int, str] = {}
-        answer = self._answering(self._nearest(name, vectors), self._filter(where), None)
+        answer, names = self._answering(self._nearest(name, vectors), self._filter(where), None), self._postings.names
 
-        def fetch(which: list[int], limit: int) -> list[list[tuple[int, float]]]:
-            answers = answer(which, limit)
-            found = [list(zip(map(_ID, points), map(_SCORE, points), strict=True)) for points in answers]
-            keys = {key for points in found for key, _ in points}
-            known = self._postings.names.known(keys)
-            names.update((key, known[key]) for key in keys)
-            return found
+        def choose(points: list[int], scores: list[float], k: int) -> list[int]:
+            """In any order: what they are called is asked where equals stand on both sides of the edge."""
+            if len(points) <= k or scores[k - 1] != scores[k]:
+                return points[:k]
+            known = names.known(set(points))
+            return [point for point, _ in best(zip(points, scores, strict=True), k, called=lambda one: known[one[0]])]
 
-        choose = _points.chosen(lambda point: names[point[0]])
         with self._shard.turn:  # nothing is written between finding, reading and remembering
-            settled = _points.settle(fetch, len(vectors), k, choose=choose)
-            place = {key: i for i, key in enumerate(dict.fromkeys(key for points in settled for key, _ in points))}
+            found = _points.settle(lambda *some: map(apart, answer(*some)), len(vectors), k, choose=choose)
+            place = {point: i for i, point in enumerate(dict.fromkeys(chain.from_iterable(found)))}
             langs, rows = self._postings.rows(name, list(place), among)
-            found = [np.array([place[key] for key, _ in points], np.int64) for points in settled]
-            return Looked([names[key] for key in place], langs, rows, found)
+            known, where_of = names.known(place.keys()), place.__getitem__
+            there = [np.array([*map(where_of, points)], np.int64) for points in found]
+            return Looked([*map(known.__getitem__, place)], langs, rows, there)
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
@@ -356,7 +354,7 @@ class EmbeddedStore(KeptVectors):
     def _search(self, queries: Sequence[Any], k: int, matching: Any, params: Any) -> list[Ranking]:
         answer = self._answering(queries, matching, params)
         return _points.settle(
-            lambda which, limit: self._postings.names.rankings(answer(which, limit)), len(queries), k, choose=rank
+            lambda which, limit: self._postings.names.named(answer(which, limit)), len(queries), k, choose=ranked
         )
 
     def _answering(
