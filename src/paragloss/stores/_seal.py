@@ -52,13 +52,8 @@ def check_seal(path: Path, anyway: bool) -> None:
 
 
 def _files(home: Path) -> list[str]:
-    """Below the folder, without what begins with a dot: `os.walk` takes a fifth of the time of paths as objects."""
-    found = [name for name in _SEALED if (home / name).is_file()]
-    for part in _SEALED:
-        for folder, _, names in os.walk(home / part):
-            below = os.path.relpath(folder, home).replace(os.sep, "/")
-            found += [f"{below}/{name}" for name in names if not name.startswith(".")]
-    return found
+    paths = [path for part in _SEALED for path in (home / part, *sorted((home / part).rglob("*")))]
+    return [path.relative_to(home).as_posix() for path in paths if path.is_file() and not path.name.startswith(".")]
 
 
 def _sum(path: Path) -> int:
