@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from paragloss.bm25 import Layout
-from paragloss.collection import embeddings, preparation, train, writer
+from paragloss.collection import Collection, embeddings, preparation, train, writer
 from paragloss.lab.methods import cr5
+from paragloss.search.terms import TermIndex
 from paragloss.statistics import DRIFT
 from paragloss.types import Concept, Document
 
@@ -36,3 +37,14 @@ def test_weights_are_exact_where_that_costs_little():
     assert writer._tolerance(20_000, 1) == writer._tolerance(90_000, 5_000) == writer._tolerance(100_000, 90_000) == 0
     assert writer._tolerance(200_000, 150_000) == 0.01  # many, most of them new
     assert writer._tolerance(200_000, 100) == DRIFT  # many, few of them new
+
+
+def test_weights_are_made_anew_once_though_documents_become_longer(tmp_path, monkeypatch):
+    documents = [Document(str(i), "rain " * (20 + i // 10), "en") for i in range(60)]  # a tenth in the end
+    passes, made = [], TermIndex._refresh
+    monkeypatch.setattr(writer, "BATCH", 10)
+    monkeypatch.setattr(TermIndex, "_refresh", lambda self, lang: (passes.append(lang), made(self, lang)))
+    with Collection.create(str(tmp_path / "new"), meaning=False, default=False) as engine:
+        engine.index(documents)
+        assert passes == ["en"]
+        assert not engine.state.index.statistics.stale(0.0)

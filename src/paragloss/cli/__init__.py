@@ -53,6 +53,7 @@ def main() -> None:
         program.main()
     finally:
         program.app.registered_commands = every
+        gc.freeze()  # nor is what is there when the process ends
 
 
 def _named(command: CommandInfo) -> CommandInfo:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 from typing import Annotated, Any
 
@@ -88,6 +87,8 @@ def _meanings(word: Any) -> str:
 
 
 def _page(text: str, found: Any) -> str:
+    import html  # which starts with a table of all names of characters
+
     parts, at = [], 0
     for word in found.words:
         parts.append(html.escape(text[at : word.start]))

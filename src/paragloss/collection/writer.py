@@ -40,6 +40,8 @@ _MANY = 50_000
 _FEW, _EXACT = 20_000, 100_000
 #: How far average lengths may move there before weights are made anew: no score is off by more.
 _CLOSE = 0.01
+#: The same while many are being written, after which weights are made anew anyway.
+_ROUGH = 0.2
 
 
 class Done(NamedTuple):
@@ -68,7 +70,7 @@ def index(
         for ready, counted, dense in _prepared(state, _batches(documents, BATCH), options.lang, options.workers):
             old = kept(state.store, list(slow(state.models)), ready)
             begin()
-            state.index.add(ready, {**dense, **old}, ready=counted)
+            state.index.add(ready, {**dense, **old}, ready=counted, drift=_ROUGH)
             done += len(ready)
             _warn(state, ready, warned)
             if options.progress:

@@ -90,9 +90,11 @@ class TermIndex:
         dense: Mapping[str, Sequence[Floats | None] | Floats] | None = None,
         *,
         ready: Counted | None = None,
+        drift: float = DRIFT,
     ) -> None:
         """Insert or replace documents; on return they are durable. `dense` has one row per document for each model,
-        `ready` is what `counted` gives, where that has been done before.
+        `ready` is what `counted` gives, where that has been done before. Weights that are off by more than `drift` are
+        made anew.
 
         A row that is None or all zeros (a language or words the model doesn't know) is not kept.
         """
@@ -112,7 +114,7 @@ class TermIndex:
         if "text" in self.statistics.layout.fields:
             _alarm(documents, ready.bags, self.statistics.layout.field("text"))
         bags = ready.bags
-        self._put(documents, vectors, ready.cuts, lambda statistics: statistics.weigh(langs, bags))
+        self._put(documents, vectors, ready.cuts, lambda statistics: statistics.weigh(langs, bags), drift)
 
     def _put(
         self,
@@ -120,6 +122,7 @@ class TermIndex:
         dense: Sequence[Mapping[str, Floats]],
         cuts: Sequence[bytes],
         weigh: Callable[[Statistics], list[SparseVector]],
+        drift: float,
     ) -> None:
         """Write documents, weighed by the statistics of the moment, and count them."""
         with self._change():
@@ -129,7 +132,7 @@ class TermIndex:
             self._store.add([Record(document, some, {NAME: vector}, cut) for document, some, vector, cut in records])
             self._count([document.lang for document in documents], weighed)
             self._note()
-            self.refresh(tolerance=DRIFT)
+            self.refresh(tolerance=drift)
 
     def delete(self, ids: Sequence[str]) -> int:
         """Remove documents; how many there were."""
@@ -142,7 +145,7 @@ class TermIndex:
     def refresh(self, *, tolerance: float = 0.0) -> None:
         """Rewrite the weights of languages whose average length has moved by more than `tolerance`.
 
-        After refresh() scores are exactly BM25. `add` sees to it that they are never off by more than DRIFT.
+        After refresh() scores are exactly BM25. `add` sees to it that they are never off by more than its `drift`.
         """
         with self._writing, self._store.writing():
             for lang in sorted(self.statistics.stale(tolerance)):

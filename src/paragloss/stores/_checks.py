@@ -13,6 +13,8 @@ from paragloss.errors import StoreError
 from paragloss.stores._shape import Shape
 from paragloss.types import Document, Floats, Record
 
+_as_json = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
+
 
 def checked(records: Sequence[Record], shape: Shape) -> Sequence[Record]:
     for record in records:
@@ -36,7 +38,7 @@ def storable(document: Document) -> None:
         ) from None
     if document.meta:
         try:
-            json.dumps(dict(document.meta), allow_nan=False, ensure_ascii=False).encode()
+            _as_json(dict(document.meta)).encode()
             for value in document.meta.values():
                 for item in value if isinstance(value, list) else [value]:
                     if isinstance(item, int) and not -(2**63) <= item < 2**63:

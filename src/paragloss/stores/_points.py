@@ -45,6 +45,7 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 _QUOTES = frozenset('"\\')
+_as_json = json.JSONEncoder(sort_keys=True).encode
 
 
 def point_id(document: str) -> str:
@@ -118,7 +119,7 @@ def _sum(document: Document) -> int:
     """A checksum of everything a document says, whatever the order of its names and the kind of its numbers."""
     parts = [document.id, document.lang, document.title, document.text]
     parts += [part for pair in sorted(document.fields.items()) for part in pair]
-    told = json.dumps(_plain(dict(document.meta)), sort_keys=True) if document.meta else ""
+    told = _as_json(_plain(dict(document.meta))) if document.meta else ""
     return zlib.crc32("\0".join([*parts, told]).encode())
 
 

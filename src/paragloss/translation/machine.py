@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -48,6 +47,8 @@ class Memory:
     run and however it ended, is not translated again."""
 
     def __init__(self, path: str | Path, engine: Engine) -> None:
+        import sqlite3
+
         self._engine = engine
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         self._base = sqlite3.connect(path)

@@ -134,9 +134,9 @@ class Default:
         """The same of many."""
         return self._open(self._code(lang)).words.have(terms)
 
-    def vocabulary(self, lang: str) -> frozenset[str]:
-        """All of a language's own words, a few megabytes of them: for those who ask for very many."""
-        return frozenset(self._open(self._code(lang)).words)
+    def vocabulary(self, lang: str) -> Set[str]:
+        """All of a language's own words, some megabytes of them: for those who ask for very many."""
+        return self._open(self._code(lang)).words.known()
 
     def written(self, lang: str) -> str:
         """All of a language's own words between spaces, small: as terms, and as they are spelled."""
