@@ -1,5 +1,7 @@
 """Words read by the lexicon: a small one made here, and the one in the box."""
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -128,7 +130,7 @@ def test_a_name_is_spelled_as_english_spells_it(word, lang, name):
 
 @pytest.mark.parametrize(
     ("word", "lang", "meaning"),
-    [("ノスタルジア", "ja", "nostalgia"), ("포트폴리오", "ko", "portfolio"), ("гомоморфизм", "ru", "homomorphism")],
+    [("ノスタルジア", "ja", "nostalgia"), ("포트폴리오", "ko", "portfolio"), ("магнетизм", "ru", "magnetism")],
 )
 def test_a_loan_word_means_the_english_word_it_spells_as_a_guess(word, lang, meaning):
     found = gloss(word, lang, "en", {"lexicon": lexicon.open()})
@@ -143,7 +145,7 @@ def test_a_name_that_is_only_somewhat_alike_is_not_given():
 
 
 @pytest.mark.parametrize(
-    ("word", "meaning", "sure"), [("기회라고", "chance", True), ("성공적이었습니까", "success", False)]
+    ("word", "meaning", "sure"), [("기회라고", "opportunity", True), ("성공적이었습니까", "success", False)]
 )
 def test_korean_nouns_are_read_with_what_stands_behind_them(word, meaning, sure):
     """A particle leaves the meaning as it is; a verb made of a noun is a guess."""
@@ -163,6 +165,13 @@ def test_korean_nouns_are_read_with_what_stands_behind_them(word, meaning, sure)
         ("ja", "は=(topic) 蜂=bee:noun", "bee"),
         ("ru", "решение=decision:noun новых=new:adjective властей=authorities:noun", "decision of new authorities"),
         ("ru", "торговля=trade:noun лесом=timber:noun", "trade timber"),
+        ("ru", "в=in году=year:noun снег=snow:noun растаял=melted:verb", "in year snow melted"),
+        (
+            "ar",
+            "اكتشف=found:verb العلماء=the_scholars:noun مدينة=city:noun قديمة=old:adjective",
+            "the scholars found old city",
+        ),
+        ("hi", "हाथी=elephant:noun नदी=river:noun के_पास=near पीता=drinks:verb", "elephant near river drinks"),
         ("ar", "أغلقت=closed:verb المدرسة=the_school:noun أبوابها=doors:noun", "the school closed doors"),
         ("ar", "المدينة=the_city:noun القديمة=old:adjective", "the old city"),
         ("ar", "كتاب=book:noun والقلم=and_the_pen:noun", "book and the pen"),
@@ -228,6 +237,17 @@ def test_traps():
     assert (best("de", "ist schon da", "schon"), best("de", "ist schön", "schön")) == ("already", "beautiful")
     assert best("fr", "le pape", "pape").lower() == "pope"
     assert best("ru", "и мёд", "мёд") == best("ru", "и мед", "мед") == "honey"
+
+
+def test_what_is_written_by_hand_is_in_the_box():
+    """Every fiftieth entry: who edits the lists packs the lexicon again (studies/lexicon.py)."""
+    places = sorted((Path(__file__).parents[1] / "studies" / "common_words").glob("*.txt"))
+    assert len(places) == 46
+    for place in places:
+        lines = place.read_text(encoding="utf-8").splitlines()
+        assert len({line.partition("=")[0] for line in lines}) == len(lines), place.stem
+        for word, _, said in (line.partition("=") for line in lines[::50]):
+            assert [one.text for one in lexicon.open().look(word, place.stem)] == said.split("/"), (place.stem, word)
 
 
 def test_not_is_said_in_every_language():

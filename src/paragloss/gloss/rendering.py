@@ -21,8 +21,9 @@ _HELPS, _IS, _CONJUNCTIONS, _SUBJECTS, _PREPOSITIONS, _BREAKS = (
         "also only still already now then very however has have had can will would must may",
     )
 )
-#: Slavic endings of cases that are not said by "of", and what is written as one with an Arabic or Hebrew noun.
-_OTHER_CASE = re.compile("(?:[оеё]м|[оеє]ю|[ая]ми?|[ая]х|[ую]|[ое]ві|[eo]m|[ae]mi|owi|ům|[áeaíi]ch)$")
+_PREPOSITIONS |= {"because of", "according to", "in front of", "instead of", "out of"}
+#: Endings of Slavic genitives; others are those of words in the plural. What is written as one with a noun.
+_GENITIVE = re.compile("[аяыиіїauyiů]$")
 _JOINED = ("and ", "so ", "with ", "for ", "like ", "in ", "to ", "from ", "that ", "as ", "will ")
 _ENDS = {
     "。": ".",
@@ -106,7 +107,7 @@ def _ordered(clause: list[Item], lang: str) -> list[Item]:
 def _adjectives_first(clause: list[Item]) -> list[Item]:
     """the house white: the white house."""
     found = list(clause)
-    for place in range(len(found) - 1, 0, -1):
+    for place in range(1, len(found)):
         noun, adjective = found[place - 1], found[place]
         if adjective.kind == "adjective" and noun.kind == "noun":
             before, the, text = noun.text.rpartition("the ")
@@ -116,13 +117,22 @@ def _adjectives_first(clause: list[Item]) -> list[Item]:
 
 
 def _genitives(clause: list[Item]) -> list[Item]:
-    """decision central authorities: decision of central authorities. Cases that say something else are left alone, and
-    what is behind a noun with an article: in Arabic and Hebrew such a noun has no other behind it."""
+    """decision central authorities: decision of central authorities. In Arabic and Hebrew a noun with an article has no
+    other behind it."""
+    return _with_of(clause, lambda noun: True)
+
+
+def _genitive_cases(clause: list[Item]) -> list[Item]:
+    """The same where an ending tells."""
+    return _with_of(clause, lambda noun: bool(_GENITIVE.search(noun.word)) or noun.text.endswith("s"))
+
+
+def _with_of(clause: list[Item], owns: Callable[[Item], bool]) -> list[Item]:
     found: list[Item] = []
     noun = False
     for place, item in enumerate(clause):
         rest = next((one for one in clause[place:] if one.kind != "adjective"), item)
-        if noun and rest.kind == "noun" and not (_OTHER_CASE.search(rest.word) or item.text.startswith(_JOINED)):
+        if noun and rest.kind == "noun" and owns(rest) and not item.text.startswith(_JOINED):
             item = item._replace(text=f"of {item.text}")
         found.append(item)
         noun = item.kind == "noun" and not item.word.startswith("ال") and "the " not in item.text
@@ -174,6 +184,9 @@ def _prepositions(clause: list[Item]) -> list[Item]:
         if item and text == "of" and phrase:
             owners, phrase = [item, *phrase, *owners], []
         elif item and phrase and text in _PREPOSITIONS:
+            nouns = [i for i, one in enumerate(phrase) if one.kind == "noun"]
+            if not found and not owners and len(nouns) > 1:  # who does it stands first
+                found, phrase = phrase[: nouns[0] + 1], phrase[nouns[0] + 1 :]
             found, phrase, owners = [*found, item, *phrase, *owners], [], []
         elif not item or item.kind == "verb" or text in _BREAKS or text in _PREPOSITIONS or text.startswith("("):
             found, phrase, owners = [*found, *phrase, *owners, *([item] if item else [])], [], []
@@ -202,7 +215,7 @@ _RULES: dict[str, tuple[Callable[[list[Item]], list[Item]], ...]] = {
         "fr es it pt ro ca vi th sw yo ha ig zu xh rw so": (_adjectives_first,),
         "he fa id ms": (_adjectives_first, _genitives),
         "ar": (_adjectives_first, _genitives, _subject_first),
-        "ru uk pl cs sk hr sl": (_genitives,),
+        "ru uk pl cs sk hr sl": (_genitive_cases,),
         "de nl": (_verb_forward,),
         "bn ta ko": (_prepositions,),
         "hi": (_is_once, _prepositions, _verb_second("ने")),
