@@ -322,7 +322,7 @@ def _seconded(told: dict[str, dict[str, float]], term: str, lang: str, source: T
     """Let the table weigh the meanings of a word that the lexicon has, and bring up others behind them."""
     model = _bare(source) if source else None
     if isinstance(model, Default) and lang in model.langs:
-        same = {_stem(text): text for text in reversed(told)}
+        same = {(_terms(text, "en") or (text,))[-1]: text for text in reversed(told)}
         for one in _alternatives(model, term, lang):
             text = same.get(one.terms[-1] if one.terms else one.text, "")
             if not text and one.weight < SECONDED:
@@ -338,9 +338,9 @@ def _alternatives(model: Default, term: str, lang: str) -> tuple[Alternative, ..
 
 
 @lru_cache(maxsize=50_000)
-def _stem(text: str) -> str:
-    terms = analyzer("en").terms(text)
-    return terms[-1] if terms else text
+def _terms(text: str, lang: str) -> tuple[str, ...]:
+    """The terms of a meaning."""
+    return tuple(analyzer(lang).terms(text))
 
 
 def _ask(
@@ -520,7 +520,7 @@ def _weighed(
         score = sum(trust[name] * weight for name, weight in weights.items())
         scores[text] = score, max(weights, key=lambda name: trust[name] * weights[name])
     best = max((score for score, _ in scores.values()), default=0.0)
-    likely = {text: analyzer(to).terms(text) for text, (score, _) in scores.items() if score >= LIKELY * best}
+    likely = {text: _terms(text, to) for text, (score, _) in scores.items() if score >= LIKELY * best}
     for text, terms in likely.items():
         if not wanted.isdisjoint(terms):
             scores[text] = scores[text][0] * ASKED, scores[text][1]
