@@ -14,7 +14,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 
 #: Longer sentences are left out; more pairs of one language teach little and take long.
-LONGEST, MOST_CELLS = 50, 2_000_000
+LONGEST, MOST_CELLS = 50, 6_000_000
 ROUNDS, DIAGONAL, NULL, LISTED = 3, 4.0, 0.05, 2.0
 #: A link is kept if both directions together are so sure of it, a word of one direction if that is.
 LINKED, EXPLAINED = 0.1, 0.3

@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,10 +19,14 @@ from paragloss.analysis import analyzer
 from paragloss.analysis._stopwords import _ENGLISH
 from paragloss.analysis.sound import sound
 from paragloss.gloss.lexicon import NAMES, Entry, Lexicon, Rule, loosened, pack, spelled
+from paragloss.lab.recipes.wordnet import WordNet
 from paragloss.translation.sounds import FEWEST
 
-HAND = Path(__file__).parent / "small_words.tsv"
+SMALL_WORDS = Path(__file__).parent / "small_words.tsv"
+COMMON_WORDS = Path(__file__).parent / "common_words"
 SMALL = frozenset(_ENGLISH.split())
+#: Parts of speech as WordNet numbers them.
+_WORDNET = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}
 UNSPACED = frozenset({"zh", "ja", "th"})
 #: Entries of a language, at most; meanings of a word, and the least share of one.
 MOST, MOST_OF = 24_000, {"zh": 40_000, "ja": 40_000, "ru": 30_000, "fi": 30_000, "de": 30_000}
@@ -248,25 +252,28 @@ def _effect(form: str, base: str) -> str:
 
 
 def by_hand(lang: str) -> dict[str, list[Entry]]:
-    return _by_hand().get(lang, {})
+    """Small words, and common words and phrases that nothing else tells well; of two entries the second stands."""
+    place = COMMON_WORDS / f"{lang}.txt"
+    found = dict(_small_words().get(lang, {}))
+    found |= _written(place.read_text(encoding="utf-8").splitlines() if place.is_file() else (), lang)
+    if lang == "de":
+        for word, meanings in list(found.items()):
+            found.setdefault(word.lower(), meanings)
+    return found
 
 
 @cache
-def _by_hand() -> dict[str, dict[str, list[Entry]]]:
-    found: dict[str, dict[str, list[Entry]]] = defaultdict(dict)
-    if HAND.is_file():
-        for line in HAND.read_text(encoding="utf-8").splitlines():
-            lang, _, rest = line.partition("\t")
-            for one in rest.split(";") if rest else ():
-                word, _, said = one.strip().partition("=")
-                texts = [text for text in said.split("/") if text]
-                if word and texts:
-                    shares = [2.0**-place for place in range(len(texts))]
-                    found[lang][spelled(word, lang)] = [
-                        Entry(text, share / sum(shares), "hand", True)
-                        for text, share in zip(texts, shares, strict=True)
-                    ]
-    return found
+def _small_words() -> dict[str, dict[str, list[Entry]]]:
+    rows = (line.partition("\t") for line in SMALL_WORDS.read_text(encoding="utf-8").splitlines())
+    return {lang: dict(_written(rest.split(";"), lang)) for lang, _, rest in rows}
+
+
+def _written(entries: Iterable[str], lang: str) -> Iterator[tuple[str, list[Entry]]]:
+    """Entries as they are written by hand, word=meaning/another: each meaning half as likely as the one before."""
+    for word, _, said in (one.strip().partition("=") for one in entries if one.strip()):
+        texts = said.split("/")
+        shares = [2.0**-place / (2 - 2.0 ** (1 - len(texts))) for place in range(len(texts))]
+        yield spelled(word, lang), [Entry(text, each, "hand", True) for text, each in zip(texts, shares, strict=True)]
 
 
 def _turned(words: Mapping[str, Sequence[Entry]]) -> dict[str, list[Entry]]:
@@ -361,28 +368,52 @@ def names(english: English) -> dict[str, list[Entry]]:
     }
 
 
-def learned(lang: str, counts: Counts, english: English) -> dict:
-    """The words of a language and its endings, as they are kept until all are packed."""
-    found = entries(lang, counts, english)
-    for word, some in list(found.items()):
-        found.setdefault(loosened(word), some)
-    return {"words": found, "rules": rules(found) if lang not in UNSPACED else []}
-
-
 def packed(place: Path, english: English) -> Lexicon:
     """All languages that were learned, with the words written by hand."""
-    words: dict[str, dict[str, list[Entry]]] = {lang: dict(some) for lang, some in _by_hand().items()}
+    words: dict[str, dict[str, list[Entry]]] = {}
     endings = {}
     for path in sorted(place.glob("*.entries.gz")):
         lang = path.name.split(".")[0]
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            kept = json.load(lines)
-        said = {word: [Entry(*one) for one in some] for word, some in kept["words"].items()}
-        words[lang] = said | by_hand(lang)
-        endings[lang] = [Rule(*one) for one in kept["rules"]]
-    for lang, some in _by_hand().items():
-        words[f"en>{lang}"] = _turned(some)
+            learned = {word: [Entry(*one) for one in some] for word, some in json.load(lines).items()}
+        words[lang] = by_hand(lang)
+        words[lang] |= {word: some for word, some in learned.items() if word not in words[lang]}
+        for word, some in list(words[lang].items()):
+            words[lang].setdefault(loosened(word), some)
+        endings[lang] = rules(words[lang]) if lang not in UNSPACED else []
+        words[f"en>{lang}"] = _turned(_small_words().get(lang, {}))
     words[NAMES] = names(english)
     texts = [row["texts"]["en"] for name in ("ntrex", "tico19", "wikidata") for row in sources.rows(name)]
     texts += [pair.en for pair in sources.tatoeba("pt")]
-    return pack(words, endings, kinds(texts), ABOUT)
+    meanings = {one.text for entries in words.values() for some in entries.values() for one in some}
+    return pack(words, endings, parts_of_speech(meanings, kinds(texts)), ABOUT)
+
+
+def parts_of_speech(meanings: Iterable[str], by_company: Mapping[str, str]) -> dict[str, str]:
+    """By WordNet's counts of senses where one part of speech is usual, else by company; of several words the last one's
+    if it is a noun, the first one's if it is a verb."""
+    wordnet = WordNet()
+    counts: Counter[tuple[str, str]] = Counter()
+    for line in (wordnet.path / "cntlist.rev").read_text(encoding="utf-8").splitlines():
+        sense, _, times = line.split()
+        lemma, _, rest = sense.partition("%")
+        counts[lemma, _WORDNET[rest[0]]] += int(times)
+
+    @cache
+    def of(word: str) -> str:
+        found = Counter[str]()
+        for part in ("noun", "verb", "adj", "adv"):
+            for lemma in wordnet.lemmas(word.lower(), part):
+                found[part] += counts[lemma, part] + 1
+        best, times = (found.most_common(1) or [("", 0)])[0]
+        usual, form = by_company.get(word, ""), word.lower() not in wordnet.lemmas(word.lower(), best or "noun")
+        if not best or times < 0.6 * found.total() or word.lower() in SMALL or (form and usual):  # building, a noun
+            return usual
+        return {"adj": "adjective", "adv": ""}.get(best, best)
+
+    found = {}
+    for text in meanings:
+        words = text.split()
+        first, last = (of(words[0]), of(words[-1])) if words else ("", "")
+        found[text] = last if last == "noun" or len(words) == 1 else first if first == "verb" else ""
+    return found

@@ -85,7 +85,7 @@ def learn(work: Path, langs: Sequence[str], *, align: bool) -> None:
             some = counts._replace(other=Counter({word: n for word, n in counts.other.items() if word in keys}))
             _write(kept, [_flat(one) for one in some])
         english = english or common(work)
-        _write(place, entries.learned(lang, entries.read(kept), english))
+        _write(place, entries.entries(lang, entries.read(kept), english))
         print(f"{lang}: {time.process_time() - start:.0f} s of one core", flush=True)
 
 

@@ -9,7 +9,6 @@ so that it describes itself: term counts come back out of it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -88,18 +87,17 @@ class Layout:
             if terms and (field in self.fields or "@" not in field)
         ]
         hashes: list[int] = []
-        counts: list[int] = []
-        sizes: list[int] = []
+        ends: list[int] = []
         for row, field, lang, terms in parts:
-            bag = Counter(map(hashed(lang).__getitem__, terms))
+            hashes += map(hashed(lang).__getitem__, terms)
             for name, others in documents[row][1].items() if len(documents[row][1]) > 1 else ():
                 at, _, other = name.partition("@")
                 if at == field and other and others and name not in self.fields:
-                    bag.update(map(hashed(other).__getitem__, (*LANGUAGE_SIGNS, *others)))
-            hashes.extend(bag)
-            counts.extend(bag.values())
-            sizes.append(len(bag))
-        size = np.array(sizes, np.int64)
+                    hashes += map(hashed(other).__getitem__, (*LANGUAGE_SIGNS, *others))
+            ends.append(len(hashes))
+        part = np.repeat(np.arange(len(parts)), [end - start for start, end in pairwise((0, *ends))])
+        keys, counts = np.unique(part << 32 | np.array(hashes, np.int64), return_counts=True)
+        part = keys >> 32
         fields = np.array([self.field(name) for _, name, _, _ in parts], np.int64)
         return Bags(
             rows=len(documents),
@@ -107,9 +105,9 @@ class Layout:
             field=fields,
             length=np.array([len(terms) for _, _, _, terms in parts], np.float64),
             average=np.zeros(len(parts)),
-            size=size,
-            ids=self.ids(np.repeat(fields, size), hashes),
-            counts=np.array(counts, np.float64),
+            size=np.bincount(part, minlength=len(parts)),
+            ids=self.ids(fields[part], keys & 0xFFFFFFFF),
+            counts=counts.astype(np.float64),
         )
 
     def norms(self, bags: Bags) -> Doubles:

@@ -3,8 +3,7 @@ import gzip
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.lab.aligned_files import read_aligned
-from paragloss.lab.bitext import languages, read_pairs, read_parts
+from paragloss.lab.aligned_files import languages, read_aligned, read_bitext, read_pairs
 from paragloss.types import Concept
 
 
@@ -40,8 +39,8 @@ def test_languages_may_be_given(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text("a\tb\n")
     with pytest.raises(InputError, match=r"call it after its languages, as en-de.tsv"):
-        list(read_parts(path))
-    assert [part.lang for part in read_parts(path, langs=("en", "fi"))] == ["en", "fi"]
+        list(read_bitext(path))
+    assert [part.lang for part in read_bitext(path, langs=("en", "fi"))] == ["en", "fi"]
 
 
 def test_a_line_without_two_texts(tmp_path):

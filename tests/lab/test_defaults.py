@@ -7,18 +7,17 @@ from importlib import import_module
 import pytest
 
 DEFAULTS = {
-    "lab.learning.collocations": {"collocations": {"npmi": 0.5}},
+    "lab.learning.parallel_terms": {"collocations": {"npmi": 0.5}},
     "lab.learning.counting": {"count": {"stem": True, "max_terms": 200_000, "min_df": 2, "min_langs": 2}},
     "lab.learning.ibm_model1": {"learn": {"iterations": 5, "diagonal": 4.0, "null": 0.08, "candidates": 100}},
     "lab.learning.monolingual": {
-        "train": {"dim": 300, "seed": 0, "window": 5},
+        "train": {"seed": 0, "window": 5},
         "cooccurrences": {"window": 5, "contexts": 30_000},
         "ppmi_vectors": {"seed": 0, "smoothing": 0.75},
     },
     "lab.learning.relevance": {"best_matches": {"budget": 1_000_000_000}},
     "lab.learning.sampling": {"source": {"difference": 1}},
     "lab.learning.smoothness": {"stability": {"bound": 1.0}, "generalisation": {"delta": 0.05}},
-    "lab.solving.lists": {"weigh_lists": {"penalty": 0.01}},
     "lab.solving.maps": {
         "both_rotated": {"keep": 1.0},
         "canonical": {"keep": 1.0, "ridge": 1e-6},
@@ -41,13 +40,12 @@ DEFAULTS = {
             "seed": 0, "epochs": 5, "steps": 1000, "batch": 32, "hidden": 512, "learning_rate": 0.1, "words": 50_000,
         }
     },
-    "lab.descent.batches": {"by_length": {"window": 50}},
     "lab.descent.conjugate": {
         "minimise": {"iterations": 3, "searches": 3},
         "stepping": {"iterations": 3, "searches": 3},
     },
     "lab.descent.contrast": {"learn": {"reach": 0.1}, "contrast": {"scale": 10.0, "negatives": 1}},
-    "lab.descent.graded": {"train": {"pool": 0, "decay": 1.0}, "pairs": {"pool": 0}, "ndcg": {"k": 5}},
+    "lab.descent.graded": {"train": {"pool": 0}, "pairs": {"pool": 0}, "ndcg": {"k": 5}},
     "lab.descent.loop": {"descend": {"optimizer": "adam", "epsilon": 1e-8, "decay": 1.0, "clip": None}},
     "lab.methods.alignment": {
         "seed_dictionary": {"words": 10_000, "fewest": 2},
@@ -126,9 +124,8 @@ CONSTANTS = {
     },
     "lab.recipes.tables.xcnn_table_1": {"ALIKE": {"dim": 128, "max_terms": 10_000}, "LEAST": 3},
     "lab.recipes.tasks": {"FULL": (3000, 1200, 150, 400)},
-    "lab.learning.collocations": {"LEAST": 10},
     "lab.learning.counting": {"_DOCUMENTS_PER_DF": 500},
-    "lab.learning.parallel_terms": {"SENTENCE": 64},
+    "lab.learning.parallel_terms": {"SENTENCE": 64, "LEAST": 10},
     "lab.learning.relevance": {"_K1": 1.2, "_B": 0.75, "_CANDIDATES": 8},
     "lab.learning.sampling": {"NEAREST": 20},
     "lab.solving.arrays": {"PANEL": 64},
@@ -137,9 +134,10 @@ CONSTANTS = {
         "_BASIS": {"early": 1.5, "one-pass": 2.6}, "_STEPS": 5, "_PASSES": 3, "SMALL": 1500, "MOST_DENSE": 20_000,
     },
     "lab.descent.adversarial": {"_SMOOTHING": 0.1, "_DROPOUT": 0.1, "_BETA": 0.01, "_TURNS": 5},
-    "lab.descent.autoencoder": {"SPREAD": 0.01, "_STEPS": 20},
+    "lab.descent.autoencoder": {"SPREAD": 0.01, "_MOST_HELD_OUT": 1000},
+    "lab.descent.batches": {"_HELD_OUT": 0.05, "_FEWEST_HELD_OUT": 20, "_STEPS": 20},
     "lab.descent.conjugate": {"_SUFFICIENT": 0.0001, "_LEAP": 3.0, "_BACK": 0.1},
-    "lab.descent.contrast": {"_HELD_OUT": 0.05, "_MOST_HELD_OUT": 2000, "_FEWEST_HELD_OUT": 20, "_STEPS": 20},
+    "lab.descent.contrast": {"_MOST_HELD_OUT": 2000},
     "lab.descent.loop": {"BETAS": (0.9, 0.999)},
     "lab.descent.towers": {"WINDOW": 3, "FILTERS": 300, "UNITS": 64, "DROPOUT": 0.4, "LONGEST": 200},
     "lab.methods.alignment": {"_ALARM": 0.25},

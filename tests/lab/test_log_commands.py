@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from synthetic_logs import synthetic_log
 from test_cli import CORPUS, paragloss_
 
-from paragloss.lab.clicks import synthetic_log
 from paragloss.lab.clicks.log_files import write_sessions
 
 #: Five people opened the volcano for volcanoes, one the bread; one the bee for bees.

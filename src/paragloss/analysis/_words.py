@@ -64,13 +64,15 @@ class Words:
         which = np.fromiter(map(distinct.__getitem__, tokens), np.int64, len(tokens))
         terms = self.named(distinct)
         words = np.fromiter(map(bool, terms), bool, len(terms))
-        number, here = np.cumsum(words) - 1, words[which]
-        lengths = [len(token.rstrip(closing)) for token in compress(distinct, terms)]
+        number, here = words.cumsum() - 1, words[which]
+        kept = [*compress(distinct, terms)]
+        if any(map(text.__contains__, closing)):
+            kept = [token.rstrip(closing) for token in kept]
         return Cut(
             self._lang,
             text,
             list(filter(None, terms)),
-            np.array(lengths, np.int64),
+            np.fromiter(map(len, kept), np.int64, len(kept)),
             number[which[here]],
             starts[here],
         )

@@ -15,6 +15,8 @@ from paragloss.languages import identify_one, known, script_of, scripts
 from paragloss.languages.scripts import strange
 
 _WORD = re.compile(r"[^\W\d_]+")
+#: Of each byte the letter that it is in Latin-1, else a space.
+_LETTERS = bytes(code if _WORD.match(chr(code)) else 32 for code in range(256))
 #: What a line says, without the space around it.
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")
 #: A language is looked for where a text has so many of its small words and they are such a share of all, and spoken
@@ -30,7 +32,7 @@ _LEAST, _SHARE = 2, 0.12
 def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
     """For each language that some blocks (lines) of a text are in, other than its own, where they stand."""
     spoken = _small().get(lang, frozenset())
-    likely = {o: _small()[o] - spoken for o in _likely(_WORD.findall(text.lower()), spoken) if o != lang}
+    likely = {o: _small()[o] - spoken for o in _likely(_words(text), lang) if o != lang}
     foreign = _foreign_letters(text, lang)
     if not likely and not foreign:
         return {}
@@ -43,10 +45,19 @@ def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
     return {other: blocks for other, blocks in found.items() if _is(texts[other], other, lang)}
 
 
-def _likely(words: Sequence[str], spoken: frozenset[str]) -> list[str]:
+def _words(text: str) -> list[str]:
+    """Its words in small letters; of Western European letters without a look at each."""
+    text = text.lower()
+    try:
+        return text.encode("latin-1").translate(_LETTERS).decode("latin-1").split()
+    except UnicodeEncodeError:
+        return _WORD.findall(text)
+
+
+def _likely(words: Sequence[str], lang: str) -> list[str]:
     """The three languages most of whose small words are there, where they are not few."""
     number, says = _languages()
-    small = [word for word in filter(number.__contains__, words) if word not in spoken]
+    small = [*filter(_foreign(lang).__contains__, words)]
     few = max(_SMALL, _RARE * len(words))
     if len(small) < few:
         return []
@@ -88,6 +99,12 @@ def _small() -> dict[str, frozenset[str]]:
     """The small words of every language that has a list of them."""
     listed = {lang: stopwords(lang, str) for lang in known()}
     return {lang: frozenset(word for word in words if len(word) > 1) for lang, words in listed.items() if words}
+
+
+@cache
+def _foreign(lang: str) -> frozenset[str]:
+    """The small words of all languages that are none in one."""
+    return frozenset(_languages()[0]) - _small().get(lang, frozenset())
 
 
 @cache

@@ -104,6 +104,8 @@ def _unpacked(data: memoryview, text: str) -> Iterator[Cut]:
 
 
 def _small(numbers: Integers) -> bytes:
-    most = int(numbers.max(initial=0))
+    most = max(listed := numbers.tolist(), default=0)
+    if most < 1 << 8:
+        return _ARRAY.pack(1, len(listed)) + bytes(listed)
     width = 1 if most < 1 << 8 else 2 if most < 1 << 16 else 4
     return _ARRAY.pack(width, len(numbers)) + numbers.astype(f"<u{width}").tobytes()

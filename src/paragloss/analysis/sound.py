@@ -45,8 +45,11 @@ _LONGEST = 40
 
 class _Rules(NamedTuple):
     pattern: re.Pattern[str]
-    becomes: Mapping[str, str]
-    numbered: tuple[str, ...]
+    becomes: Mapping[tuple[str, bool], str]  # of letters, and whether a rule looks ahead
+
+    def applied(self, word: str) -> str:
+        becomes = self.becomes
+        return self.pattern.sub(lambda found: becomes[found[0], found.lastindex is not None], word)
 
 
 def _sound(word: str) -> str:
@@ -54,19 +57,19 @@ def _sound(word: str) -> str:
         return ""
     script, word = _script(word), word.lower()
     if script == "Latn" and word.isascii() and not _GROUPED.search(word):
-        return _doubled.sub(r"\1", word).translate(_LATIN)
+        return _once(word).translate(_LATIN)
     if script != "Latn":
-        letters = _rules(_LETTERS)
-        sounds = letters.becomes  # what says nothing keeps two consonants apart as a vowel does
-        word = letters.pattern.sub(lambda found: sounds[found[0]] or "a", _without_greek_accents(word))
-    groups = _rules(_GROUPS[script])
-    text = _doubled.sub(r"\1", _ascii(word).lower())
-    text = groups.pattern.sub(lambda found: groups.numbered[(found.lastindex or 1) - 1], text)
+        word = _rules(_LETTERS).applied(_without_greek_accents(word))
+    text = _rules(_GROUPS[script]).applied(_once(_ascii(word).lower()))
     return text.translate(_REST["Latn" if script == "Latn" else "other"])
 
 
 #: The consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for what has none.
 sound: Callable[[str], str] = Memo(_sound).__getitem__
+
+
+def _once(word: str) -> str:
+    return _doubled.sub(r"\1", word) if _doubled.search(word) else word
 
 
 def _ascii(word: str) -> str:
@@ -97,8 +100,10 @@ def _without_greek_accents(word: str) -> str:
 
 @cache
 def _rules(text: str) -> _Rules:
+    """Without groups around letters, so that `re` passes over what no rule begins with."""
     pairs = [rule.rpartition("=")[::2] for rule in text.split()]
-    if text is _LETTERS:
-        pairs.sort(key=lambda pair: -len(pair[0]))
-    pattern = re.compile("|".join(f"({letters})" for letters, _ in pairs))
-    return _Rules(pattern, dict(pairs), tuple(symbol for _, symbol in pairs))
+    if text is _LETTERS:  # what says nothing keeps two consonants apart as a vowel does
+        pairs = sorted(((letters, sound or "a") for letters, sound in pairs), key=lambda pair: -len(pair[0]))
+    pattern = re.compile("|".join(letters.replace("[", "([").replace("]", "])") for letters, _ in pairs))
+    ahead = [(letters.partition("(?=")[::2], sound) for letters, sound in pairs]
+    return _Rules(pattern, {(plain, bool(next_)): sound for (plain, next_), sound in ahead})

@@ -40,7 +40,7 @@ class SpacedAnalyzer:
 
     def cut(self, text: str) -> Cut:
         parts = self._pattern.split(text)  # what stands between words, and words
-        ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
+        ends = np.fromiter(map(len, parts), np.int64, len(parts)).cumsum()
         return self._words.cut(text, parts[1::2], ends[:-1:2], _CLOSING)
 
 

@@ -31,19 +31,10 @@ def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
         rows = []
         for measure in measures:
             c = compare(runs[names[0]][measure], runs[other][measure])
-            rows.append(
-                [
-                    measure,
-                    f"{c.difference:+.4f}",
-                    f"{c.low:+.4f} to {c.high:+.4f}",
-                    f"{c.p_t:.4g}",
-                    f"{c.p_randomisation:.4g}",
-                    f"{c.wins} / {c.ties} / {c.losses}",
-                ]
-            )
-        parts.append(
-            _table(["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"], rows)
-        )
+            interval, counts = f"{c.low:+.4f} to {c.high:+.4f}", f"{c.wins} / {c.ties} / {c.losses}"
+            rows.append([measure, f"{c.difference:+.4f}", interval, f"{c.p_t:.4g}", f"{c.p_randomisation:.4g}", counts])
+        header = ["measure", "difference", "95 % interval", "p (t)", "p (randomisation)", "won/tied/lost"]
+        parts.append(_table(header, rows))
         parts.append(_figure(_gains(runs[names[0]], runs[other], measures[0]), f"{measures[0]} gained per query"))
     parts.append("<h2>How the queries spread</h2>")
     parts.append(_figure(_spread(runs, measures), "Share of queries that score at least so much, per measure"))

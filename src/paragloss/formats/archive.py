@@ -58,9 +58,7 @@ class Archive:
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
             raise InputError(f"its part {name!r} can't be unpacked ({error}); save it anew", place=self.path) from error
         if len(data) > _MAX_PART:
-            raise InputError(
-                f"its part {name!r} is larger than {_MAX_PART:,} bytes; split the document", place=self.path
-            )
+            raise InputError(f"its part {name!r} is larger than {_MAX_PART:,} bytes; split it", place=self.path)
         return data
 
     def elements(self, name: str, names: Collection[str]) -> Iterator[Element]:

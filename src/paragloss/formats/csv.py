@@ -37,9 +37,7 @@ def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
 
 def columns(documents: Iterable[Document]) -> list[str]:
     """The header of a table that holds some documents: what all have, then fields and what they are filtered by."""
-    more = dict.fromkeys(
-        name for d in documents for name in (*(f"fields.{field}" for field in d.fields), *map(str, d.meta))
-    )
+    more = dict.fromkeys(name for d in documents for name in (*(f"fields.{f}" for f in d.fields), *map(str, d.meta)))
     return ["id", "lang", "title", "text", *(name for name in more if name not in _KNOWN)]
 
 

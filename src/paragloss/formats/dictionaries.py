@@ -108,9 +108,7 @@ def read_wiktionary(
 ) -> Iterator[Entry]:
     """Wiktionary as extracted by wiktextract (kaikki.org), a word per line: translations between the two languages
     in either direction, and glosses where `target` is the language that edition is written in."""
-    for found in rows(
-        path, lambda _, line: _wiktionary(jsonl.parsed(line), source, target, edition), on_error=on_error
-    ):
+    for found in rows(path, lambda _, row: _wiktionary(jsonl.parsed(row), source, target, edition), on_error=on_error):
         yield from found
 
 
@@ -198,9 +196,7 @@ def _tei(entry: Element) -> list[Entry]:
     sources = [text_of(orth) for form in _children(entry, "form") for orth in form.iter() if orth.tag == "orth"]
     if not any(sources):
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
-    pos = next(
-        (text_of(found) for group in _children(entry, "gramGrp") for found in group.iter() if found.tag == "pos"), ""
-    )
+    pos = next((text_of(p) for group in _children(entry, "gramGrp") for p in group.iter() if p.tag == "pos"), "")
     targets = [_plain(text_of(quote)) for cit in _translations(entry) for quote in _children(cit, "quote")]
     return [Entry(source, target, pos) for source in sources if source for target in targets if target]
 

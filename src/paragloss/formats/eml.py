@@ -28,9 +28,8 @@ def read_eml(path: PathLike, *, id: str = "") -> Document:
     if not body and not subject:
         raise InputError("no text in the letter; give one that has some", place=path)
     meta: dict[str, object] = {name: value for name, value in headers.items() if value}
-    return Document(
-        id or Path(path).name, body, "", subject, {"attachments": "\n".join(attached)} if attached else {}, meta
-    )
+    fields = {"attachments": "\n".join(attached)} if attached else {}
+    return Document(id or Path(path).name, body, "", subject, fields, meta)
 
 
 def _body(letter: EmailMessage) -> str:

@@ -26,9 +26,7 @@ def read_queries(name: str) -> Iterator[Query]:
     """Queries: what the collection calls their default text, else `text`, `query` or `title`."""
     dataset = _dataset(name, "queries")
     lang = _lang(dataset, "queries")
-    return (
-        Query(str(query.query_id), _query_text(query), _own_lang(query) or lang) for query in dataset.queries_iter()
-    )
+    return (Query(str(q.query_id), _query_text(q), _own_lang(q) or lang) for q in dataset.queries_iter())
 
 
 def read_qrels(name: str) -> Qrels:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
+from paragloss.analysis import analyzer
 from paragloss.gloss.lexicon import Entry, Lexicon, hashed, loosened, spelled
 from paragloss.translation.default._compounds import COMPOUNDING, parts
 
@@ -31,6 +32,7 @@ _KOREAN_PARTICLES = re.compile(
 _KOREAN_VERBS = re.compile(
     "들?(?:[하했해한할함합되됐돼된될됨됩적]|시[키켜킨킬]|당[하한]|스[러럽]|[이였인일임입]|예요)\\w{0,5}"
 )
+_KANA = re.compile("[\u30a0-\u30ff]+")
 _ELIDING = frozenset({"fr", "it", "ca"})
 #: Beginnings of German and Dutch verbs that stand at the end of the clause.
 _APART = {
@@ -92,7 +94,8 @@ def _known(key: str, begins: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[E
     ways = [(key, ""), *_bare(key, lang)]
     for base, before in ways:
         if entries := as_written(base, begins, lang, lexicon):
-            return entries, before
+            the = lang == "ar" and base.startswith("ال") and entries[0].kind == "noun"
+            return entries, "the" if the and not before else before
     if key[:1].isupper() and not begins and lang != "de":
         return (), ""  # a name that is not known
     for base, before in ways:
@@ -174,7 +177,7 @@ def formed(one: Entry, effect: str, lexicon: Lexicon) -> str:
 def compound(key: str, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
     """The meanings of the parts of a word, the head last as in English."""
     if lang in COMPOUNDING:
-        found = parts(key, lang, lambda part: any(e.sure and e.source != "hand" for e in lexicon.look(part, lang)))
+        found = parts(key, lang, lambda part: any(e.sure for e in lexicon.look(part, lang)) and not small(part, lang))
     elif lang in UNSPACED:
         found = _cut(key, lang, lexicon)
     else:
@@ -187,8 +190,15 @@ def compound(key: str, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
     return (Entry(text, min(one.weight for one in said), said[-1].source, sure, said[-1].kind),)
 
 
+@lru_cache(maxsize=50_000)
+def small(word: str, lang: str) -> bool:
+    """Whether it is a pronoun, a preposition or the like."""
+    return not analyzer(lang).terms(word)
+
+
 def _cut(key: str, lang: str, lexicon: Lexicon) -> list[str]:
-    """All of a word in known ones, the longest first; nothing if some of it is left."""
+    """All of a word in known ones, the longest first; nothing if some of it is left, or if more than one piece is a
+    single character, or a name in kana would be cut to pieces."""
     found, place = [], 0
     while place < len(key):
         ends = range(min(len(key), place + 6), place, -1)
@@ -197,7 +207,8 @@ def _cut(key: str, lang: str, lexicon: Lexicon) -> list[str]:
             return []
         found.append(key[place:end])
         place = end
-    return found
+    letters = 3 if _KANA.fullmatch(key) else 1
+    return found if sum(len(piece) <= letters for piece in found) <= 1 else []
 
 
 def _separable(

@@ -42,7 +42,7 @@ ASKED, LIKELY = 2.0, 0.6
 #: sources let names and unknown words stand with some share.
 MOST, LEAST, LEAST_ITSELF = 5, 0.03, 0.2
 #: The least share of a meaning that only the table knows, of a word that the lexicon has too.
-SECONDED = 0.1
+SECONDED = 0.25
 #: The least share of a guess: below it no meaning is shown.
 FLOOR = 0.2
 #: The least share, beside the best, of a meaning that the company of other words may bring to the front: what is only
@@ -306,7 +306,7 @@ def _described(
     told = {meaning: dict(who) for meaning, who in said.items()}
     for one in entries:
         told.setdefault(one.text, {})["lexicon" if one.sure else "lexicon, unsure"] = one.weight
-    if to == "en" and term is not None and entries and not phrase and entries[0].source != "hand":
+    if to == "en" and term is not None and entries and not phrase:
         _seconded(told, term, lang, dict(weak).get("default"))
     if not told and weak and term is not None and any(char.isalpha() for char in written):
         told = _guessed(written, term, lang, to, weak, begins)

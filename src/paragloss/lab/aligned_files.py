@@ -1,17 +1,23 @@
-"""The front door to aligned texts: many files, each read by what its name says, joined by concept."""
+"""Aligned texts: many files, each read by what its name says, joined by concept.
+
+Sentence pairs are files such as `en-de.tsv`, one pair per line, its two columns in the languages the file is named
+after; or two files, line beside line, as Europarl and WMT have them.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from paragloss.errors import InputError
 from paragloss.formats import csv, jsonl
 from paragloss.formats.rows import Part, group
-from paragloss.formats.text import OnError, PathLike, suffix
-from paragloss.lab import bitext
+from paragloss.formats.text import OnError, PathLike, checked_lang, lines, rows, stem, suffix
 from paragloss.types import Concept
 
+_PAIR = re.compile(r"(?:.*\.)?([a-zA-Z]{2,3}(?:_[A-Za-z0-9]+)*)-([a-zA-Z]{2,3}(?:[-_][A-Za-z0-9]+)*)")
 _SUPPORTED = (
     ".jsonl (concept, lang, title, text), .csv and .tsv with such a header, xx-yy.tsv (sentence pairs); also .gz"
 )
@@ -28,8 +34,8 @@ def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
     kind = suffix(path)
     if kind in (".jsonl", ".ndjson", ".json"):
         return jsonl.read_parts(path, on_error=on_error)
-    if kind == ".tsv" and bitext.languages(path) is not None:
-        return bitext.read_parts(path, on_error=on_error)
+    if kind == ".tsv" and languages(path) is not None:
+        return read_bitext(path, on_error=on_error)
     if kind in (".csv", ".tsv"):
         return csv.read_parts(path, on_error=on_error)
     raise InputError(f"no format for aligned texts ends in {kind!r}; supported: {_SUPPORTED}", place=path)
@@ -41,9 +47,51 @@ def _files(path: Path) -> list[Path]:
     found = [
         file
         for file in sorted(path.iterdir())
-        if file.is_file()
-        and (suffix(file) in (".jsonl", ".ndjson") or (suffix(file) == ".tsv" and bitext.languages(file)))
+        if file.is_file() and (suffix(file) in (".jsonl", ".ndjson") or (suffix(file) == ".tsv" and languages(file)))
     ]
     if not found:
         raise InputError(f"no aligned texts in this folder; supported: {_SUPPORTED}", place=path)
     return found
+
+
+def languages(path: PathLike) -> tuple[str, str] | None:
+    """The pair a file is named after: `en-de.tsv.gz` and `news.en-de.tsv` are (en, de), `en-pt-br.tsv` (en, pt-br)."""
+    match = _PAIR.fullmatch(stem(path))
+    return (match[1], match[2]) if match else None
+
+
+def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
+    """The two columns of every line; further columns are not read."""
+    return rows(path, lambda _, line: _pair(line), on_error=on_error)
+
+
+def read_beside(first: PathLike, second: PathLike) -> Iterator[tuple[str, str]]:
+    """Line beside line of two files; pairs of which one is blank are left out."""
+    for left, right in zip_longest(lines(first), lines(second)):
+        if left is None or right is None:
+            raise InputError(f"{first} and {second} have not as many lines: they should say the same, line by line")
+        if left[1].strip() and right[1].strip():
+            yield left[1].strip(), right[1].strip()
+
+
+def read_bitext(path: PathLike, *, langs: tuple[str, str] | None = None, on_error: OnError = None) -> Iterator[Part]:
+    """Each pair as a concept of two languages, called after folder, file and line: `tatoeba/en-de:12`."""
+    pair = langs or languages(path)
+    if pair is None:
+        raise InputError("no language pair in the file's name; call it after its languages, as en-de.tsv", place=path)
+    first, second = checked_lang(pair[0]), checked_lang(pair[1])
+    name = f"{Path(path).absolute().parent.name}/{stem(path)}"
+
+    def parse(number: int, line: str) -> tuple[Part, Part]:
+        left, right = _pair(line)
+        return Part(f"{name}:{number}", first, left), Part(f"{name}:{number}", second, right)
+
+    for both in rows(path, parse, on_error=on_error):
+        yield from both
+
+
+def _pair(line: str) -> tuple[str, str]:
+    columns = line.split("\t")
+    if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
+        raise InputError(f"a pair needs two texts with a tab between them; the line is {line[:60]!r}")
+    return columns[0].strip(), columns[1].strip()

@@ -33,7 +33,7 @@ class Table(NamedTuple):
 
 def kernel_bins(files: Sequence[str], out: str | Path, *, model: str, source: str, target: str) -> Table:
     """Per kernel: its weight, the pairs of words in it, and how well it ranks alone. Files: held-out documents."""
-    ranker, judged = _knrm(model), _judged(files, source, target)
+    ranker, judged = Knrm.load(model), _judged(files, source, target)
     alone = kernel_analysis.one_at_a_time(ranker, lambda one: reciprocal_rank(one, judged))
     rows: list[list[Any]] = [
         [b.number, b.mean, b.weight, b.pairs, score]
@@ -44,11 +44,9 @@ def kernel_bins(files: Sequence[str], out: str | Path, *, model: str, source: st
     return table
 
 
-def translations(
-    files: Sequence[str], out: str | Path, *, model: str, translator: str, source: str, target: str
-) -> Table:
+def translations(files: list[str], out: str | Path, *, model: str, translator: str, source: str, target: str) -> Table:
     """Which kernel the words of the queries and their translations fall into, and examples of each."""
-    ranker, judged = _knrm(model), _judged(files, source, target)
+    ranker, judged = Knrm.load(model), _judged(files, source, target)
     dictionary = load(translator)
     if not isinstance(dictionary, Translator):
         raise InputError(f"{translator} does not translate: give a table or a dictionary")
@@ -102,7 +100,7 @@ def data_size(
 
 def quality(files: Sequence[str], out: str | Path, *, model: str, source: str, target: str, categories: str) -> Table:
     """Per category of queries (a file `concept<TAB>category`): how many, words the model doesn't know, rank."""
-    ranker, judged = _knrm(model), _judged(files, source, target)
+    ranker, judged = Knrm.load(model), _judged(files, source, target)
     known = dict(_pairs(categories))
     scores = reciprocal_ranks(ranker, judged)
     rows: list[list[Any]] = []
@@ -142,10 +140,6 @@ def reciprocal_ranks(model: Knrm, judged: Judged) -> dict[str, float]:
         ranked = rank((Hit(d.id, float(s)) for d, s in zip(documents, scores, strict=True)), len(documents))
         run[query.id] = sorted(ranked, key=lambda hit: (-hit.score, against.qrels[query.id][hit.id]))
     return evaluate(run, against.qrels, ("RR",))["RR"]
-
-
-def _knrm(path: str) -> Knrm:
-    return Knrm.load(path)
 
 
 def _judged(files: Sequence[str], source: str, target: str) -> Judged:
@@ -189,8 +183,6 @@ def _draw_bins(axes: list[Any], table: Table) -> None:
 
 def _draw_sizes(axes: list[Any], sizes: Sequence[kernel_analysis.Size]) -> None:
     """Figs. 6.5 and 6.6 of Liu's thesis."""
-    for axis, values, label in zip(
-        axes, ([s.score for s in sizes], [s.terms for s in sizes]), ("RR", "terms seen"), strict=True
-    ):
-        axis.plot([s.pairs for s in sizes], values, marker="o", color="#2a7f62")
+    for axis, column, label in zip(axes, ("score", "terms"), ("RR", "terms seen"), strict=True):
+        axis.plot([s.pairs for s in sizes], [getattr(s, column) for s in sizes], marker="o", color="#2a7f62")
         axis.set(xlabel="judged pairs trained on", ylabel=label)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paragloss.errors import InputError
 from paragloss.formats.text import rows
-from paragloss.types import Aligned, Concept, Document, Judged, Qrels, Query
+from paragloss.types import Aligned, Concept, Document, Integers, Judged, Qrels, Query
 
 #: Grades: the same concept, a linked one, anything else.
 RELEVANT, PARTLY, IRRELEVANT = 2, 1, 0
@@ -92,9 +92,7 @@ def _linked(_: int, line: str) -> tuple[str, str]:
     return one, other
 
 
-def split(
-    judged: Judged, parts: Sequence[int] = (3, 1, 1), *, seed: int = 0, family: Callable[[str], str] = str
-) -> list[Judged]:
+def split(judged: Judged, parts: Sequence[int], *, seed: int = 0, family: Callable[[str], str] = str) -> list[Judged]:
     """Divide the queries at random in these proportions; every part keeps all documents.
 
     `family` (query id -> name) says which queries must not be parted, such as those of one concept.
@@ -151,9 +149,7 @@ def sample_irrelevant(judged: Judged, n: int = 40, *, seed: int = 0) -> Judged:
     return Judged(judged.queries, judged.documents, qrels)
 
 
-def draw(
-    indptr: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], documents: int, n: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:
     """`n` different documents per query, evenly among those it has no judgment of: (queries, n).
 
     Query i has judged the documents `judged[indptr[i]:indptr[i + 1]]`, in ascending order.
@@ -170,12 +166,11 @@ def draw(
     owner = np.repeat(np.arange(queries), np.diff(indptr))
     before = judged - (np.arange(len(judged)) - indptr[owner])
     keys = owner * (documents + 1) + before
-    return np.asarray(
-        ranks + np.searchsorted(keys, row * (documents + 1) + ranks, side="right") - indptr[row], np.int64
-    )
+    places = np.searchsorted(keys, row * (documents + 1) + ranks, side="right")
+    return np.asarray(ranks + places - indptr[row], np.int64)
 
 
-def _repeated(ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _repeated(ranks: Integers) -> npt.NDArray[np.bool_]:
     """Where a row holds a value that it holds further left already."""
     order = np.argsort(ranks, axis=1, kind="stable")
     values = np.take_along_axis(ranks, order, axis=1)

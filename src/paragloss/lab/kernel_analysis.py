@@ -6,6 +6,7 @@ The analyses of chapter 6 of Liu's thesis, for `encoders.kernel_ranker.Knrm`. No
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from paragloss.encoders.kernel_features import MEANS, responses
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation.measures import Scores
-from paragloss.types import Judged, Query, Translator
+from paragloss.types import Integers, Judged, Query, Translator
 
 
 class Bin(NamedTuple):
@@ -45,22 +46,19 @@ def bins(model: Knrm, judged: Judged) -> list[Bin]:
         some = pairs[start : start + 100_000]
         cosines = np.einsum("nd,nd->n", table[some[:, 0]], table[some[:, 1]])
         counts += np.bincount(kernel_of(cosines) - 1, minlength=len(MEANS))
-    return [
-        Bin(i, m, float(w), int(n))
-        for i, (m, w, n) in enumerate(zip(MEANS, model.weight, counts, strict=True), start=1)
-    ]
+    return [Bin(i, m, float(w), int(n)) for i, (m, w, n) in enumerate(zip(MEANS, model.weight, counts, strict=True), 1)]
 
 
-def kernel_of(cosines: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def kernel_of(cosines: npt.ArrayLike) -> Integers:
     """The kernel that responds most, from 1. For soft kernels that is the nearest mean."""
     return np.asarray(responses(np.asarray(cosines, np.float64)).argmax(axis=-1) + 1, np.int64)
 
 
-def word_pairs(model: Knrm, judged: Judged) -> npt.NDArray[np.int64]:
+def word_pairs(model: Knrm, judged: Judged) -> Integers:
     """Different pairs of rows of the model's table, a query's word and a document's: (pairs, 2)."""
     size = len(model.table)
-    rows: dict[str, npt.NDArray[np.int64]] = {}
-    found: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    rows: dict[str, Integers] = {}
+    found: list[Integers] = [np.zeros(0, np.int64)]
     for query in judged.queries:
         asked = np.unique(model.ids(query.text, query.lang))
         for name in judged.qrels.get(query.id, {}):
@@ -186,14 +184,6 @@ def by_category(scores: Scores, categories: Mapping[str, str]) -> dict[str, dict
 
 
 def _weighted(model: Knrm, weight: npt.NDArray[np.floating]) -> Knrm:
-    return Knrm(
-        model.vocabularies,
-        model.rows,
-        model.table,
-        weight.astype(np.float32),
-        model.bias,
-        title=model.title,
-        trust=model.trust,
-        alike=model.alike,
-        meta=model.meta,
-    )
+    other = copy(model)
+    other.weight = weight.astype(np.float32)
+    return other

@@ -22,16 +22,6 @@ _MARK = "\ua7fa"
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def keep(text: str) -> str:
-    """Case as the translator wrote it."""
-    return text
-
-
-def lower_all(text: str) -> str:
-    """Every word in lower case."""
-    return text.lower()
-
-
 def lower_first(text: str) -> str:
     """The first word in lower case where the second one is: names tend to have two capitalised words.
 
@@ -44,7 +34,7 @@ def lower_first(text: str) -> str:
 
 
 #: What may be done with capitals, by name.
-CASES: Mapping[str, Callable[[str], str]] = {"keep": keep, "lower": lower_all, "lower-first": lower_first}
+CASES: Mapping[str, Callable[[str], str]] = {"keep": str, "lower": str.lower, "lower-first": lower_first}
 
 
 def mark_capitals(text: str) -> str:

@@ -41,9 +41,7 @@ def read_langlinks(path: PathLike) -> Iterator[tuple[int, str, str]]:
     """A page's number, a language, and the title of the same page in it."""
     for row in read_table(path, "langlinks"):
         if len(row) != 3 or not isinstance(row[0], int) or not row[1] or not row[2]:
-            raise InputError(
-                f"a row of {len(row)} columns where a page, a language and a title are expected", place=path
-            )
+            raise InputError(f"a row of {len(row)} columns; expected a page, a language and a title", place=path)
         yield row[0], str(row[1]), _title(row[2])
 
 
@@ -121,18 +119,13 @@ def _rows(line: str, at: int, place: str) -> Iterator[tuple[Value, ...]]:
     while at < len(line) and line[at] == "(":
         row: list[Value] = []
         at += 1
-        while True:
+        while line[at - 1] != ")":
             found = _VALUE.match(line, at)
-            if found is None:
-                raise InputError(
-                    f"not a row of values at column {at + 1}; give a dump that was not cut off", place=place
-                )
+            if found is None or line[found.end() : found.end() + 1] not in (",", ")"):
+                column = (at if found is None else found.end()) + 1
+                raise InputError(f"not a row of values at column {column}; give a dump that is whole", place=place)
             row.append(_read(found))
             at = found.end() + 1
-            if line[at - 1 : at] == ")":
-                break
-            if line[at - 1 : at] != ",":
-                raise InputError(f"not a row of values at column {at}; give a dump that was not cut off", place=place)
         yield tuple(row)
         at += 1  # the comma between rows, or the semicolon at the end
 

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
+from synthetic_logs import synthetic_log
 
 from paragloss.errors import InputError
-from paragloss.lab.clicks import dctr, first_clicks, raw, simulate, synthetic_log, tacm
+from paragloss.lab.clicks import dctr, first_clicks, raw, simulate, tacm
 from paragloss.lab.clicks.log_files import Click, Session
 
 

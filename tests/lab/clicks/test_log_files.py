@@ -52,5 +52,5 @@ def test_sogou_lines_are_grouped_by_user_and_query(tmp_path):
 def test_a_bad_sogou_line(tmp_path):
     path = tmp_path / "log.txt"
     path.write_text("00:00:01\tu1\tno brackets\t8 2\ta.cn\n")
-    with pytest.raises(InputError, match=r"log.txt:1: not a line of Sogou's log; expected: time, user"):
+    with pytest.raises(InputError, match=r"log.txt:1: not a line of Sogou's log; expected time, user"):
         list(read_sogou(path))

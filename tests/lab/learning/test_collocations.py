@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.lab.learning.collocations import collocations, merge
+from paragloss.lab.learning.parallel_terms import collocations, merge
 
 
 def arrays(*texts):

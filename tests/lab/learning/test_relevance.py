@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paragloss.errors import ModelError
 from paragloss.lab.learning.relevance import _tfidf, best_matches, bm25
 
 
@@ -91,8 +90,3 @@ def test_a_budget_for_everything_and_none_agree_on_most(zipf):
     same = [full[query] == answer for query, answer in part.items()]
     assert len(part) > 100
     assert 0.6 < np.mean(same) < 1  # it was pruned, and mostly did not matter
-
-
-def test_an_unknown_relevance_is_said(zipf):
-    with pytest.raises(ModelError, match="bm25, tfidf"):
-        best_matches(zipf, relevance="clicks")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paragloss.errors import ModelError
-from paragloss.lab.learning.starting import lay
+from paragloss.lab.learning.pairs import lay
 from paragloss.vocabulary import Vocabulary, by_term
 
 WORDS = ["run", "the", "Running", "universities", "mountain", "New_York"]

@@ -15,6 +15,7 @@ from paragloss.types import Concept
 torch = pytest.importorskip("torch")
 
 from paragloss.lab.descent import autoencoder as network  # noqa: E402
+from paragloss.lab.descent import batches  # noqa: E402
 
 SMALL = {"dim": 24, "stem": False, "batch": 50, "learning_rate": 0.02}
 TESTED = sentences(100, 1)
@@ -275,8 +276,8 @@ def test_a_twentieth_is_held_out_a_thousand_at_most_and_none_of_few(monkeypatch)
 
 def test_batches_are_smaller_where_there_are_few_concepts(monkeypatch):
     sizes = []
-    monkeypatch.setattr(network, "shuffled", lambda count, size, rng: sizes.append((count, size)) or [])
-    monkeypatch.setattr(network, "descend", lambda parameters, batches, loss, **said: list(batches(1, None)))
+    monkeypatch.setattr(batches, "shuffled", lambda count, size, rng: sizes.append((count, size)) or [])
+    monkeypatch.setattr(network, "descend", lambda parameters, cut, loss, **said: list(cut(1, None)))
     for concepts in (50, 400, 9000):
         network._run({}, None, np.arange(concepts), network.Schedule(0.1, 100, 0), epochs=1)
     assert sizes == [(50, 10), (400, 20), (9000, 100)]

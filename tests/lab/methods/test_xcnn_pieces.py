@@ -150,7 +150,7 @@ def test_the_hub_is_counted_by_texts_and_a_tie_goes_to_the_alphabet():
 
 @pytest.mark.parametrize(("count", "held"), [(399, 0), (400, 20), (1000, 50), (60_000, 2000)])
 def test_a_twentieth_of_the_pairs_is_held_out_and_the_others_are_learned_from(count, held):
-    tested, trained = contrast._held_out(count, 3)
+    tested, trained = contrast.held_out(count, contrast._MOST_HELD_OUT, 3)
     assert (len(tested), len(trained)) == (held, count - held)
     assert sorted([*tested.tolist(), *trained.tolist()]) == list(range(count))
     assert not held or sorted(tested.tolist()) != tested.tolist(), "drawn, not the first"

@@ -9,7 +9,7 @@ from test_wikilinks import sql
 from test_wikipedia import dump, page
 
 from paragloss.errors import InputError
-from paragloss.lab.bitext import read_beside
+from paragloss.lab.aligned_files import read_beside
 from paragloss.lab.recipes import load, originals
 from paragloss.lab.recipes.runner import parts
 

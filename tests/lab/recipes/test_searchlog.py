@@ -158,8 +158,7 @@ def test_thirty_readers_of_each_query_look_at_most_results_in_an_order_that_chan
     told = []
     monkeypatch.setattr(searchlog.clicks, "simulate", lambda *said, **how: told.append((said, how)) or [])
     habits = searchlog.Wanted({"a": {"a": 0.9}}, {"a": {"a": 0.8}})
-    monkeypatch.setattr(searchlog, "wanted", lambda *_: habits)
-    searchlog._read({"a": ["a"], "b": []}, {}, "fr")
+    searchlog.readers({"a": ["a"], "b": []}, habits, "fr")
     assert told == [(({"a": ["a"]}, *habits), {"sessions": 30, "lang": "fr", "depth": 0.95, "swaps": 8, "seed": 1})]
 
 

@@ -598,7 +598,7 @@ class Searched(Engine):
 
 def test_words_are_asked_of_the_product_and_a_sentence_without_any_finds_nothing(monkeypatch):
     taught = []
-    monkeypatch.setattr(xcnn_table_1, "Collection", SimpleNamespace(create=Searched))
+    monkeypatch.setattr(adhoc, "Collection", SimpleNamespace(create=Searched))
     monkeypatch.setattr(xcnn_table_1.table_method, "fit", lambda train: taught.append(train) or Saved())
     test = [Concept(id, {"it": f"testo {id}"}) for id in "abc"]
     queries = [Query("a", "x", "en"), Query("b", "y", "en"), Query("c", " ", "en")]

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from paragloss.lab.solving import checkpoint
-from paragloss.lab.solving.checkpoint import Checkpoint
+from paragloss.lab.solving import spectrum
+from paragloss.lab.solving.spectrum import Checkpoint
 
 
 def test_it_is_written_every_so_often_in_a_folder_that_need_not_be_there(tmp_path, monkeypatch):
     now, asked = [100.0], []
-    monkeypatch.setattr(checkpoint.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(spectrum.time, "monotonic", lambda: now[0])
     path = tmp_path / "some" / "where" / "solve.npz"
     saver = Checkpoint(path, 30.0, "key")
     for now[0] in (129.0, 130.0, 159.0, 160.0):

@@ -62,6 +62,5 @@ def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Docu
     named = {f"q{number}": query for number, query in enumerate(known, 1) if known[query]}
     if not named:
         raise InputError("none of the documents in the log is at hand: give the documents that were shown")
-    return Judged(
-        [Query(id, text, lang) for id, text in named.items()], documents, {id: known[t] for id, t in named.items()}
-    )
+    queries = [Query(id, text, lang) for id, text in named.items()]
+    return Judged(queries, documents, {id: known[text] for id, text in named.items()})

@@ -52,10 +52,7 @@ def write_sessions(path: PathLike, sessions: Iterable[Session]) -> None:
     """Write our own form."""
     with open_output(path) as out:
         for session in sessions:
-            clicks = [
-                {"doc": click.document} | ({} if click.dwell is None else {"dwell": click.dwell})
-                for click in session.clicks
-            ]
+            clicks = [{"doc": c.document} | ({} if c.dwell is None else {"dwell": c.dwell}) for c in session.clicks]
             row = {"query": session.query, "lang": session.lang, "shown": session.shown, "clicks": clicks}
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
@@ -75,9 +72,7 @@ def read_sogou(path: PathLike, *, lang: str = "zh", on_error: OnError = None) ->
 def _sogou(line: str) -> tuple[str, str, int, Click]:
     match = _SOGOU.fullmatch(line)
     if match is None:
-        raise InputError(
-            "not a line of Sogou's log; expected: time, user, [query], rank, order, url, tabs between them"
-        )
+        raise InputError("not a line of Sogou's log; expected time, user, [query], rank, order, url, tabs between them")
     _, user, query, rank, order, url = match.groups()
     return user, query, int(order), Click(url, int(rank))
 

@@ -1,13 +1,16 @@
-"""What clicks say without a model of readers: click-through rates, single and first clicks.
+"""What clicks say without a model of readers: click-through rates, single and first clicks, how often queries are asked
+(the head, torso and tail of Xiong et al., SIGIR 2017, section 5, and of Liu's thesis, chapter 6).
 
 DCTR: Chuklin, Markov and de Rijke, "Click Models for Web Search", 2015, sec. 3.2.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from paragloss.errors import InputError
 from paragloss.lab.clicks.log_files import Session
 
 #: query as asked -> document -> how relevant it seems
@@ -21,23 +24,20 @@ def dctr(sessions: Iterable[Session]) -> Scores:
 
     A session that does not say what was shown is taken to have shown whatever such sessions of its query opened.
     """
-    shown: dict[str, dict[str, int]] = {}
-    clicked: dict[str, dict[str, int]] = {}
-    blind: dict[str, int] = {}
-    opened: dict[str, set[str]] = {}
+    shown, clicked = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
+    blind, opened = Counter[str](), defaultdict[str, set[str]](set)
     for session in sessions:
-        _count(shown.setdefault(session.query, {}), set(session.shown))
+        shown[session.query].update(set(session.shown))
         documents = {click.document for click in session.clicks}
-        _count(clicked.setdefault(session.query, {}), documents)
+        clicked[session.query].update(documents)
         if not session.shown:
-            blind[session.query] = blind.get(session.query, 0) + 1
-            opened.setdefault(session.query, set()).update(documents)
+            blind[session.query] += 1
+            opened[session.query] |= documents
     for query, documents in opened.items():
-        for document in documents:
-            shown[query][document] = shown[query].get(document, 0) + blind[query]
+        shown[query].update(dict.fromkeys(documents, blind[query]))
     hits, trials = PRIOR
     return {
-        query: {d: (clicked[query].get(d, 0) + hits) / (n + trials) for d, n in sorted(counts.items())}
+        query: {d: (clicked[query][d] + hits) / (n + trials) for d, n in sorted(counts.items())}
         for query, counts in shown.items()
     }
 
@@ -52,9 +52,15 @@ def first_clicks(sessions: Iterable[Session]) -> Scores:
     return _counted((session.query, session.clicks[0].document) for session in sessions if session.clicks)
 
 
-def _count(counts: dict[str, int], names: Iterable[str]) -> None:
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
+def asked(sessions: Iterable[Session], *, least: int = 1, below: int | None = None) -> list[Session]:
+    """The sessions whose query is asked at least `least` times in the log, and fewer than `below` times."""
+    every = list(sessions)
+    times = Counter(session.query for session in every)
+    kept = [s for s in every if times[s.query] >= least and (below is None or times[s.query] < below)]
+    if every and not kept:
+        wanted = f"{least} times or more" + ("" if below is None else f" and fewer than {below}")
+        raise InputError(f"no query is asked {wanted}; the commonest is asked {max(times.values())} times")
+    return kept
 
 
 def _counted(choices: Iterable[tuple[str, str]]) -> Scores:

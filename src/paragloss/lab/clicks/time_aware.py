@@ -17,9 +17,9 @@ import numpy.typing as npt
 from paragloss.errors import InputError
 from paragloss.lab.clicks.log_files import Click, Session
 from paragloss.lab.clicks.rates import Scores
+from paragloss.types import Integers
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
-Integers: TypeAlias = npt.NDArray[np.int64]
 #: A rate starts from so many trials made up.
 STRENGTH = 2.0
 
@@ -34,10 +34,7 @@ class ClickModel(NamedTuple):
 
     def relevance(self) -> Scores:
         """A relevant document is opened when it is seen, and ends the search."""
-        return {
-            query: {d: a * self.satisfaction[query][d] for d, a in documents.items()}
-            for query, documents in self.attraction.items()
-        }
+        return {q: {d: a * self.satisfaction[q][d] for d, a in ds.items()} for q, ds in self.attraction.items()}
 
 
 def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.0) -> ClickModel:
@@ -67,9 +64,7 @@ class _Steps:
         endings = 0
         for session in sessions:
             if not session.shown:
-                raise InputError(
-                    f"a session for {session.query!r} does not say what was shown: TACM needs that; dctr does without"
-                )
+                raise InputError(f"a session for {session.query!r} does not say what was shown: use dctr, not TACM")
             ids = [self.names.setdefault((session.query, d), len(self.names)) for d in session.shown]
             clicks = _in_order(session)
             opened: set[int] = set()
@@ -122,9 +117,7 @@ def _pleased(steps: _Steps, ended: Doubles) -> Doubles:
     return pleased
 
 
-def _round(
-    steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles
-) -> tuple[Doubles, Doubles, Doubles]:
+def _round(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles) -> tuple[Doubles, ...]:
     """One round of expectation and maximisation."""
     ended = _ended(steps, attraction, power, examination)
     on = np.ones(len(steps.document))  # how likely the reader still looked on when this result came

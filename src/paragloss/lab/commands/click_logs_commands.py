@@ -49,11 +49,8 @@ def clicks(
     ids = {text: f"q{number}" for number, text in enumerate(spoken, 1)}
     sessions = clicks.asked(sessions, **_times(asked))
     estimates = clicks.tacm(sessions).relevance() if model == "tacm" else getattr(clicks, model)(sessions)
-    grades = (
-        clicks.thousandths(estimates)
-        if scores
-        else clicks.graded(estimates, clicks.cuts(estimates, _numbers("--shares", shares)))
-    )
+    best = _numbers("--shares", shares)
+    grades = clicks.thousandths(estimates) if scores else clicks.graded(estimates, clicks.cuts(estimates, best))
     queries = [Query(ids[text], text, spoken[text]) for text in grades]
     _write(Path(out), queries, {ids[text]: found for text, found in grades.items()})
     with open_output(Path(out, "scores.tsv")) as table:

@@ -50,7 +50,7 @@ def word_lookup(flag: str, given: list[str]) -> dict[str, dict[str, Floats]]:
 def word_pairs(flag: str, given: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """Dictionary files named after their languages, such as en-fr.tsv."""
     from paragloss.formats.dictionaries import read_entries
-    from paragloss.lab.bitext import languages
+    from paragloss.lab.aligned_files import languages
     from paragloss.languages import normalise
 
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
@@ -73,7 +73,7 @@ def texts(_: str, given: list[str]) -> list[str]:
 
 def clicked(flag: str, given: list[str]) -> list[tuple[str, str]]:
     """Queries and texts that were clicked: two columns of a .tsv, or a click log and the documents it speaks of."""
-    from paragloss.lab.bitext import read_pairs
+    from paragloss.lab.aligned_files import read_pairs
     from paragloss.lab.clicks.log_files import read_log
 
     found: list[tuple[str, str]] = []

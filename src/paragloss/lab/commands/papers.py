@@ -1,7 +1,8 @@
-"""The papers' tables, run from the command line."""
+"""The papers' tables and analyses, run from the command line."""
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -104,6 +105,34 @@ def advise(
     print("\ncommands:")
     for command in advice.commands:
         print(f"  {command}")
+
+
+@app.command(rich_help_panel=MEASURING)
+def analyse(
+    kind: Annotated[
+        str, typer.Argument(help="What to analyse: kernels, translations, exact-match, data-size, quality.")
+    ],
+    files: Annotated[list[str], typer.Argument(help='Rows {"concept","lang","title","text"}, or en-xx.tsv.')],
+    out: Annotated[str, typer.Option(help="Folder for the table and the plot.")],
+    lang: Annotated[str, typer.Option(help="Language of the queries.")],
+    to: Annotated[str, typer.Option(help="Language of the documents.")],
+    model: Annotated[str, typer.Option(help="A trained K-NRM, if the analysis needs one.")] = "",
+    by: Annotated[str, typer.Option("--with", help="A saved translator, if the analysis needs one.")] = "",
+    categories: Annotated[str, typer.Option(help="quality: file of concepts and their categories.")] = "",
+) -> None:
+    """Analyse a kernel ranker: weights, word pairs, training data."""
+    from paragloss.lab.analyses import KINDS
+
+    if kind not in KINDS:
+        raise InputError(f"no analysis {kind!r}; there are {', '.join(KINDS)}")
+    given = {"source": lang, "target": to, "model": model, "translator": by, "categories": categories}
+    taken = inspect.signature(KINDS[kind]).parameters
+    options = {name: value for name, value in given.items() if name in taken and value}
+    needed = [n for n in taken if n in given and n not in options and taken[n].default is inspect.Parameter.empty]
+    if needed:
+        raise InputError(f"{kind} needs --{'with' if needed[0] == 'translator' else needed[0]}")
+    made = KINDS[kind](files, Path(out), **options)
+    print_table([str(cell) for cell in made.header], [[str(cell) for cell in row] for row in made.rows])
 
 
 def _of(cost: Mapping[str, float], name: str) -> str:

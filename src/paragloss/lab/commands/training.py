@@ -261,9 +261,7 @@ def in_languages(concepts: list[Concept], langs: str) -> list[Concept]:
 
     if langs:
         wanted = {normalise(lang) for lang in langs.split(",")}
-        concepts = [
-            c._replace(texts={lang: text for lang, text in c.texts.items() if lang in wanted}) for c in concepts
-        ]
+        concepts = [c._replace(texts={of: text for of, text in c.texts.items() if of in wanted}) for c in concepts]
     kept = [concept for concept in concepts if concept.texts]
     if not kept:
         raise InputError(f"no document in {langs or 'any language'} to train on")

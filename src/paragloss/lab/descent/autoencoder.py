@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,12 @@ import scipy.sparse as sp
 import torch
 
 from paragloss.lab.descent.bags import bags, pool
-from paragloss.lab.descent.batches import shuffled
+from paragloss.lab.descent.batches import Rows, batches, held_out
 from paragloss.lab.descent.loop import Progress, descend
 
 SPREAD = 0.01
-#: Concepts kept apart for early stopping: this share of them, never more than so many; none if they'd be too few.
-_HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.05, 1000, 20
-#: A small corpus is cut into smaller batches, so that an epoch has about this many steps.
-_STEPS = 20
-
-Rows = npt.NDArray[np.int64]
+#: Concepts kept apart for early stopping, at most.
+_MOST_HELD_OUT = 1000
 softplus = torch.nn.functional.softplus
 
 
@@ -194,12 +190,9 @@ def tune(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epo
         chances = torch.rand(len(rows), len(corpus.blocks)).numpy() * corpus.present[rows]
         return loss(rows, chances.argmax(1))
 
-    order = np.random.default_rng(schedule.seed).permutation(corpus.joint.shape[0])
-    held_out = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
-    held_out = held_out if held_out >= _FEWEST_HELD_OUT else 0
-    tested, trained = order[:held_out], order[held_out:]
+    tested, trained = held_out(corpus.joint.shape[0], _MOST_HELD_OUT, schedule.seed)
     alternating = _some_language(corpus.present[tested])
-    validate = (lambda: -float(loss(tested, alternating))) if held_out else None
+    validate = (lambda: -float(loss(tested, alternating))) if len(tested) else None
     _run(parameters, drawn, trained, schedule, epochs=epochs, patience=patience, validate=validate)
 
 
@@ -228,20 +221,7 @@ def _run(
     loss: Callable[[Rows], torch.Tensor],
     rows: Rows,
     schedule: Schedule,
-    *,
-    epochs: int,
-    patience: int | None = None,
-    validate: Callable[[], float] | None = None,
+    **steps: Any,
 ) -> None:
-    size = min(schedule.batch, max(len(rows) // _STEPS, 10))
-    descend(
-        parameters,
-        lambda _, rng: (rows[chosen] for chosen in shuffled(len(rows), size, rng)),
-        loss,
-        epochs=epochs,
-        learning_rate=schedule.learning_rate,
-        seed=schedule.seed,
-        patience=patience,
-        validate=validate,
-        progress=schedule.progress,
-    )
+    rate, most, seed, progress = schedule
+    descend(parameters, batches(rows, most), loss, learning_rate=rate, seed=seed, progress=progress, **steps)

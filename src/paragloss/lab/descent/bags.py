@@ -70,16 +70,17 @@ class _Pool(torch.autograd.Function):
     def forward(ctx: Any, table: torch.Tensor, *chosen: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(*chosen)
         ctx.shape = table.shape
-        return _sums(table, Bags(*chosen))
+        return sums(table, Bags(*chosen))
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
         terms, turned = transpose(Bags(*ctx.saved_tensors), ctx.shape[0])
-        values = _sums(gradients[0].contiguous(), turned)
+        values = sums(gradients[0].contiguous(), turned)
         return _row_sparse(terms, values, ctx.shape), None, None, None
 
 
-def _sums(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
+def sums(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
+    """Weighted sums of table rows, one per bag: (bags, width)."""
     weights = chosen.weights.to(table.dtype)
     return torch.nn.functional.embedding_bag(
         chosen.ids, table, chosen.bounds, mode="sum", per_sample_weights=weights, include_last_offset=True
@@ -87,7 +88,7 @@ def _sums(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
 
 
 def pool(table: torch.Tensor, chosen: Bags) -> torch.Tensor:
-    """Weighted sums of table rows, one per bag, with a row-sparse gradient for the table: (bags, width)."""
+    """The same with a row-sparse gradient for the table."""
     pooled: torch.Tensor = _Pool.apply(table, *chosen)  # type: ignore[no-untyped-call]
     return pooled
 

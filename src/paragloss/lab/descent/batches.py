@@ -1,34 +1,37 @@
-"""Which items go together in one step. Knows nothing of what they are."""
+"""Which items go together in one step, and which are kept apart. Knows nothing of what they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+
+from paragloss.types import Integers
+
+#: Items kept apart for early stopping: this share of them; none if they'd be too few to tell.
+_HELD_OUT, _FEWEST_HELD_OUT = 0.05, 20
+#: A small corpus is cut into smaller batches, so that an epoch has about this many steps.
+_STEPS = 20
+
+Rows: TypeAlias = Integers
 
 
-def shuffled(count: int, size: int, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+def shuffled(count: int, size: int, rng: np.random.Generator) -> Iterator[Rows]:
     """Every item once, in batches of `size`, in random order."""
     order = rng.permutation(count)
     for start in range(0, count, size):
         yield order[start : start + size]
 
 
-def by_length(
-    lengths: npt.NDArray[np.int64], size: int, rng: np.random.Generator, *, window: int = 50
-) -> Iterator[npt.NDArray[np.int64]]:
-    """Like `shuffled`, but items of one batch are of similar length, so that little of it is padding.
+def batches(rows: Rows, most: int) -> Callable[[int, np.random.Generator], Iterator[Rows]]:
+    """What `descend` takes: all rows in every epoch, `most` at a time or, where they are few, fewer."""
+    size = min(most, max(len(rows) // _STEPS, 10))
+    return lambda _, rng: (rows[chosen] for chosen in shuffled(len(rows), size, rng))
 
-    Items are sorted within random groups of `window` batches: enough for tight batches, and no two epochs alike.
-    """
-    order = rng.permutation(len(lengths))
-    groups = [order[start : start + size * window] for start in range(0, len(order), size * window)]
-    cut = [
-        ranked[start : start + size]
-        for group in groups
-        for ranked in [group[np.argsort(lengths[group], kind="stable")]]
-        for start in range(0, len(group), size)
-    ]
-    for i in rng.permutation(len(cut)):
-        yield cut[i]
+
+def held_out(count: int, most: int, seed: int) -> tuple[Rows, Rows]:
+    """Which of so many items are kept apart for early stopping, `most` at most, and which are learned from."""
+    number = min(int(count * _HELD_OUT), most)
+    order = np.random.default_rng(seed).permutation(count)
+    return np.split(order, [number if number >= _FEWEST_HELD_OUT else 0])  # type: ignore[return-value]

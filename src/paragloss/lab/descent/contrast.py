@@ -9,28 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 import torch
+from torch import Tensor
 
-from paragloss.errors import ModelError
-from paragloss.lab.descent.bags import take
-from paragloss.lab.descent.batches import shuffled
+from paragloss.lab.descent.bags import Bags, sums, take
+from paragloss.lab.descent.batches import Rows, batches, held_out
 from paragloss.lab.descent.conjugate import stepping
-from paragloss.lab.descent.loop import History, Progress, descend
-from paragloss.lab.settings import LOSSES, OPTIMIZERS
+from paragloss.lab.descent.loop import History, descend
 from paragloss.types import Floats
 
-#: Pairs kept apart for early stopping: this share of them, never more than so many; none if they'd be too few to tell.
-_HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.05, 2000, 20
-#: A small corpus is cut into smaller batches, so that an epoch has about this many steps.
-_STEPS = 20
-
-Rows: TypeAlias = npt.NDArray[np.int64]
+#: Pairs kept apart for early stopping, at most.
+_MOST_HELD_OUT = 2000
 #: Rows of the table and the remaining parameters, in order -> the vectors of those terms.
 Terms = Callable[[Sequence[torch.Tensor]], torch.Tensor]
 
@@ -54,22 +47,17 @@ def learn(
     optimizer: str,
     learning_rate: float,
     batch: int,
-    epochs: int,
-    patience: int,
     seed: int,
     reach: float = 0.1,
-    checkpoint: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    **steps: Any,
 ) -> History:
     """Change `parameters`, the table first, until texts are closer to their counterparts than to others.
 
     `reach` bounds how far conjugate gradients go for one batch, as a part of the length of what they change. Training
-    stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs.
+    stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs. `steps` are
+    further settings of `descend`.
     """
-    if optimizer not in OPTIMIZERS:
-        raise ModelError(f"optimizer {optimizer!r}: expected one of {', '.join(OPTIMIZERS)}")
-    tested, trained = _held_out(pairs.left.shape[0], seed)
-    size = min(batch, max(len(trained) // _STEPS, 10))
+    tested, trained = held_out(pairs.left.shape[0], _MOST_HELD_OUT, seed)
     table, *others = parameters.values()
     conjugate = optimizer == "cg"
 
@@ -85,25 +73,14 @@ def learn(
 
     return descend(
         parameters,
-        lambda _, rng: (trained[chosen] for chosen in shuffled(len(trained), size, rng)),
+        batches(trained, batch),
         objective,
-        epochs=epochs,
         learning_rate=1.0 if conjugate else learning_rate,
         optimizer="sgd" if conjugate else optimizer,
         validate=partial(_margin, parameters, terms, pairs, tested) if len(tested) else None,
-        patience=patience,
         seed=seed,
-        checkpoint=checkpoint,
-        progress=progress,
+        **steps,
     )
-
-
-def _held_out(count: int, seed: int) -> tuple[Rows, Rows]:
-    """Which of so many pairs are kept apart for early stopping, and which are learned from."""
-    number = min(int(count * _HELD_OUT), _MOST_HELD_OUT)
-    number = number if number >= _FEWEST_HELD_OUT else 0
-    order = np.random.default_rng(seed).permutation(count)
-    return order[:number], order[number:]
 
 
 def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, rows: Rows) -> float:
@@ -114,18 +91,14 @@ def _margin(parameters: Mapping[str, torch.Tensor], terms: Terms, pairs: Pairs, 
     return -float(contrast(left, right, loss="difference"))
 
 
-def contrast(
-    left: torch.Tensor, right: torch.Tensor, *, loss: str, scale: float = 10.0, negatives: int = 1
-) -> torch.Tensor:
+def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, negatives: int = 1) -> Tensor:
     """The mean over rows and negatives of the loss of cos(left_i, right_i) - cos(left_i, right_j).
 
     The negatives of row i are the counterparts of the next rows, i + 1, i + 2, ...: batches come shuffled, so that
     is a random choice that never hits the positive. "difference" is minus the difference, "logistic" is
     log(1 + exp(-scale x difference)). A row of zeros has cosine 0 with everything, and no gradient.
     """
-    if loss not in LOSSES:
-        raise ModelError(f"loss {loss!r}: expected one of {', '.join(LOSSES)}")
-    left, right = _unit(left), _unit(right)
+    left, right = (torch.nn.functional.normalize(rows, dim=1, eps=1e-12) for rows in (left, right))
     positive = (left * right).sum(1)
     losses = []
     for shift in range(1, min(negatives, max(len(left) - 1, 1)) + 1):
@@ -134,41 +107,18 @@ def contrast(
     return torch.stack(losses).mean()
 
 
-def _unit(rows: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.normalize(rows, dim=1, eps=1e-12)
-
-
-class _Texts(NamedTuple):
-    """The texts of one batch over the terms that occur in it."""
-
-    ids: torch.Tensor
-    bounds: torch.Tensor
-    weights: torch.Tensor
-
-
-def _gather(pairs: Pairs, rows: Rows) -> tuple[_Texts, torch.Tensor]:
-    """A batch, left texts before right ones, and which rows of the table it needs."""
+def _gather(pairs: Pairs, rows: Rows) -> tuple[Bags, torch.Tensor]:
+    """A batch over the terms that occur in it, left texts before right ones, and which rows of the table it needs."""
     chosen = pairs.left[rows]
     if sp.issparse(pairs.right):
         chosen = sp.vstack([chosen, pairs.right[rows]], format="csr")
     touched, ids = np.unique(chosen.indices, return_inverse=True)
-    texts = _Texts(
-        torch.from_numpy(ids.astype(np.int64)),
-        torch.from_numpy(chosen.indptr.astype(np.int64)),
-        torch.from_numpy(chosen.data),
-    )
-    return texts, torch.from_numpy(touched.astype(np.int64))
+    rows_of, places, bounds = (torch.from_numpy(part.astype(np.int64)) for part in (touched, ids, chosen.indptr))
+    return Bags(places, bounds, torch.from_numpy(chosen.data)), rows_of
 
 
-def _vectors(pairs: Pairs, rows: Rows, texts: _Texts, terms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    summed = torch.nn.functional.embedding_bag(
-        texts.ids,
-        terms,
-        texts.bounds,
-        mode="sum",
-        per_sample_weights=texts.weights.to(terms.dtype),
-        include_last_offset=True,
-    )
+def _vectors(pairs: Pairs, rows: Rows, texts: Bags, terms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    summed = sums(terms, texts)
     if sp.issparse(pairs.right):
         return summed[: len(rows)], summed[len(rows) :]
     return summed, torch.from_numpy(pairs.right[rows]).to(terms.dtype)

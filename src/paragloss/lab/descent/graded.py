@@ -7,8 +7,7 @@ Everything a batch needs lies on the device before training: no Python loop over
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +16,7 @@ import torch
 from paragloss.errors import ModelError
 from paragloss.lab.descent.bags import Bags, bags, select
 from paragloss.lab.descent.batches import shuffled
-from paragloss.lab.descent.loop import History, Progress, descend
+from paragloss.lab.descent.loop import History, descend
 
 Towers = Mapping[str, torch.nn.Module]
 
@@ -61,22 +60,15 @@ def train(
     epsilon: float,
     negatives: int,
     batch: int,
-    epochs: int,
-    learning_rate: float,
-    seed: int,
     pool: int = 0,
-    decay: float = 1.0,
-    clip: float | None = None,
     validation: Sequence[Task] = (),
-    patience: int | None = None,
-    checkpoint: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    **steps: Any,
 ) -> History:
     """Change the towers until `loss(scores, grades)` is small on the tasks; keep the epoch of best validation nDCG@5.
 
     A batch holds `batch` queries of one task, each with its judged documents and `negatives` that are drawn anew
     every time: from all documents, or with `pool` from so many of them, the same for the whole batch. Where reading a
-    document is the work, as for an LSTM, that saves most of it.
+    document is the work, as for an LSTM, that saves most of it. `steps` are settings of `descend`.
     """
     for one in tasks if negatives else ():
         _some_irrelevant(one)
@@ -97,15 +89,8 @@ def train(
         {f"{lang}.{name}": p for lang, tower in towers.items() for name, p in tower.named_parameters()},
         lambda _, rng: _batches(tasks, batch, rng),
         batch_loss,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        seed=seed,
-        decay=decay,
-        clip=clip,
         validate=validate if validation else None,
-        patience=patience,
-        checkpoint=checkpoint,
-        progress=progress,
+        **steps,
     )
     _mode(towers, training=False)
     return history

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,9 @@ import torch
 
 from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
 from paragloss.lab.descent.bags import Bags, select, take
-from paragloss.lab.descent.loop import History, Progress, descend
+from paragloss.lab.descent.loop import History, descend
 from paragloss.lab.descent.resident import Steps
+from paragloss.types import Integers
 
 _WIDTH = WIDTHS[1]
 _STEP = MEANS[1] - MEANS[2]
@@ -50,49 +50,30 @@ def train(
     model: Ranker,
     queries: Bags,
     documents: Bags,
-    triples: Callable[[int, np.random.Generator], npt.NDArray[np.int64]],
+    triples: Callable[[int, np.random.Generator], Integers],
     *,
     batch: int,
-    epochs: int,
-    learning_rate: float,
     epsilon: float,
-    seed: int,
-    validate: Callable[[], float] | None = None,
-    patience: int | None = None,
-    checkpoint: str | Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    **steps: Any,
 ) -> History:
     """Pairwise hinge with margin 1 on tanh of the scores, in place. `triples(epoch, rng)` gives the numbers of
-    queries, better and worse documents of one epoch: (3, triples)."""
+    queries, better and worse documents of one epoch: (3, triples). `steps` are further settings of `descend`."""
 
-    def batches(epoch: int, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+    def batches(epoch: int, rng: np.random.Generator) -> Iterator[Integers]:
         drawn = triples(epoch, rng)
         drawn = drawn[:, rng.permutation(drawn.shape[1])]
         for start in range(0, drawn.shape[1], batch):
             yield drawn[:, start : start + batch]
 
-    def loss(drawn: npt.NDArray[np.int64]) -> torch.Tensor:
+    def loss(drawn: Integers) -> torch.Tensor:
         chosen = torch.as_tensor(drawn, device=model.table.device)
         both = scores(model, select(queries, chosen[0]), select(documents, chosen[1:].flatten()))
         better, worse = torch.split(both.tanh(), chosen.shape[1])
         return (1 - better + worse).clamp(min=0).mean()
 
     parameters = {"table": model.table, "weight": model.weight, "bias": model.bias}
-    on_card = model.table.is_cuda
-    return descend(
-        parameters,
-        batches,
-        loss,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        epsilon=epsilon,
-        seed=seed,
-        validate=validate,
-        patience=patience,
-        checkpoint=checkpoint,
-        progress=progress,
-        stepping=Steps(parameters, model.active, queries, documents, epsilon) if on_card else None,
-    )
+    on_card = Steps(parameters, model.active, queries, documents, epsilon) if model.table.is_cuda else None
+    return descend(parameters, batches, loss, epsilon=epsilon, stepping=on_card, **steps)
 
 
 def scores(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:

@@ -21,7 +21,6 @@ import torch
 from paragloss.errors import ModelError
 
 Batch = TypeVar("Batch")
-OPTIMIZERS = ("adam", "sgd")
 #: How much of a moment stays at each step.
 BETAS = (0.9, 0.999)
 #: Takes the steps of an epoch itself, where a device has a better way: (batches, moments, steps done so far, learning
@@ -73,8 +72,6 @@ def descend(
     together. With `validate` (higher is better, called after each epoch without gradients) the parameters of the
     best epoch are kept, and training ends after `patience` epochs without a better one.
     """
-    if optimizer not in OPTIMIZERS:
-        raise ModelError(f"optimizer {optimizer!r}: expected one of {', '.join(OPTIMIZERS)}")
     run = _Run(parameters, optimizer=optimizer, epsilon=epsilon, seed=seed)
     if checkpoint is not None and Path(checkpoint).exists():
         run.restore(Path(checkpoint))
@@ -229,9 +226,7 @@ class _Run:
                 state = json.loads(file.metadata()["state"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         except Exception as error:
-            raise ModelError(
-                f"{path} is not a checkpoint of a training run ({error}): remove it to start anew"
-            ) from None
+            raise ModelError(f"{path} is not a checkpoint of a training run ({error}): remove it") from None
         if state["run"] != self._identity():
             raise ModelError(
                 f"{path} belongs to another training run ({state['run']}, this one is {self._identity()}): "

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
 from paragloss.lab.descent.bags import Bags
 from paragloss.lab.descent.loop import BETAS
+from paragloss.types import Integers
 
 #: Texts are padded to a multiple of this many terms, so that few shapes are met.
 _ROUND = 32
@@ -28,7 +28,7 @@ class Corpus(NamedTuple):
     """Texts on the device, and their lengths on the host, where batches are drawn."""
 
     texts: Bags
-    lengths: npt.NDArray[np.int64]
+    lengths: Integers
 
     @classmethod
     def of(cls, texts: Bags) -> Corpus:
@@ -47,12 +47,7 @@ class Steps:
     """Takes the steps of an epoch in place of the loop: see `descend`."""
 
     def __init__(
-        self,
-        parameters: Mapping[str, torch.Tensor],
-        active: torch.Tensor,
-        queries: Bags,
-        documents: Bags,
-        epsilon: float,
+        self, parameters: dict[str, torch.Tensor], active: torch.Tensor, queries: Bags, documents: Bags, epsilon: float
     ) -> None:
         self.parameters, self.active, self.epsilon = parameters, active, epsilon
         self.queries, self.documents = Corpus.of(queries), Corpus.of(documents)
@@ -66,11 +61,7 @@ class Steps:
         self.state: dict[str, _State] = {}
 
     def __call__(
-        self,
-        batches: Iterable[npt.NDArray[np.int64]],
-        moments: Mapping[str, tuple[torch.Tensor, ...]],
-        done: int,
-        rate: float,
+        self, batches: Iterable[Integers], moments: Mapping[str, tuple[torch.Tensor, ...]], done: int, rate: float
     ) -> Iterator[torch.Tensor]:
         """The loss of each step; `batches` are numbers of queries, better and worse documents, on the host."""
         with torch.no_grad():
@@ -199,7 +190,7 @@ def _half(texts: torch.Tensor) -> tuple[int, int]:
     return texts.shape[0] // 2, texts.shape[1]
 
 
-def _padded(lengths: npt.NDArray[np.int64]) -> int:
+def _padded(lengths: Integers) -> int:
     """The longest of some texts, rounded up: by eights while it is short, as queries are."""
     longest = max(int(lengths.max()), 1)
     step = 8 if longest <= _ROUND else _ROUND

@@ -74,9 +74,8 @@ class Recurrent(Tower):
 
     def forward(self, texts: Bags) -> torch.Tensor:
         words, lengths = _words(self.table, texts, self.training)
-        packed = torch.nn.utils.rnn.pack_padded_sequence(
-            words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
-        )
+        pack = torch.nn.utils.rnn.pack_padded_sequence
+        packed = pack(words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
         _, (states, _) = self.cells(packed)
         rows: torch.Tensor = self.dense(torch.cat([states[0], states[1]], 1)).tanh()
         return rows.masked_fill(lengths[:, None] == 0, 0.0)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-from paragloss.types import Aligned, Concept
+from paragloss.types import Aligned, Concept, Integers
 from paragloss.vocabulary import Vocabulary, grow
 
 #: Below this many documents of a language a term needs to be in fewer of them to count: 1 + documents // 500.
@@ -25,7 +25,7 @@ class Counted(NamedTuple):
 
     vocabulary: Vocabulary
     counts: sp.csr_matrix  # (documents, terms)
-    concepts: npt.NDArray[np.int64]  # (documents,)
+    concepts: Integers  # (documents,)
 
 
 def text_of(concept: Concept, lang: str) -> str:
@@ -72,17 +72,14 @@ def count(
         vocabulary, counts = Vocabulary.choose(lang, terms, counts, max_terms=max_terms, min_df=fewest, stem=stem)
         counted[lang] = Counted(vocabulary, counts, kept[lang])
         used[kept[lang]] = True
-    if used.sum() < 2:
-        raise ModelError(
-            f"{int(used.sum())} of {len(aligned)} concepts have texts in {min_langs} languages or more: give at least 2"
-        )
+    if (shared := int(used.sum())) < 2:
+        few = f"{shared} of {len(aligned)} concepts have texts in {min_langs} languages or more"
+        raise ModelError(f"{few}: give at least 2")
     number = np.cumsum(used) - 1
-    return {lang: part._replace(concepts=number[part.concepts]) for lang, part in counted.items()}, int(used.sum())
+    return {lang: part._replace(concepts=number[part.concepts]) for lang, part in counted.items()}, shared
 
 
-def _shared(
-    owners: dict[str, npt.NDArray[np.int64]], concepts: int, min_langs: int
-) -> dict[str, npt.NDArray[np.int64]]:
+def _shared(owners: dict[str, Integers], concepts: int, min_langs: int) -> dict[str, Integers]:
     """The documents whose concept has enough languages; a language left without documents is left out."""
     seen = np.zeros(concepts, np.int64)
     for rows in owners.values():
@@ -91,7 +88,7 @@ def _shared(
     return {lang: rows for lang, rows in left.items() if len(rows)}
 
 
-def _fitting(distinct: npt.NDArray[np.int64], lengths: tuple[int, int]) -> npt.NDArray[np.bool_]:
+def _fitting(distinct: Integers, lengths: tuple[int, int]) -> npt.NDArray[np.bool_]:
     fewest, most = lengths
     kept = distinct > 0
     for bound in (distinct >= fewest, distinct <= most):

@@ -10,27 +10,24 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.lab.learning.relevance import bm25
-from paragloss.types import Floats
+from paragloss.types import Floats, Integers
 from paragloss.vocabulary import grow
-
-Ids = npt.NDArray[np.int64]
 
 
 class Candidates(NamedTuple):
     """The best documents for one query, best first; the one at `right` is what was looked for."""
 
     query: int
-    documents: Ids
+    documents: Integers
     scores: Floats
     right: int
 
 
-def folds(count: int, *, parts: int, most: int, seed: int) -> list[Ids]:
+def folds(count: int, *, parts: int, most: int, seed: int) -> list[Integers]:
     """Which items each fold holds out: `parts` folds of equal size, and no more of them than `most` items take."""
     order = np.random.default_rng(seed).permutation(count)
     dealt = [np.sort(order[start::parts]) for start in range(min(parts, count))]

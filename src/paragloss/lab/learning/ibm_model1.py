@@ -219,13 +219,7 @@ def _cells_of(
     if len(start):
         prior /= np.repeat(np.add.reduceat(prior, start), np.diff(start, append=len(t)))
     rows = t[start]
-    return Cells(
-        pair.astype(np.int32),
-        prior.astype(np.float32),
-        start,
-        target.term[rows],
-        target.weight[rows].astype(np.float32),
-    )
+    return Cells(pair.astype(np.int32), prior.astype(np.float32), start, target.term[rows], target.weight[rows])
 
 
 def _slot(key: Ids) -> Ids:

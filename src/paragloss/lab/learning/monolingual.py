@@ -31,17 +31,9 @@ class Vectors(NamedTuple):
 
 
 def train(
-    texts: Iterable[str],
-    vocabulary: Vocabulary,
-    *,
-    dim: int = 300,
-    seed: int = 0,
-    window: int = 5,
-    trainer: str = "ppmi",
+    texts: Iterable[str], vocabulary: Vocabulary, *, dim: int, seed: int = 0, window: int = 5, trainer: str = "ppmi"
 ) -> Vectors:
     """Vectors for the words of `vocabulary`. `trainer`: ppmi (built in), word2vec or fasttext (gensim)."""
-    if trainer not in TRAINERS:
-        raise ValueError(f"trainer {trainer!r}: expected one of {', '.join(TRAINERS)}")
     sentences = [np.asarray(vocabulary.ids(text), np.int32) for text in texts]
     if trainer == "ppmi":
         rows = ppmi_vectors(cooccurrences(sentences, len(vocabulary), window=window), dim=dim, seed=seed)
@@ -91,21 +83,14 @@ def ppmi_vectors(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: f
     per_context = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-12) ** smoothing
     information = np.log(pairs.data * per_context.sum() / (per_word[pairs.row] * per_context[pairs.col]))
     positive = information > 0
-    matrix = sp.csr_matrix(
-        (information[positive].astype(np.float32), (pairs.row[positive], pairs.col[positive])), shape=counts.shape
-    )
+    kept = information[positive].astype(np.float32)
+    matrix = sp.csr_matrix((kept, (pairs.row[positive], pairs.col[positive])), shape=counts.shape)
     values, contexts = singular(Product(matrix), dim, seed=seed)
     return np.asarray((matrix @ contexts) / np.sqrt(values), np.float32)
 
 
 def _by_gensim(
-    sentences: Sequence[npt.NDArray[np.int32]],
-    vocabulary: Vocabulary,
-    *,
-    dim: int,
-    seed: int,
-    window: int,
-    trainer: str,
+    sentences: list[npt.NDArray[np.int32]], vocabulary: Vocabulary, *, dim: int, seed: int, window: int, trainer: str
 ) -> Floats:
     try:
         from gensim.models import FastText, Word2Vec

@@ -1,16 +1,17 @@
-"""What models that learn from judgments share: who asks, vocabularies, grades. Knows nothing of how they learn."""
+"""What models that learn from judgments share: who asks, vocabularies, grades, and where word vectors start. Knows
+nothing of how they learn."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import scipy.sparse as sp
 
-from paragloss.errors import InputError
-from paragloss.types import Aligned, Judged
-from paragloss.vocabulary import Vocabulary
+from paragloss.errors import InputError, ModelError
+from paragloss.types import Aligned, Floats, Integers, Judged
+from paragloss.vocabulary import Vocabulary, by_term
 
 
 def pivot(aligned: Aligned) -> tuple[str, list[str]]:
@@ -37,22 +38,36 @@ def vocabularies(judged: Iterable[Judged], *, max_terms: int, min_df: int) -> di
             texts.setdefault(query.lang, {})[query.text] = None
         for document in one.documents.values():
             texts.setdefault(document.lang, {})[document.whole] = None
-    return {
-        lang: Vocabulary.build(distinct, lang, max_terms=max_terms, min_df=min_df)[0]
-        for lang, distinct in texts.items()
-    }
+    return {lang: Vocabulary.build(some, lang, max_terms=max_terms, min_df=min_df)[0] for lang, some in texts.items()}
 
 
 def grades(judged: Judged) -> sp.csr_matrix:
     """Queries x documents; a judgment of 0 is stored, what was not judged is not."""
     at = {name: i for i, name in enumerate(judged.documents)}
-    known = [
-        {at[name]: grade for name, grade in judged.qrels.get(query.id, {}).items() if name in at}
-        for query in judged.queries
-    ]
+    graded = [judged.qrels.get(query.id, {}).items() for query in judged.queries]
+    known = [{at[name]: grade for name, grade in grades if name in at} for grades in graded]
     indptr = np.cumsum([0, *map(len, known)])
     columns = np.fromiter((i for row in known for i in row), np.int32, count=int(indptr[-1]))
     values = np.fromiter((grade for row in known for grade in row.values()), np.float32, count=int(indptr[-1]))
     matrix = sp.csr_matrix((values, columns, indptr), shape=(len(known), len(at)))
     matrix.sort_indices()
     return matrix
+
+
+def lay(table: Floats, vocabulary: Vocabulary, known: Mapping[str, Floats], *, rows: Integers | None = None) -> float:
+    """Put the vectors of `known` words, the commonest first, into the `table` rows of the terms they become; `rows`
+    says which row each term has, where that is not its number. A word that is spelled as a term is speaks for it alone:
+    vectors may have been learned from stems. Returns the share of terms found, each counted in as many documents as
+    it stands in: how much of a text there is a vector for."""
+    if not known:
+        return 0.0
+    word, first = next(iter(known.items()))
+    if len(first) != table.shape[1]:
+        raise ModelError(f"the vector of {word!r} has {len(first)} dimensions; set dim to that, not {table.shape[1]}")
+    terms, vectors = by_term(list(known), np.stack(list(known.values())), vocabulary.lang, stem=vocabulary.stem)
+    made = dict(zip(terms, vectors, strict=True))
+    found = {i: known.get(term, made.get(term)) for i, term in enumerate(vocabulary.terms)}
+    place = np.array([i for i, vector in found.items() if vector is not None], np.int64)
+    if len(place):
+        table[place if rows is None else rows[place]] = np.stack([found[i] for i in place.tolist()])  # type: ignore[misc]
+    return float(vocabulary.df[place].sum() / max(vocabulary.df.sum(), 1))

@@ -1,4 +1,5 @@
-"""Aligned texts cut into terms, as arrays that `_model1` learns from, and how each term is written."""
+"""Aligned texts cut into terms, as arrays that `ibm_model1` learns from, and how each term is written. Neighbours that
+meet far more often than chance has it are one term (normalised pointwise mutual information: Bouma, GSCL 2009)."""
 
 from __future__ import annotations
 
@@ -7,23 +8,23 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.lab.learning.collocations import collocations, merge
 from paragloss.lab.learning.ibm_model1 import Bags
 from paragloss.translation._spelling import choose
 from paragloss.translation.word_table import Words
-from paragloss.types import Aligned
+from paragloss.types import Aligned, Integers
 
 #: Longer than this a text is a document: its order says little, its distinct words are what counts.
 SENTENCE = 64
+#: A pair of neighbours is met so often before it can be a phrase, a word alone so often before phrases may take it.
+LEAST = 10
 
 
 class Texts(NamedTuple):
     """All texts of one language; `unit` says which (concept, part) each one is."""
 
-    unit: npt.NDArray[np.int64]
+    unit: Integers
     bags: Bags
     words: Words
 
@@ -31,8 +32,8 @@ class Texts(NamedTuple):
 class Cut(NamedTuple):
     """Texts as term ids, text after text, and what the ids stand for."""
 
-    start: npt.NDArray[np.int64]  # (texts + 1,)
-    term: npt.NDArray[np.int64]
+    start: Integers  # (texts + 1,)
+    term: Integers
     words: Words
 
 
@@ -75,7 +76,7 @@ def cut(texts: Iterable[str], lang: str) -> Cut:
     return Cut(start, np.asarray(terms, np.int64), Words(list(index), [spelled[term] for term in index]))
 
 
-def bags(start: npt.NDArray[np.int64], term: npt.NDArray[np.int64], width: int, max_terms: int) -> Bags:
+def bags(start: Integers, term: Integers, width: int, max_terms: int) -> Bags:
     """Sentences as they are; of a document the `max_terms` distinct terms of highest tf-idf, each at its mean place,
     weighing 1 + ln(count)."""
     size = np.diff(start)
@@ -111,7 +112,7 @@ def with_words(texts: Texts, more: Words | None) -> Texts:
     return Texts(texts.unit, texts.bags._replace(width=len(words.terms)), words)
 
 
-def places(words: Words, of: Words) -> npt.NDArray[np.int64]:
+def places(words: Words, of: Words) -> Integers:
     """Where the terms of one list stand in another that has them all."""
     number = {term: i for i, term in enumerate(words.terms)}
     return np.array([number[term] for term in of.terms], np.int64)
@@ -123,8 +124,57 @@ def shared(left: Texts, right: Texts) -> tuple[Bags, Bags]:
     return _only(left.bags, a), _only(right.bags, b)
 
 
-def _only(all_of: Bags, texts: npt.NDArray[np.int64]) -> Bags:
+def _only(all_of: Bags, texts: Integers) -> Bags:
     size = np.diff(all_of.start)[texts]
     start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     entries = np.arange(start[-1]) + np.repeat(all_of.start[texts] - start[:-1], size)
     return Bags(start, all_of.term[entries], all_of.weight[entries], all_of.place[entries], all_of.width)
+
+
+class Merged(NamedTuple):
+    """Texts in which phrases are terms; the phrase `i` is the term `width + i`."""
+
+    start: Integers
+    term: Integers
+
+
+def collocations(start: Integers, term: Integers, width: int, *, least: int = LEAST, npmi: float = 0.5) -> Integers:
+    """Pairs of neighbours as first * width + second, sorted: those met `least` times or more, and going together at
+    least so far: 0 is chance, 1 is never apart."""
+    key, count = np.unique(_neighbours(start, term, width), return_counts=True)
+    key, count = key[(count >= least) & (key >= 0)], count[(count >= least) & (key >= 0)]
+    seen = np.bincount(term, minlength=width)
+    together = count / max(len(term), 1)
+    apart = seen[key // width] * seen[key % width] / max(len(term), 1) ** 2
+    return key[np.log(together / apart) >= npmi * -np.log(together)]
+
+
+def merge(start: Integers, term: Integers, width: int, phrases: Integers, *, least: int = LEAST) -> Merged:
+    """Put phrases in place of their words, from the left: of three words that chain, the first two.
+
+    A word that is met alone fewer than `least` times stays beside the phrase, or nothing would be known of it.
+    """
+    if not len(phrases):
+        return Merged(start, term)
+    key = _neighbours(start, term, width)
+    number = np.minimum(np.searchsorted(phrases, key), len(phrases) - 1)
+    is_phrase = phrases[number] == key
+    # In a run of overlapping phrases every other one begins at a word that is still free.
+    here = np.arange(len(term))
+    run = here - np.maximum.accumulate(np.where(is_phrase, 0, here + 1))
+    begins = is_phrase & (run % 2 == 0)
+    inside = begins | np.concatenate([[False], begins[:-1]])
+    alone = np.bincount(term[~inside], minlength=width)
+    places = np.flatnonzero(begins)
+    kept = np.insert(~inside | (alone[term] < least), places, True)
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return Merged(before[start + np.searchsorted(places, start)], np.insert(term, places, width + number[places])[kept])
+
+
+def _neighbours(start: Integers, term: Integers, width: int) -> Integers:
+    """For each term the pair it makes with the next; -1 at the end of a text."""
+    key = np.full(len(term), -1, np.int64)
+    key[:-1] = term[:-1].astype(np.int64) * width + term[1:]
+    ends = start[1:][start[1:] > start[:-1]] - 1
+    key[ends] = -1
+    return key

@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from paragloss.errors import ModelError
-
 RELEVANCE = ("bm25", "tfidf")
 _K1, _B = 1.2, 0.75
 #: Candidates that are scored again in full where the search had to leave common terms out.
@@ -30,8 +28,6 @@ def best_matches(
     candidates come from the rarer terms alone, as many of them as the budget allows, and the best few are then
     scored with all terms.
     """
-    if relevance not in RELEVANCE:
-        raise ModelError(f"relevance {relevance!r}: expected one of {', '.join(RELEVANCE)}")
     kept = _distinct(counts)
     texts = counts[kept]
     asked, answers = bm25(texts) if relevance == "bm25" else _tfidf(texts)

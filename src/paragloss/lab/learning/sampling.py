@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.errors import InputError
+from paragloss.types import Integers
 
 #: Hard negatives are drawn from this many documents most like the relevant one.
 NEAREST = 20
@@ -17,12 +17,12 @@ NEAREST = 20
 class Source(NamedTuple):
     """Where the triples of one set of judgments come from."""
 
-    positives: npt.NDArray[np.int64]  # (positives, 2): query, document
-    lower: npt.NDArray[np.int64]  # documents judged lower than a positive, for one positive after the other
-    bounds: npt.NDArray[np.int64]  # (positives + 1,): which of `lower` belong to which positive
-    judged: npt.NDArray[np.int64]  # query x documents + document of every judgment, ascending
+    positives: Integers  # (positives, 2): query, document
+    lower: Integers  # documents judged lower than a positive, for one positive after the other
+    bounds: Integers  # (positives + 1,): which of `lower` belong to which positive
+    judged: Integers  # query x documents + document of every judgment, ascending
     documents: int
-    nearest: npt.NDArray[np.int64] | None  # (documents, NEAREST), for hard negatives
+    nearest: Integers | None  # (documents, NEAREST), for hard negatives
 
 
 def source(grades: sp.csr_matrix, alike: sp.csr_matrix | None = None, *, difference: int = 1) -> Source:
@@ -49,7 +49,7 @@ def source(grades: sp.csr_matrix, alike: sp.csr_matrix | None = None, *, differe
     )
 
 
-def draw(among: Source, per_positive: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def draw(among: Source, per_positive: int, rng: np.random.Generator) -> Integers:
     """(3, triples): `per_positive` for each positive, less those whose draw turned out to be judged already.
 
     Every other one is a document judged lower, where there is one; the rest are unjudged, at random or hard.
@@ -69,7 +69,7 @@ def draw(among: Source, per_positive: int, rng: np.random.Generator) -> npt.NDAr
     return np.stack([query, better, worse])[:, fair | taught]
 
 
-def _nearest(rows: sp.csr_matrix) -> npt.NDArray[np.int64]:
+def _nearest(rows: sp.csr_matrix) -> Integers:
     k = min(NEAREST, rows.shape[0] - 1)
     if k < 1:
         raise InputError("hard negatives need two documents or more")

@@ -83,14 +83,8 @@ def generalisation(
 ) -> float:
     """Theorem 3: with probability 1 - delta, how much larger the expected loss is than the training loss, at most."""
     bound = sosl_bound(thresholds)
-    beta = stability(
-        n,
-        steps,
-        c=c,
-        lipschitz=model_lipschitz(thresholds, epsilon),
-        smoothness=model_smoothness(thresholds, epsilon),
-        bound=bound,
-    )
+    slope, curve = model_lipschitz(thresholds, epsilon), model_smoothness(thresholds, epsilon)
+    beta = stability(n, steps, c=c, lipschitz=slope, smoothness=curve, bound=bound)
     return 2 * beta + (4 * n * beta + bound) * math.sqrt(math.log(1 / delta) / (2 * n))
 
 

@@ -21,7 +21,7 @@ from paragloss.lab.learning.counting import Counted, count, text_of
 from paragloss.lab.learning.monolingual import TRAINERS, Vectors, train
 from paragloss.lab.settings import Dim, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving import maps
-from paragloss.types import Aligned, Floats
+from paragloss.types import Aligned, Floats, Integers
 from paragloss.vocabulary import Vocabulary, by_term
 
 METHODS = ("procrustes", "least-squares", "cca", "orthogonal", "svd", "advrefine")
@@ -92,10 +92,7 @@ def fit(
 
 
 def _spaces(
-    aligned: Aligned,
-    counted: Mapping[str, Counted],
-    vectors: Mapping[str, Vectors] | None,
-    making: Mapping[str, Any],
+    aligned: Aligned, counted: Mapping[str, Counted], vectors: Mapping[str, Vectors] | None, making: Mapping[str, Any]
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
     """Each language's words and their vectors: those that are given, or made of its own texts."""
     vocabularies, spaces = {}, {}
@@ -130,7 +127,7 @@ def _failed(about: Mapping[str, Mapping[str, float]], method: str, hub: str, wid
     return failed
 
 
-def seed_dictionary(source: Counted, target: Counted, *, words: int = 10_000, fewest: int = 2) -> npt.NDArray[np.int64]:
+def seed_dictionary(source: Counted, target: Counted, *, words: int = 10_000, fewest: int = 2) -> Integers:
     """Word pairs that the aligned documents suggest, as ids: those that are each other's best by the cosine of the
     sets of concepts they occur in, then identical strings of four letters or more among words not yet paired."""
     shared = np.intersect1d(source.concepts, target.concepts)
@@ -161,14 +158,7 @@ def health(mapped: Floats, target: Floats, *, seed: int = 0, words: int = 2000) 
 
 
 def _learn(
-    source: Floats,
-    target: Floats,
-    pairs: npt.NDArray[np.int64],
-    *,
-    method: str,
-    rounds: int,
-    keep: float,
-    **adversary: int,
+    source: Floats, target: Floats, pairs: Integers, *, method: str, rounds: int, keep: float, **adversary: int
 ) -> maps.Pair:
     x, y = source[pairs[:, 0]], target[pairs[:, 1]]
     if method == "least-squares":
@@ -209,20 +199,16 @@ def _prepared(rows: Floats, method: str) -> Floats:
 
 
 def _pairs(
-    lang: str,
-    hub: str,
-    counted: Mapping[str, Counted],
-    vocabularies: Mapping[str, Vocabulary],
-    dictionary: Dictionary | None,
-) -> npt.NDArray[np.int64]:
+    lang: str, hub: str, counted: dict[str, Counted], vocabularies: dict[str, Vocabulary], known: Dictionary | None
+) -> Integers:
     """The dictionary from `lang` to `hub` as ids, read in either direction."""
-    if dictionary is None:
+    if known is None:
         seeds = seed_dictionary(counted[lang], counted[hub])
         words = [(counted[lang].vocabulary.terms[i], counted[hub].vocabulary.terms[j]) for i, j in seeds]
         index = vocabularies[lang].index, vocabularies[hub].index
         found = [(index[0][a], index[1][b]) for a, b in words if a in index[0] and b in index[1]]
     else:
-        entries = [*dictionary.get((lang, hub), ()), *((b, a) for a, b in dictionary.get((hub, lang), ()))]
+        entries = [*known.get((lang, hub), ()), *((b, a) for a, b in known.get((hub, lang), ()))]
         cut = [(vocabularies[lang].ids(a), vocabularies[hub].ids(b)) for a, b in dict.fromkeys(entries)]
         found = [(a[0], b[0]) for a, b in cut if len(a) == len(b) == 1]
     if len(found) < 2:
@@ -236,7 +222,7 @@ def _of_words(words: Sequence[str], corpus: Vocabulary) -> Vocabulary:
     return Vocabulary(corpus.lang, words, df, corpus.documents, stem=corpus.stem)
 
 
-def _occurrence(part: Counted, shared: npt.NDArray[np.int64], words: int) -> sp.csc_matrix:
+def _occurrence(part: Counted, shared: Integers, words: int) -> sp.csc_matrix:
     """Which of the most frequent words occur in which shared concepts, columns of unit length."""
     rows = part.counts[np.isin(part.concepts, shared)][:, :words]
     there = sp.csc_matrix((np.ones(rows.nnz, np.float32), rows.indices, rows.indptr), shape=rows.shape[::-1]).T.tocsc()
@@ -244,7 +230,7 @@ def _occurrence(part: Counted, shared: npt.NDArray[np.int64], words: int) -> sp.
     return there
 
 
-def _best(X: sp.csc_matrix, Y: sp.csc_matrix, *, block: int = 1000) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+def _best(X: sp.csc_matrix, Y: sp.csc_matrix, *, block: int = 1000) -> tuple[Integers, npt.NDArray[Any]]:
     """For each column of X the column of Y with the highest cosine, and in how many concepts both occur."""
     best, support = [], []
     sizes = np.diff(X.indptr), np.diff(Y.indptr)

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.lab.learning.counting import count
 from paragloss.lab.settings import Dim, Lengths, MaxTerms, MinDf, Seed, Setting, Stem, checked
 from paragloss.lab.solving.spectral import Product, singular
-from paragloss.types import Aligned, Floats
+from paragloss.types import Aligned, Floats, Integers
 from paragloss.vocabulary import weigh
 
 
@@ -31,9 +30,7 @@ def fit(
     reduced: Annotated[
         int, Setting("Each language is first cut down to so many singular vectors.", least=1, most=10_000)
     ] = 600,
-    ridge: Annotated[
-        float, Setting("Keeps rare directions down, in units of the mean variance.", above=0, most=1e6)
-    ] = 0.1,
+    ridge: Annotated[float, Setting("Keeps rare directions down, in mean variances.", above=0, most=1e6)] = 0.1,
     stem: Stem = True,
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 2,
@@ -60,7 +57,7 @@ def fit(
 
 
 def correlate(
-    views: Sequence[Floats], concepts: Sequence[npt.NDArray[np.int64]], *, dim: int, ridge: float
+    views: Sequence[Floats], concepts: Sequence[Integers], *, dim: int, ridge: float
 ) -> tuple[Floats, list[Floats]]:
     """Agreements, largest first, and one projection (width, dim) per view of centred rows.
 

@@ -95,8 +95,7 @@ def _pose(
     min_df: MinDf = 2,
     lengths: Lengths = None,
     solver: Annotated[
-        str,
-        Setting("How directions are found: early finds best, converged solves the stated problem.", words=SOLVERS),
+        str, Setting("How directions are found: early finds best, converged solves the stated problem.", words=SOLVERS)
     ] = "auto",
     device: Place = None,
 ) -> _Posed:

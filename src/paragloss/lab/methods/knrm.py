@@ -12,16 +12,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.encoders import kernel_features, published
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.kernel_ranker import Knrm, standing
-from paragloss.errors import InputError, ModelError
+from paragloss.errors import InputError
 from paragloss.lab import judgments
 from paragloss.lab.learning import firststage, pairs, sampling
-from paragloss.lab.learning.starting import lay
 from paragloss.lab.settings import (
     Batch,
     Checkpoint,
@@ -38,7 +36,7 @@ from paragloss.lab.settings import (
 )
 from paragloss.lab.solving.lists import weigh_lists
 from paragloss.methods import method
-from paragloss.types import Aligned, Document, Floats, Judged, Query
+from paragloss.types import Aligned, Document, Floats, Integers, Judged, Query
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -81,18 +79,14 @@ def fit(
     lists: list[_List] = []
     for number, held_out in enumerate(parts):
         apart = {aligned[i].id for i in held_out}
-        encoder = known or method("cr5").fit(
-            [concept for concept in aligned if concept.id not in apart], dim=dim, seed=seed
-        )
+        encoder = known or method("cr5").fit([c for c in aligned if c.id not in apart], dim=dim, seed=seed)
         rng = np.random.default_rng([seed, number])
         for one in judged:
             lists += _candidates(encoder, one, apart, depth, rng)
         if progress is not None:
             progress((number + 1) / (len(parts) + 1), 0.0)
     if not any(one.real for one in lists):
-        raise InputError(
-            f"no text of {len(aligned)} concepts is found by its {asked}: give more concepts to learn from"
-        )
+        raise InputError(f"no text of {len(aligned)} concepts is found by its {asked}: give more to learn from")
     learned, loss = _weighed(lists, penalty)
     vocabularies, table = _words(known or method("cr5").fit(aligned, dim=dim, seed=seed))
     about = {"method": "knrm", "asked": asked, "lists": len(lists), "loss": loss, "start": start or "cr5"}
@@ -125,16 +119,11 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
     none of it below zero: the worst that reranking may do is nothing.
     """
     real = [one for one in lists if one.real]
-    found, _ = weigh_lists(
-        [np.hstack([one.standing, one.features]) for one in real], [one.right for one in real], penalty=penalty
-    )
+    seen = [np.hstack([one.standing, one.features]) for one in real]
+    found, _ = weigh_lists(seen, [one.right for one in real], penalty=penalty)
     kernel = found[_STANDING:]
-    together, loss = weigh_lists(
-        [np.column_stack([one.standing, one.features @ kernel]) for one in lists],
-        [one.right for one in lists],
-        penalty=penalty,
-        least=0.0,
-    )
+    seen = [np.column_stack([one.standing, one.features @ kernel]) for one in lists]
+    together, loss = weigh_lists(seen, [one.right for one in lists], penalty=penalty, least=0.0)
     features = (together[_STANDING] * kernel).astype(np.float32)
     weight, title, alike = np.split(features, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
     return _Learned(together[:_STANDING].astype(np.float32), weight, title, alike), loss
@@ -177,14 +166,14 @@ def _searches(
 
 def _feeling(
     encoder: BagEncoder, asked: Sequence[Query], documents: Sequence[Document]
-) -> Callable[[int, npt.NDArray[np.int64]], Floats]:
+) -> Callable[[int, Integers], Floats]:
     """What the kernels feel of the texts and titles of some documents for a query, all by their numbers."""
     vocabularies, table = _words(encoder)
     blank = Knrm(vocabularies, _places(vocabularies), table, np.zeros(len(kernel_features.MEANS), np.float32), 0.0)
     read = [blank.words(document.whole, document.lang) for document in documents]
     names = [blank.words(document.title or document.text, document.lang) for document in documents]
 
-    def feel(query: int, some: npt.NDArray[np.int64]) -> Floats:
+    def feel(query: int, some: Integers) -> Floats:
         text, lang = asked[query].text, asked[query].lang
         words, parts = blank.ids(text, lang), [[part[i] for i in some] for part in (read, names)]
         soft = [blank.features_ids(words, [one.ids for one in part]) for part in parts]
@@ -199,7 +188,7 @@ def _words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
     return vocabularies, kernel_features.unit(np.vstack([encoder.words(lang) for lang in vocabularies]))
 
 
-def _places(vocabularies: Mapping[str, Vocabulary]) -> dict[str, npt.NDArray[np.int64]]:
+def _places(vocabularies: Mapping[str, Vocabulary]) -> dict[str, Integers]:
     """Which row of the table each word has, one language after another."""
     edges = np.cumsum([0, *map(len, vocabularies.values())])
     return {lang: np.arange(first, last) for lang, (first, last) in zip(vocabularies, pairwise(edges), strict=True)}
@@ -233,19 +222,18 @@ def fit_judged(
     are worth learning from. `shared` gives a word that two languages spell alike one vector instead of two. Word
     vectors start from `vectors` (language -> word -> vector), or evenly in (-1, 1). `settings` are those of `_learn`.
     """
-    if negatives not in NEGATIVES:
-        raise ModelError(f"negatives {negatives!r}: expected one of {', '.join(NEGATIVES)}")
     if not judged:
         raise InputError("no judgments to learn from")
     vocabularies = pairs.vocabularies(judged, max_terms=max_terms, min_df=min_df)
     rows, size = _rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
-    found = {lang: lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in (vectors or {}).items()}
+    given = (vectors or {}).items()
+    found = {lang: pairs.lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in given}
     hard = negatives == "hard"
     sets = [_counted(one, vocabularies, rows, size, alike=hard, difference=difference) for one in judged]
 
-    def triples(_: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def triples(_: int, rng: np.random.Generator) -> Integers:
         drawn, first, base = [], 0, 0
         for one in sets:
             drawn.append(sampling.draw(one.source, per_positive, rng) + np.array([[first], [base], [base]]))
@@ -263,7 +251,7 @@ def _learn(
     rng: np.random.Generator,
     queries: sp.csr_matrix,
     documents: sp.csr_matrix,
-    triples: Callable[[int, np.random.Generator], npt.NDArray[np.int64]],
+    triples: Callable[[int, np.random.Generator], Integers],
     *,
     seed: Seed,
     off: Annotated[
@@ -309,7 +297,7 @@ class _Counted(NamedTuple):
 def _counted(
     judged: Judged,
     vocabularies: Mapping[str, Vocabulary],
-    rows: Mapping[str, npt.NDArray[np.int64]],
+    rows: Mapping[str, Integers],
     size: int,
     *,
     alike: bool,
@@ -324,27 +312,22 @@ def _counted(
 
 
 def _served(
-    model: Ranker,
-    vocabularies: Mapping[str, Vocabulary],
-    rows: Mapping[str, npt.NDArray[np.int64]],
-    about: Mapping[str, Any],
+    model: Ranker, vocabularies: Mapping[str, Vocabulary], rows: Mapping[str, Integers], about: Mapping[str, Any]
 ) -> Knrm:
     table = kernel_features.unit(model.table.detach().cpu().numpy())
     weight = (model.weight * model.active).detach().cpu().numpy()
     return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=about)
 
 
-def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, npt.NDArray[np.int64]], int]:
+def _rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
     """Which row of the table each word has, and how many rows there are."""
     numbers: dict[tuple[str, str], int] = {}
-    rows = {
-        lang: np.array(
-            [numbers.setdefault(("" if shared else lang, term), len(numbers)) for term in vocabulary.terms], np.int64
-        )
-        for lang, vocabulary in vocabularies.items()
-    }
+    rows = {}
+    for lang, vocabulary in vocabularies.items():
+        own = [numbers.setdefault(("" if shared else lang, term), len(numbers)) for term in vocabulary.terms]
+        rows[lang] = np.array(own, np.int64)
     return rows, len(numbers)
 
 
-def _to_rows(counts: sp.csr_matrix, rows: npt.NDArray[np.int64], size: int) -> sp.csr_matrix:
+def _to_rows(counts: sp.csr_matrix, rows: Integers, size: int) -> sp.csr_matrix:
     return sp.csr_matrix((counts.data, rows[counts.indices], counts.indptr), shape=(counts.shape[0], size))

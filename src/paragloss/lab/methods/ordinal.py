@@ -18,7 +18,6 @@ from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.learning import pairs
-from paragloss.lab.learning.starting import lay
 from paragloss.lab.settings import (
     Batch,
     Checkpoint,
@@ -144,10 +143,6 @@ def fit_judged(
     once, as the paper has them, judge them (`judgments.sample_irrelevant`) and set `negatives=0`. `vectors` (language
     -> word -> vector) is where word vectors start; words without one start at random.
     """
-    if encoder not in ENCODERS:
-        raise ModelError(f"encoder {encoder!r}: expected one of {', '.join(ENCODERS)}")
-    if loss not in LOSSES:
-        raise ModelError(f"loss {loss!r}: expected one of {', '.join(LOSSES)}")
     if not judged:
         raise InputError("no judgments to learn from")
     from paragloss.lab.descent import graded
@@ -208,7 +203,7 @@ def _begun(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
-        found = {lang: lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
+        found = {lang: pairs.lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
         return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, found
 
 
@@ -224,9 +219,7 @@ def _served(
 
     if encoder != "average":
         return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=about)
-    made = {
-        lang: Tower(vocabularies[lang], net.table.detach().cpu().numpy(), None, "tanh") for lang, net in nets.items()
-    }
+    made = {lang: Tower(vocabularies[lang], t.table.detach().cpu().numpy(), None, "tanh") for lang, t in nets.items()}
     return BagEncoder(made, weighting="mean", epsilon=epsilon, meta=about)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder
@@ -34,7 +33,7 @@ from paragloss.lab.settings import (
     checked,
 )
 from paragloss.lab.solving.oriented import GAMMA, oriented
-from paragloss.types import Aligned, Floats
+from paragloss.types import Aligned, Floats, Integers
 from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -137,9 +136,7 @@ def _counted(aligned: Aligned, model: BagEncoder) -> dict[str, Counted]:
     return counted
 
 
-def _pairs(
-    counted: Mapping[str, Counted], rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _pairs(counted: Mapping[str, Counted], rng: np.random.Generator) -> tuple[Integers, Integers]:
     """Texts of one concept in two languages, as rows of all languages' texts one after another.
 
     A concept's languages are put in a random circle and each is paired with the next: as many pairs as languages

@@ -83,11 +83,10 @@ def fit(
     if not learned:
         raise InputError(f"no text is in two of the languages {', '.join(needed)}: nothing to learn from")
     kept = [pair for pair in learned if pair in wanted]
-    probabilities = {
-        pair: prune(learned[pair], min_probability=min_probability, most=max_alternatives) for pair in kept
-    }
+    least, most = min_probability, max_alternatives
+    pruned = {pair: prune(learned[pair], min_probability=least, most=most) for pair in kept}
     words = {lang: text.words for lang, text in texts.items()}
-    return Table(words, probabilities, most=max_alternatives, sharpness=sharpness)
+    return Table(words, pruned, most=max_alternatives, sharpness=sharpness)
 
 
 def _pairs(aligned: Aligned, source: str, target: str) -> list[tuple[str, str]]:

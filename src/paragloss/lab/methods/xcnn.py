@@ -195,26 +195,21 @@ def _translated(counts: sp.csr_matrix, vectors: Floats, both: str) -> Pairs:
     return Pairs(counts[full], vectors[full])
 
 
-def _learn(
-    terms: int, pairs: Pairs | None, *, dim: int, layers: int, bias: float, seed: int, **settings: Any
-) -> Floats:
+def _learn(terms: int, pairs: Pairs | None, *, dim: int, layers: int, bias: float, seed: int, **steps: Any) -> Floats:
     """The term vectors of one language: (terms, dim). Without pairs they are random, as training finds them."""
     import torch
 
     from paragloss.lab.descent.contrast import learn
 
-    generator = torch.Generator().manual_seed(seed)
-    parameters = {
-        "table": SPREAD * torch.randn(terms, dim, generator=generator),
-        "bias": torch.full((dim,), float(bias)),
-    }
+    chance = torch.Generator().manual_seed(seed)
+    parameters = {"table": SPREAD * torch.randn(terms, dim, generator=chance), "bias": torch.full((dim,), float(bias))}
     for j in range(2, layers + 1):
-        parameters[f"weight{j}"] = SPREAD * torch.randn(dim, dim, generator=generator)
+        parameters[f"weight{j}"] = SPREAD * torch.randn(dim, dim, generator=chance)
         parameters[f"bias{j}"] = torch.full((dim,), float(bias))
     for parameter in parameters.values():
         parameter.requires_grad_()
     if pairs is not None:
-        learn(parameters, lambda parts: term_vectors(*parts), pairs, seed=seed, **settings)
+        learn(parameters, lambda parts: term_vectors(*parts), pairs, seed=seed, **steps)
     with torch.no_grad():
         table: Floats = term_vectors(*parameters.values()).numpy()
     return table

@@ -12,7 +12,7 @@ from paragloss.collection import Collection
 from paragloss.evaluation import evaluate
 from paragloss.lab import judgments
 from paragloss.lab.recipes.nearest import unit
-from paragloss.lab.recipes.sets import drawn, folder, in_all, split
+from paragloss.lab.recipes.sets import Columns, drawn, folder, in_all, split
 from paragloss.ranking import top
 from paragloss.types import Concept, Document, Encoder, Qrels, Query, Ranking, Run
 
@@ -67,17 +67,22 @@ def by_vectors(model: Encoder, made: Pages) -> Run:
 
 
 def by_pipeline(made: Pages, pipeline: str, models: Sequence[Any] = ()) -> Run:
+    return without_itself(made, ranked(made.queries, made.documents, pipeline, models, DEPTH + 1))
+
+
+def ranked(
+    queries: Sequence[Query], documents: Sequence[Document], pipeline: str, models: Sequence[Any], k: int
+) -> list[Ranking]:
     """The product's own search; models are fitted ones with their names. A query without a word finds nothing."""
     with tempfile.TemporaryDirectory() as place:
         for name, model in models:
             model.save(Path(place, name))
         kept = [str(Path(place, name)) for name, _ in models]
         with Collection.create(f"{place}/c", models=kept, default=False) as engine:
-            engine.index(made.documents)
-            asked = [query for query in made.queries if query.text.strip()]
-            found = engine.rank(asked, k=DEPTH + 1, to=[made.documents[0].lang], pipeline=pipeline)
-    by_id = {query.id: ranking for query, ranking in zip(asked, found, strict=True)}
-    return without_itself(made, [by_id.get(query.id, []) for query in made.queries])
+            engine.index(documents)
+            asked = [query for query in queries if query.text.strip()]
+            found = iter(engine.rank(asked, k=k, to=[documents[0].lang], pipeline=pipeline))
+    return [next(found) if query.text.strip() else [] for query in queries]
 
 
 def without_itself(made: Pages, found: Sequence[Ranking]) -> Run:
@@ -86,7 +91,7 @@ def without_itself(made: Pages, found: Sequence[Ranking]) -> Run:
     return {query.id: [hit for hit in ranking if hit.id != query.id][:DEPTH] for query, ranking in pairs}
 
 
-def measured(made: Pages, run: Run, among: Sequence[str] | None = None) -> dict[str, float | list[float]]:
+def measured(made: Pages, run: Run, among: Sequence[str] | None = None) -> Columns:
     wanted = [query.id for query in made.queries if among is None or query.id in set(among)]
     scores = evaluate(run, {id: made.qrels[id] for id in wanted}, MEASURES)
     return {name: [round(scores[name][id], 4) for id in wanted] for name in MEASURES}

@@ -13,6 +13,7 @@ from paragloss.evaluation import evaluate
 from paragloss.lab.methods import cr5, knrm, table
 from paragloss.lab.query_log import translate_log
 from paragloss.lab.recipes.searchlog import SHOWN, Labels, Log, only
+from paragloss.lab.recipes.sets import Columns
 from paragloss.ranking import rank
 from paragloss.translation import word_table
 from paragloss.types import Concept, Floats, Hit, Judged, Query, Reranker, Run, Translator
@@ -38,9 +39,7 @@ def translator(made: Log) -> Translator:
 def shared_vectors(made: Log) -> dict[str, dict[str, Floats]]:
     """Word vectors of both languages in one space, from Cr5 on the training packages: a start for K-NRM's table."""
     langs = (made.lang, "en")
-    texts = [
-        c._replace(texts={lang: f"{c.titles[lang]}\n{c.texts[lang][:300]}" for lang in langs}) for c in made.learned
-    ]
+    texts = [c._replace(texts={of: f"{c.titles[of]}\n{c.texts[of][:300]}" for of in langs}) for c in made.learned]
     space = cr5.fit(texts, dim=DIM)
     # As long as vectors drawn from (-1, 1) are, so that the optimiser's steps mean the same.
     length = np.sqrt(DIM / 3)
@@ -75,7 +74,7 @@ def rerank(made: Log, model: Reranker, queries: Mapping[str, Query]) -> Run:
     return run
 
 
-def measured(made: Log, run: Run, among: Sequence[str] | None = None) -> dict[str, float | list[float]]:
+def measured(made: Log, run: Run, among: Sequence[str] | None = None) -> Columns:
     """The seven columns of the thesis' tables, query by query."""
     wanted = set(made.test if among is None else among)
     same, different, raw = Labels(*(only(qrels, wanted) for qrels in made.labels))

@@ -70,17 +70,12 @@ def lines(claims: Mapping[str, Any]) -> list[str]:
 def sentences(claims: Mapping[str, Any]) -> list[str]:
     """In plain words, for each claim."""
     found = []
-    for system, what in (
-        ("fast", "every single method of the papers"),
-        (OWN, "the same methods"),
-        ("best", "e5 alone"),
-    ):
+    told = ("every single method of the papers", "the same methods", "e5 alone")
+    for system, what in zip(CLAIMS, told, strict=True):
         of = {name: systems[system] for name, systems in claims.items() if system in systems}
         confirmed = [name for name, rivals in of.items() if all(_above(t) for t in rivals.values())]
         not_below = [name for name in of if name not in confirmed and not any(_below(t) for t in of[name].values())]
-        lost = {
-            name: [r for r, t in of[name].items() if _below(t)] for name in of if name not in (*confirmed, *not_below)
-        }
+        lost = {n: [r for r, t in of[n].items() if _below(t)] for n in of if n not in (*confirmed, *not_below)}
         parts = [
             f"surely above {what} on {len(confirmed)} of {len(of)} sets"
             + (f" ({'; '.join(confirmed)})" if confirmed else ""),

@@ -7,7 +7,7 @@ every other system against `fast`, query by query over all tasks of a kind, corr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,7 @@ KINDS = ("documents", "ad hoc", "sentences", "words", "questions")
 def shipped() -> dict[str, Any]:
     """What this version of the package knows of itself."""
     if not SHIPPED.is_file():
-        raise InputError(
-            f"{SHIPPED} is not there: `paragloss recipes --docs docs --out FOLDER` makes it from measured recipes"
-        )
+        raise InputError(f"{SHIPPED} is not there: `paragloss recipes --docs docs --out FOLDER` makes it")
     read: dict[str, Any] = json.loads(SHIPPED.read_text(encoding="utf-8"))
     return read
 
@@ -78,28 +76,23 @@ def _with_parts(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[s
 
 def overview(folder: Path) -> dict[str, Any]:
     asked, costs, seconds, machines = read(folder)
-    tasks = {
-        task: {
-            "queries": max(len(values) for seeds in systems.values() for values in seeds.values()),
-            "systems": {
-                name: [round(float(np.mean(values)), 4) for _, values in sorted(seeds.items())]
-                for name, seeds in systems.items()
-            },
-        }
-        for task, systems in asked.items()
-    }
-    averaged = {
-        system: {column: round(float(np.mean(values)), 3) for column, values in columns.items()}
-        for system, columns in costs.items()
-    }
+    tasks = {}
+    for task, systems in asked.items():
+        most = max(len(values) for seeds in systems.values() for values in seeds.values())
+        means = {name: [_mean(values, 4) for _, values in sorted(seeds.items())] for name, seeds in systems.items()}
+        tasks[task] = {"queries": most, "systems": means}
     return {
         "tasks": tasks,
-        "costs": averaged,
+        "costs": {system: {c: _mean(values, 3) for c, values in columns.items()} for system, columns in costs.items()},
         "comparisons": comparisons(asked),
         "claims": claims.judged(asked),
         "machine": "; ".join(machines),
         "seconds": round(seconds),
     }
+
+
+def _mean(values: Sequence[float], digits: int) -> float:
+    return round(float(np.mean(values)), digits)
 
 
 def read(folder: Path) -> tuple[Queries, dict[str, dict[str, list[float]]], float, list[str]]:
@@ -126,7 +119,8 @@ def comparisons(asked: Queries) -> dict[str, dict[str, dict[str, float]]]:
     found: dict[str, dict[str, dict[str, float]]] = {}
     for kind in dict.fromkeys(task.split(",")[0] for task in asked):
         alike = {task: systems for task, systems in asked.items() if task.split(",")[0] == kind and BASELINE in systems}
-        tests = {name: compare(*claims.paired(alike, BASELINE, name)) for name in _systems(alike) if name != BASELINE}
+        others = dict.fromkeys(name for systems in alike.values() for name in systems if name != BASELINE)
+        tests = {name: compare(*claims.paired(alike, BASELINE, name)) for name in others}
         corrected = holm({name: test.p_randomisation for name, test in tests.items()})
         found[kind] = {
             name: {
@@ -139,10 +133,6 @@ def comparisons(asked: Queries) -> dict[str, dict[str, dict[str, float]]]:
             for name, test in tests.items()
         }
     return found
-
-
-def _systems(tasks: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:
-    return dict.fromkeys(name for systems in tasks.values() for name in systems)
 
 
 def of_kind(results: Mapping[str, Any], kind: str) -> dict[str, Any]:

@@ -58,9 +58,7 @@ def keep(folder: Path, task: Task, system: str, seed: int, found: Sequence[Ranki
     place.mkdir(parents=True, exist_ok=True)
     run = {_id(query.id): apart(hits) for query, hits in zip(task.queries, found, strict=True)}
     write_run(place / f"{slug(system)}.{seed}.run", run, tag=slug(system))
-    qrels = {
-        _id(query): {_id(document): grade for document, grade in told.items()} for query, told in task.qrels.items()
-    }
+    qrels = {_id(query): {_id(name): grade for name, grade in told.items()} for query, told in task.qrels.items()}
     write_qrels(place / "qrels", qrels)
 
 

@@ -14,11 +14,8 @@ def table(results: Mapping[str, Any], *, heading: bool = True) -> str:
     columns = list(results["columns"])
     lines = [f"# {results['title']}", ""] if heading else []
     for part, rows in results["values"].items():
-        lines += [f"**{part}**", ""]
-        lines += grid(
-            ["", *columns], [[row, *(_cell(values.get(name)) for name in columns)] for row, values in rows.items()]
-        )
-        lines.append("")
+        cells = [[row, *(_cell(values.get(name)) for name in columns)] for row, values in rows.items()]
+        lines += [f"**{part}**", "", *grid(["", *columns], cells), ""]
     lines.append(how(results))
     return "\n".join(lines).strip() + "\n"
 

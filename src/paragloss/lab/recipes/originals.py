@@ -16,7 +16,7 @@ from pathlib import Path
 from paragloss.formats import lsclir, trec
 from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.formats.rows import group
-from paragloss.lab import bitext, judgments, wikilinks
+from paragloss.lab import aligned_files, judgments, wikilinks
 from paragloss.lab.recipes.adhoc import Pages
 from paragloss.lab.recipes.sets import Split, divided, drawn, folder
 from paragloss.types import Judged, Query
@@ -49,7 +49,7 @@ def sentences(name: str, lang: str) -> Split:
 
 
 def _beside(english: Path, lang: str) -> Iterator[tuple[str, str]]:
-    return bitext.read_beside(english, english.with_suffix(f".{lang}"))
+    return aligned_files.read_beside(english, english.with_suffix(f".{lang}"))
 
 
 def dinu() -> list[Entry]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from paragloss.evaluation import evaluate
 from paragloss.lab import judgments
-from paragloss.lab.recipes.sets import drawn, folder, in_all, read
+from paragloss.lab.recipes.sets import Columns, drawn, folder, in_all, read
 from paragloss.search.lexical import Lexical
 from paragloss.search.terms import NAME, TermIndex
 from paragloss.search.translated import Translated
@@ -53,20 +53,16 @@ class Pages(NamedTuple):
         df = self.statistics.df("text", lang, [term])
         return float(self.statistics.idf("text", lang, df)[0]) if df[0] else 0.0
 
-    def measured(self, searcher: Searcher, lang: str) -> dict[str, float | list[float]]:
+    def measured(self, searcher: Searcher, lang: str) -> Columns:
         """The three columns, query by query."""
         queries = self.queries[lang]
         found = searcher.search(queries, 1001, {"lang": ["es"]})
         run = {q.id: [hit for hit in hits if hit.id != q.id][:1000] for q, hits in zip(queries, found, strict=True)}
         return {name: list(scores.values()) for name, scores in evaluate(run, self.qrels, COLUMNS).items()}
 
-    def translated(
-        self, searchers: Mapping[str, tuple[Searcher, Translator]]
-    ) -> dict[str, dict[str, float | list[float]]]:
+    def translated(self, asked: Mapping[str, tuple[Searcher, Translator]]) -> dict[str, Columns]:
         """English queries, by each searcher behind its translator."""
-        return {
-            name: self.measured(Translated(inner, words, to="es"), "en") for name, (inner, words) in searchers.items()
-        }
+        return {name: self.measured(Translated(inner, words, to="es"), "en") for name, (inner, words) in asked.items()}
 
 
 @contextmanager
@@ -75,11 +71,8 @@ def opened(*, smoke: bool) -> Iterator[Pages]:
     concepts = in_all(read("mdn", ["en", "es"], lines=400 if smoke else None), ["en", "es"])
     links = judgments.read_links(folder() / "mdn" / "mutual_links.tsv.gz")
     here = {page.id for page in concepts}
-    asking = drawn(
-        [p for p in concepts if links.get(p.id, set()) & here and p.titles.get("es") and p.titles.get("en")],
-        20 if smoke else 300,
-        0,
-    )
+    linked = [p for p in concepts if links.get(p.id, set()) & here and p.titles.get("es") and p.titles.get("en")]
+    asking = drawn(linked, 20 if smoke else 300, 0)
     with TemporaryDirectory() as place:
         store = create_store(str(Path(place) / "mdn"), dense={}, sparse=[NAME])
         marked = MARKED if (folder() / "translated-content").is_dir() else ()

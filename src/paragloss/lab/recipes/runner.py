@@ -20,11 +20,11 @@ import numpy as np
 
 from paragloss.errors import InputError
 from paragloss.lab.recipes import load, originals
-from paragloss.lab.recipes.sets import folder
+from paragloss.lab.recipes.sets import Columns, folder
 from paragloss.lab.recipes.verdicts import verdict
 
-#: What a recipe measures of one part with one seed: row -> column -> value, or values query by query.
-Measured: TypeAlias = dict[str, dict[str, float | list[float]]]
+#: What a recipe measures of one part with one seed, row by row.
+Measured: TypeAlias = dict[str, Columns]
 #: part -> row -> column -> one value for each seed.
 Values: TypeAlias = dict[str, dict[str, dict[str, list[float]]]]
 
@@ -107,18 +107,10 @@ def collected(name: str, out: Path, *, smoke: bool = False) -> Results:
         seconds[part] = round(seconds.get(part, 0) + cell["seconds"], 1)
         for row, columns in cell["rows"].items():
             for column, value in columns.items():
-                values.setdefault(part, {}).setdefault(row, {}).setdefault(column, []).append(
-                    round(float(np.mean(value)), 4)
-                )
+                seen = values.setdefault(part, {}).setdefault(row, {}).setdefault(column, [])
+                seen.append(round(float(np.mean(value)), 4))
     return Results(
-        name,
-        title(module),
-        tuple(module.COLUMNS),
-        tuple(sorted(seeds)),
-        smoke,
-        "; ".join(machines),
-        seconds,
-        values,
+        name, title(module), tuple(module.COLUMNS), tuple(sorted(seeds)), smoke, "; ".join(machines), seconds, values
     )
 
 

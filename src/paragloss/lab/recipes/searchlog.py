@@ -72,7 +72,7 @@ def log(size: Size, lang: str = "de") -> Log:
     native = {c.id: Query(c.id, c.titles[lang], lang) for c in concepts}
     english = {c.id: Query(c.id, c.titles["en"], "en") for c in concepts}
     shown = _search(documents, native)
-    sessions = _read(shown, documents, lang)
+    sessions = readers(shown, wanted(shown, documents, lang), lang)
     same, different = clicks.dctr(sessions), clicks.tacm(sessions).relevance()
     graded, scores = clicks.graded(same, clicks.cuts(same, SHARES)), clicks.thousandths(same)
     trained = [c.id for c in train if c.id in same]
@@ -95,15 +95,10 @@ def only(qrels: Qrels, wanted: set[str]) -> Qrels:
     return {query: grades for query, grades in qrels.items() if query in wanted}
 
 
-def _labels(
-    sessions: list[Session], same: Qrels, different: Mapping[str, Mapping[str, float]], tested: set[str]
-) -> Labels:
+def _labels(sessions: list[Session], same: Qrels, different: clicks.Scores, tested: set[str]) -> Labels:
     raw = {q: {max(found, key=lambda d: (found[d], d)): 1} for q, found in clicks.raw(sessions).items()}
-    return Labels(
-        only(same, tested),
-        only(clicks.graded(different, clicks.cuts(different, SHARES)), tested),
-        only(raw, tested),
-    )
+    other = clicks.graded(different, clicks.cuts(different, SHARES))
+    return Labels(*(only(qrels, tested) for qrels in (same, other, raw)))
 
 
 def _both(concepts: Sequence[Concept], lang: str) -> list[Concept]:
@@ -124,10 +119,6 @@ def _search(documents: Mapping[str, Document], queries: Mapping[str, Query]) -> 
         found = Lexical(store, index.statistics).search(list(queries.values()), SHOWN)
         store.close()
     return {id: [hit.id for hit in ranking] for id, ranking in zip(queries, found, strict=True)}
-
-
-def _read(shown: Mapping[str, Sequence[str]], documents: Mapping[str, Document], lang: str) -> list[Session]:
-    return readers(shown, wanted(shown, documents, lang), lang, 30)
 
 
 class Wanted(NamedTuple):
@@ -152,9 +143,7 @@ def wanted(shown: Mapping[str, Sequence[str]], documents: Mapping[str, Document]
     return found
 
 
-def readers(
-    shown: Mapping[str, Sequence[str]], habits: Wanted, lang: str, times: int | Mapping[str, int]
-) -> list[Session]:
+def readers(shown: dict[str, list[str]], habits: Wanted, lang: str, times: int | dict[str, int] = 30) -> list[Session]:
     """What so many readers of each query do, or as many as are given for it."""
     some = {query: names for query, names in shown.items() if names}
     return clicks.simulate(some, *habits, sessions=times, lang=lang, depth=0.95, swaps=8, seed=1)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from paragloss.formats.jsonl import read_aligned, read_parts
 from paragloss.formats.rows import group
@@ -27,6 +27,8 @@ class Named(Protocol):
 
 
 T = TypeVar("T", bound=Named)
+#: What is measured of one row of a table: column -> value, or values query by query.
+Columns: TypeAlias = dict[str, float | list[float]]
 
 
 class Split(NamedTuple):
@@ -45,11 +47,14 @@ def split(name: str, langs: Sequence[str], *, tenths: int = 2, lines: int | None
     that the split never depends on the languages asked for. Debian's binary packages of one source name and MDN's
     pages stay together: near-duplicates never stand on both sides. `lines` reads the beginning of each file only."""
     concepts = read(name, langs, lines=lines)
-    held_out = [digest(family(name, concept.id)) % 10 < tenths for concept in concepts]
-    return Split(
-        [c for c, out in zip(concepts, held_out, strict=True) if not out],
-        [c for c, out in zip(concepts, held_out, strict=True) if out],
-    )
+    return _parted(concepts, [family(name, concept.id) for concept in concepts], tenths)
+
+
+def _parted(concepts: Sequence[Concept], keys: Sequence[str], tenths: int) -> Split:
+    parts = Split([], [])
+    for concept, key in zip(concepts, keys, strict=True):
+        parts[digest(key) % 10 < tenths].append(concept)
+    return parts
 
 
 def read(name: str, langs: Sequence[str], *, lines: int | None = None) -> list[Concept]:
@@ -93,16 +98,10 @@ def divided(pairs: Iterable[Sequence[str]], lang: str, *, tenths: int = 1) -> Sp
         if english not in seen and other not in seen:
             seen |= {english, other}
             concepts.append(Concept(f"t{number}", {"en": english, lang: other}))
-    held_out = [digest(concept.texts["en"]) % 10 < tenths for concept in concepts]
-    return Split(
-        [c for c, out in zip(concepts, held_out, strict=True) if not out],
-        [c for c, out in zip(concepts, held_out, strict=True) if out],
-    )
+    return _parted(concepts, [concept.texts["en"] for concept in concepts], tenths)
 
 
-def known_item(
-    test: Sequence[Concept], source: str, targets: Sequence[str]
-) -> tuple[list[Query], list[Document], Qrels]:
+def known_item(test: list[Concept], source: str, targets: list[str]) -> tuple[list[Query], list[Document], Qrels]:
     """Titles in one language as queries, the bodies of the same concepts in the others as what they should find.
 
     Every held-out document of the target languages can be found, also those without a query."""

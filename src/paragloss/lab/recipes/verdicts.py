@@ -5,10 +5,10 @@ A pair of rows is out of order if the paper has one ahead and we have the other 
 
 from __future__ import annotations
 
-import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -31,32 +31,23 @@ def verdict(results: Mapping[str, Any]) -> str:
         return "Sizes of a smoke run say nothing of the paper."
     lines = []
     for where, pairs in told.get("ahead", {}).items():
-        lines.append(_seen(where, pairs, means(results, where, told["column"]), told, results))
+        lines.append(_seen(where, pairs, means(results, where, told["column"]), told))
     for where, figures in told.get("figures", {}).items():
         ours = means(results, where, told["column"])
-        common = [row for row in figures if row in ours]
-        if len(common) < 2:
-            continue
-        lines.append(_judged(where, {row: figures[row] for row in common}, ours, told, results))
-    return "\n".join(lines) or "Too little was measured to say."
+        common = {row: figure for row, figure in figures.items() if row in ours}
+        if len(common) > 1:
+            lines.append(_judged(where, common, ours, told))
+    how = f"Tolerance {told['tolerance']}; {_seeds(results)}; {results['machine']}. The paper's data: {told['data']}."
+    return "\n".join(f"{line} {how}" for line in lines) or "Too little was measured to say."
 
 
-def _seen(
-    where: str,
-    pairs: Sequence[Sequence[str]],
-    ours: Mapping[str, float],
-    told: Mapping[str, Any],
-    results: Mapping[str, Any],
-) -> str:
+def _seen(where: str, pairs: Sequence[Sequence[str]], ours: Mapping[str, float], told: Mapping[str, Any]) -> str:
     """A figure without numbers: what the paper says is higher than what."""
     known = [(high, low) for high, low in pairs if high in ours and low in ours]
     wrong = [(high, low) for high, low in known if ours[low] > ours[high] + told["tolerance"]]
     verdict = "as the paper says" if not wrong else f"not as the paper says ({len(known) - len(wrong)} of {len(known)})"
     beside = ", ".join(f"{row} {_shown(ours[row])}" for row in dict.fromkeys(row for pair in known for row in pair))
-    return (
-        f"{where}: **{verdict}**, {told['says']}. {told['column']}, ours: {beside}. "
-        f"Tolerance {told['tolerance']}; {_seeds(results)}; {results['machine']}. The paper's data: {told['data']}."
-    )
+    return f"{where}: **{verdict}**, {told['says']}. {told['column']}, ours: {beside}."
 
 
 def _seeds(results: Mapping[str, Any]) -> str:
@@ -65,13 +56,7 @@ def _seeds(results: Mapping[str, Any]) -> str:
     return f"{len(results['seeds'])} seeds" if len(results["seeds"]) > 1 else "one seed"
 
 
-def _judged(
-    where: str,
-    paper: Mapping[str, float],
-    ours: Mapping[str, float],
-    told: Mapping[str, Any],
-    results: Mapping[str, Any],
-) -> str:
+def _judged(where: str, paper: Mapping[str, float], ours: Mapping[str, float], told: Mapping[str, Any]) -> str:
     wrong = disagreements(paper, ours, told["tolerance"])
     pairs = len(paper) * (len(paper) - 1) // 2
     beside = ", ".join(f"{row} {_shown(paper[row])} / {_shown(ours[row])}" for row in paper)
@@ -79,10 +64,7 @@ def _judged(
     because = f", because {told['because']}" if told.get("because") else ""
     verdict = "same order" if not wrong else f"not the same order ({kept}){because}"
     name = "" if where == "all" else f"{where}: "
-    return (
-        f"{name}**{verdict}**. {told['column']}, paper / ours: {beside}. "
-        f"Tolerance {told['tolerance']}; {_seeds(results)}; {results['machine']}. The paper's data: {told['data']}."
-    )
+    return f"{name}**{verdict}**. {told['column']}, paper / ours: {beside}."
 
 
 def _shown(value: float) -> str:
@@ -91,9 +73,7 @@ def _shown(value: float) -> str:
 
 def disagreements(paper: Mapping[str, float], ours: Mapping[str, float], tolerance: float) -> list[tuple[str, str]]:
     """Pairs (ahead in the paper, ahead here) that are out of order."""
-    ahead = [
-        (a, b) if paper[a] > paper[b] else (b, a) for a, b in itertools.combinations(paper, 2) if paper[a] != paper[b]
-    ]
+    ahead = [(a, b) if paper[a] > paper[b] else (b, a) for a, b in combinations(paper, 2) if paper[a] != paper[b]]
     return [(first, second) for first, second in ahead if ours[second] > ours[first] + tolerance]
 
 

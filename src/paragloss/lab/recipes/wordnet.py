@@ -59,19 +59,17 @@ class WordNet:
     def synonyms(self, word: str) -> list[str]:
         """Other words for the first senses of each part of speech, the most frequent sense first."""
         found: dict[str, None] = {}
+        lower = word.lower()
         for sense in range(self.senses):
             for part in _PARTS:
-                for lemma in self._lemmas(word.lower().replace(" ", "_"), part):
+                for lemma in self.lemmas(lower.replace(" ", "_"), part):
                     offsets = self._index[part][lemma]
                     if sense < len(offsets):
                         found.update(dict.fromkeys(self._synset(part, offsets[sense])))
-        own = {
-            word.lower(),
-            *(lemma.replace("_", " ") for part in _PARTS for lemma in self._lemmas(word.lower(), part)),
-        }
+        own = {lower, *(lemma.replace("_", " ") for part in _PARTS for lemma in self.lemmas(lower, part))}
         return [text for text in found if text.lower() not in own][: self.most]
 
-    def _lemmas(self, word: str, part: str) -> list[str]:
+    def lemmas(self, word: str, part: str) -> list[str]:
         """The forms of a word that are entries: itself, its irregular base, or what its ending leaves."""
         index = self._index[part]
         candidates = [word, *self._exceptions[part].get(word, ())]

@@ -131,14 +131,8 @@ class Sparse:
         """The sum of the squares of each column: (columns, 1)."""
         if arrays.torch is None:
             return np.asarray(self.columns.multiply(self.columns).sum(1), np.float32).reshape(-1, 1)
-        matrix = self.columns
-        squares = arrays.torch.sparse_csr_tensor(
-            matrix.crow_indices(),
-            matrix.col_indices(),
-            matrix.values().square(),
-            size=matrix.shape,
-            check_invariants=False,
-        )
+        parts = self.columns.crow_indices(), self.columns.col_indices(), self.columns.values().square()
+        squares = arrays.torch.sparse_csr_tensor(*parts, size=self.columns.shape, check_invariants=False)
         return squares @ (arrays.zeros(self.shape[0], 1) + 1)
 
 

@@ -16,11 +16,7 @@ Reals = npt.NDArray[np.float64]
 
 
 def weigh_lists(
-    lists: Sequence[npt.NDArray[np.floating]],
-    right: Sequence[int],
-    *,
-    penalty: float = 0.01,
-    least: float | None = None,
+    lists: Sequence[npt.NDArray[np.floating]], right: Sequence[int], *, penalty: float, least: float | None = None
 ) -> tuple[Reals, float]:
     """One weight per feature, and the loss they reach; `lists` are (items, features), `right` which item is right.
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from paragloss.ranking import csls_documents, csls_queries, neighbourhood
-from paragloss.types import Floats
+from paragloss.types import Floats, Integers
 
 Pair = tuple[Floats, Floats]
 
@@ -73,7 +73,7 @@ def _whitening(rows: npt.NDArray[np.float64], ridge: float) -> npt.NDArray[np.fl
     return np.asarray(scipy.linalg.inv(scipy.linalg.cholesky(covariance)))
 
 
-def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1024) -> npt.NDArray[np.int64]:
+def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1024) -> Integers:
     """For each query, the target of highest CSLS; `hubness` is that of the targets."""
     prepared = csls_documents(targets, hubness)
     asked = csls_queries(queries)
@@ -81,7 +81,7 @@ def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1
     return np.concatenate(best) if best else np.zeros(0, np.int64)
 
 
-def mutual(source: Floats, target: Floats, *, k: int = 10) -> npt.NDArray[np.int64]:
+def mutual(source: Floats, target: Floats, *, k: int = 10) -> Integers:
     """Pairs (source row, target row) of unit rows that are each other's nearest by CSLS, in source order."""
     if not len(source) or not len(target):
         return np.zeros((0, 2), np.int64)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.lab.solving.arrays import PANEL
 from paragloss.lab.solving.spectral import Product, singular
-from paragloss.types import Floats
+from paragloss.types import Floats, Integers
 
 #: What is added to the noise unless another is asked for: docs/understand/papers/linear.md says why.
 GAMMA = 0.3
@@ -23,7 +22,7 @@ _TURNS = 3  # of subspace iteration at most
 
 def oriented(
     rows: Sequence[sp.csr_matrix],
-    concepts: Sequence[npt.NDArray[np.int64]],
+    concepts: Sequence[Integers],
     *,
     dim: int,
     gamma: float,

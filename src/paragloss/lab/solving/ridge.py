@@ -17,17 +17,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, Sparse
+from paragloss.types import Integers
 
 
 class Block(NamedTuple):
     """One language's training data: weighted rows, and the concept of each row, none twice."""
 
     rows: sp.csr_matrix  # (documents, terms)
-    concepts: npt.NDArray[np.int64]  # (documents,)
+    concepts: Integers  # (documents,)
 
 
 class _Language(NamedTuple):

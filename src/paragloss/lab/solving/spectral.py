@@ -104,11 +104,9 @@ def singular(matrix: Product, k: int, *, seed: int = 0, tolerance: float = 1e-2)
     """At most `k` singular values, largest first, and right singular vectors (columns, k); zeros are left out."""
     rows, columns = matrix.shape
     if rows <= columns:  # the smaller of the two Gram operators, which have the same spectrum
-        squares, left = top_eigen(lambda block: matrix.dot(matrix.back(block)), rows, k, seed=seed, tolerance=tolerance)
+        squares, left = top_eigen(lambda b: matrix.dot(matrix.back(b)), rows, k, seed=seed, tolerance=tolerance)
     else:
-        squares, right = top_eigen(
-            lambda block: matrix.back(matrix.dot(block)), columns, k, seed=seed, tolerance=tolerance
-        )
+        squares, right = top_eigen(lambda b: matrix.back(matrix.dot(b)), columns, k, seed=seed, tolerance=tolerance)
     sound = squares > 1e-6 * squares[0]
     values = np.sqrt(squares[sound])
     return values, matrix.back(left[:, sound]) / values if rows <= columns else right[:, sound]

@@ -10,7 +10,9 @@ nearer the optimum, the worse short queries fared (docs/understand/papers/cr5.md
 
 from __future__ import annotations
 
+import os
 import time
+import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,15 +25,13 @@ import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormal
-from paragloss.lab.solving.checkpoint import Checkpoint
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.types import Floats
 
 #: How large a Krylov basis one pass makes, in multiples of the rank; "converged" goes on until little is gained.
 _BASIS = {"early": 1.5, "one-pass": 2.6}
-_ITERATIVE = (*_BASIS, "converged")
 #: "auto" is the closed form for few documents, "early" for many; any other is obeyed whatever the size.
-SOLVERS = ("auto", "closed-form", *_ITERATIVE)
+SOLVERS = ("auto", "closed-form", *_BASIS, "converged")
 #: Called with the share of the work done (0 to 1) and the seconds that are probably left.
 Progress = Callable[[float, float], None]
 
@@ -57,8 +57,6 @@ class Solution(NamedTuple):
 
 def chosen(solver: str, blocks: Sequence[Block], device: str | None) -> str:
     """The solver that was asked for; for "auto" the quicker one, on the device that was asked for."""
-    if solver not in SOLVERS:
-        raise ModelError(f"solver {solver!r}: expected one of {', '.join(SOLVERS)}")
     documents = sum(block.rows.shape[0] for block in blocks)
     if solver == "closed-form" and documents > MOST_DENSE:
         raise ModelError(f"solver 'closed-form': {documents:,} documents are too many for it, {MOST_DENSE:,} at most")
@@ -139,8 +137,6 @@ def leading(
     "early", which finds as well with it. `start` (concepts, some columns) replaces the CL-LSI start. A `checkpoint` is
     written at most every so many seconds and picked up if its `key` is this one's.
     """
-    if solver not in _ITERATIVE:
-        raise ValueError(f"solver {solver!r}: expected one of {', '.join(_ITERATIVE)}")
     begun = time.monotonic()
     converging = solver == "converged"
     search = _Search(regression, rank, solve_tolerance or (0.1 if solver == "early" else 0.03))
@@ -311,3 +307,40 @@ def _fingerprint(blocks: Sequence[Block]) -> str:
         for array in (block.rows.indptr, block.rows.indices, block.rows.data, block.concepts):
             crc = zlib.crc32(np.ascontiguousarray(array).tobytes(), crc)
     return f"{crc:08x}"
+
+
+class Checkpoint:
+    """A file that lets a long fit go on after a kill, written now and then: beside its place, then over it."""
+
+    def __init__(self, path: Path | None, every: float, key: str) -> None:
+        self.path, self.every, self.key = path, every, key
+        self.last = time.monotonic()
+
+    def load(self) -> dict[str, npt.NDArray[Any]]:
+        if self.path is None or not self.path.exists():
+            return {}
+        try:
+            with np.load(self.path, allow_pickle=False) as saved:
+                if str(saved["key"]) == self.key:
+                    return {name: saved[name] for name in saved.files if name != "key"}
+        except (OSError, ValueError, KeyError) as error:
+            warnings.warn(f"{self.path} can't be read ({error}): starting anew", stacklevel=4)
+            return {}
+        warnings.warn(f"{self.path} is of other data or other settings: starting anew", stacklevel=4)
+        return {}
+
+    def save(self, state: Callable[[], dict[str, npt.NDArray[Any]]]) -> None:
+        if self.path is None or time.monotonic() - self.last < self.every:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_name(self.path.name + ".part")
+        with beside.open("wb") as file:
+            np.savez(file, allow_pickle=False, **{"key": np.array(self.key), **state()})
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, self.path)
+        self.last = time.monotonic()
+
+    def remove(self) -> None:
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)

@@ -31,17 +31,14 @@ def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
     Of several ways the one with the longest last part is taken: it carries the meaning, and short words hide in long
     ones.
     """
-    if len(term) > MOST:
-        return []
-    two = _heads(term, lang, known)
-    if two:
-        return list(two[0])
-    for cut in range(_SHORTEST, len(term) - 2 * _SHORTEST + 1):
-        tail = term[cut:]
-        if _ends(term[:cut], lang, known):
-            rest = _heads(tail, lang, known)
-            if rest:
-                return [_ends(term[:cut], lang, known), *rest[0]]
+    tails = (
+        [cut for cut in range(_SHORTEST, len(term) - _SHORTEST + 1) if known(term[cut:])] if len(term) <= MOST else []
+    )
+    if two := _made(term, 0, tails, lang, known):
+        return two
+    for cut in range(_SHORTEST, max(tails, default=0) - _SHORTEST + 1):
+        if (first := _ends(term[:cut], lang, known)) and (rest := _made(term, cut, tails, lang, known)):
+            return [first, *rest]
     return []
 
 
@@ -82,13 +79,12 @@ def joined(firsts: Sequence[str], seconds: Sequence[str], lang: str, *, most: in
     return list(dict.fromkeys(first + joint + second for first in firsts for second in seconds for joint in joints))
 
 
-def _heads(term: str, lang: str, known: Callable[[str], bool]) -> list[tuple[str, str]]:
-    found = []
-    for cut in range(_SHORTEST, len(term) - _SHORTEST + 1):
-        first = known(term[cut:]) and _ends(term[:cut], lang, known)
-        if first:
-            found.append((first, term[cut:]))
-    return found
+def _made(term: str, start: int, tails: Sequence[int], lang: str, known: Callable[[str], bool]) -> list[str]:
+    """The two known words that the rest of a term is made of, given where known words begin that end it."""
+    for cut in tails:
+        if cut - start >= _SHORTEST and (first := _ends(term[start:cut], lang, known)):
+            return [first, term[cut:]]
+    return []
 
 
 def _ends(word: str, lang: str, known: Callable[[str], bool]) -> str:

@@ -15,7 +15,7 @@ from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.lab.recipes import originals
 from paragloss.lab.recipes.nearest import RULES, unit
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.sets import drawn, folder
+from paragloss.lab.recipes.sets import Columns, drawn, folder
 from paragloss.lab.recipes.tables import cr5_table_3
 from paragloss.lab.recipes.tables.cr5_table_3 import MAPS, TAUGHT, best, models, taken
 from paragloss.types import Query
@@ -54,9 +54,7 @@ def meanings(learned: list[BagEncoder], lang: str, entries: list[Entry]) -> dict
     return found
 
 
-def found_at(
-    model: BagEncoder, lang: str, asked: list[Query], right: dict[str, set[str]], rule: str
-) -> dict[str, float | list[float]]:
+def found_at(model: BagEncoder, lang: str, asked: list[Query], right: dict[str, set[str]], rule: str) -> Columns:
     """How often one of the translations is among the first k of all words of the language."""
     at, others = {term: i for i, term in enumerate(terms(model, "en"))}, terms(model, lang)
     scores = RULES[rule](unit(model.words("en")[[at[q.id] for q in asked]]), unit(model.words(lang)))

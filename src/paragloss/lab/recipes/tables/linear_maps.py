@@ -12,7 +12,7 @@ from paragloss.lab.learning.counting import count, text_of
 from paragloss.lab.methods import alignment, cr5
 from paragloss.lab.recipes.nearest import places, precisions
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.sets import drawn, in_all, split
+from paragloss.lab.recipes.sets import Columns, drawn, in_all, split
 from paragloss.types import Concept
 
 MINUTES = 12
@@ -47,7 +47,7 @@ def fitted(train: list[Concept], lang: str, dim: int, seed: int) -> dict[str, Ba
     return {**maps, "Cr5": cr5.fit(train, dim=dim, seed=seed)}
 
 
-def found(model: BagEncoder, test: list[Concept], lang: str) -> dict[str, float | list[float]]:
+def found(model: BagEncoder, test: list[Concept], lang: str) -> Columns:
     asked, there = (model.encode([text_of(c, of) for c in test], of) for of in ("en", lang))
     cosine, csls = (precisions(places(asked, there, range(len(test)), rule=rule)) for rule in ("cosine", "CSLS"))
     return {"P@1": cosine["P@1"], "RR": cosine["RR"], "P@1, CSLS": csls["P@1"], "RR, CSLS": csls["RR"]}

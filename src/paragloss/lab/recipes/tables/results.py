@@ -24,7 +24,7 @@ from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.methods import bae, cca, cr5, knrm, lsi, opca, ordinal, s2net, table, xcnn
 from paragloss.lab.recipes import leaderboard, precomputed
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.sets import folder
+from paragloss.lab.recipes.sets import Columns, folder
 from paragloss.lab.recipes.tasks import GROUPS, Task, learned_from, tasks
 from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary
@@ -122,9 +122,7 @@ def encoder(asked: Sequence[Task], place: Path) -> Measured:
     return made
 
 
-def _encoded(
-    cost: Mapping[str, float | list[float]], known: precomputed.Computed, asked: Sequence[Task]
-) -> dict[str, float | list[float]]:
+def _encoded(cost: Mapping[str, float | list[float]], known: precomputed.Computed, asked: Sequence[Task]) -> Columns:
     """What it costs with the encoding that was done elsewhere."""
     documents = sum(len(task.documents) for task in asked)
     index = documents / float(np.mean(cost["documents/s"])) + known.owed(query=False)
@@ -158,9 +156,8 @@ def _asked(
     index = documents = queries = 0.0
     spent = dict.fromkeys(systems, 0.0)
     for number, task in enumerate(asked):
-        with Collection.create(
-            str(place / f"{'-'.join(systems)[:20]}{number}"), models=list(models), default=False
-        ) as engine:
+        where = str(place / f"{'-'.join(systems)[:20]}{number}")
+        with Collection.create(where, models=list(models), default=False) as engine:
             started = _processor()
             engine.index(task.documents)
             index += _processor() - started

@@ -10,6 +10,7 @@ import torch
 from paragloss.lab.methods import ordinal
 from paragloss.lab.recipes.plots import lines
 from paragloss.lab.recipes.runner import Measured, Results
+from paragloss.lab.recipes.sets import Columns
 
 MINUTES, DATA, SEEDS = 1, (), (0,)
 PARTS = QUICK = ("irrelevant", "partly relevant", "relevant")
@@ -22,7 +23,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     return {name: _loss(loss, grade) for name, loss in (("SOSL", ordinal.sosl), ("MSE", ordinal.mse))}
 
 
-def _loss(loss: Any, grade: int) -> dict[str, float | list[float]]:
+def _loss(loss: Any, grade: int) -> Columns:
     scores = torch.tensor(SCORES, dtype=torch.float64)
     values = [float(loss(scores[i : i + 1], torch.tensor([grade]), (0.0, 0.5)).mean()) for i in range(len(SCORES))]
     return dict(zip(COLUMNS, values, strict=True))

@@ -24,12 +24,9 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     train, valid, test = divided("fr", seed, pages=90 if smoke else 1500, smoke=smoke)
     rows: Measured = {}
     for label, epsilon in list(EPSILONS.items())[:: 5 if smoke else 1]:
-        fitted = [
-            ordinal.fit_judged(
-                train, validation=[valid], epsilon=epsilon, thresholds=theta, seed=seed, epochs=1 if smoke else 12
-            )
-            for theta in THETAS[: 1 if smoke else None]
-        ]
+        given: dict[str, Any] = {"validation": [valid], "seed": seed, "epochs": 1 if smoke else 12}
+        tried = THETAS[: 1 if smoke else None]
+        fitted = [ordinal.fit_judged(train, epsilon=epsilon, thresholds=theta, **given) for theta in tried]
         best = max(fitted, key=lambda model: mean(scored(model, valid, ["nDCG@5"]))["nDCG@5"])
         rows[f"epsilon {label}"] = {c: list(values.values()) for c, values in scored(best, test, COLUMNS).items()}
     return rows

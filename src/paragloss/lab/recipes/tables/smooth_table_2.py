@@ -22,7 +22,7 @@ from paragloss.lab.recipes import originals
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import drawn, family, folder, in_all, split
 from paragloss.ranking import top
-from paragloss.types import Concept, Encoder, Floats, Judged, Query, Ranking
+from paragloss.types import Concept, Encoder, Judged
 
 MINUTES, MDN = 60, ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
 DATA = (*MDN, "ddtp/en.jsonl.gz", "lohelp/en.jsonl.gz")
@@ -89,12 +89,8 @@ def scored(model: Encoder, judged: Judged, measures: Sequence[str]) -> dict[str,
     documents = [judged.documents[name] for name in names]
     rows = model.encode([document.whole for document in documents], documents[0].lang)
     asked = model.encode([query.text for query in judged.queries], judged.queries[0].lang)
-    run = {
-        query.id: _ranked(query, vector, judged, at, rows) for query, vector in zip(judged.queries, asked, strict=True)
-    }
+    run = {}
+    for query, vector in zip(judged.queries, asked, strict=True):
+        names = list(judged.qrels[query.id])
+        run[query.id] = top(rows[[at[name] for name in names]] @ vector, names, len(names))
     return evaluate(run, judged.qrels, measures)
-
-
-def _ranked(query: Query, vector: Floats, judged: Judged, at: dict[str, int], rows: Floats) -> Ranking:
-    names = list(judged.qrels[query.id])
-    return top(rows[[at[name] for name in names]] @ vector, names, len(names))

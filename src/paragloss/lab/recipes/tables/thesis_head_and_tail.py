@@ -19,7 +19,7 @@ from paragloss.lab.recipes import bilingual
 from paragloss.lab.recipes.bilingual import in_english, rerank, shared_vectors, train
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.searchlog import SHARES, SMOKE, Log, Size, log, only, readers, wanted
-from paragloss.lab.recipes.sets import digest, drawn
+from paragloss.lab.recipes.sets import Columns, digest, drawn
 from paragloss.types import Floats, Judged, Qrels, Run
 
 MINUTES = 10
@@ -85,7 +85,7 @@ def graded(scores: clicks.Scores) -> Qrels:
     return clicks.graded(scores, clicks.cuts(scores, SHARES))
 
 
-def by_half(asked: Asked, run: Run) -> dict[str, float | list[float]]:
+def by_half(asked: Asked, run: Run) -> Columns:
     order = sorted((id for id in asked.made.test if id in asked.times), key=lambda id: (-asked.times[id], id))
     halves = {"head": order[: len(order) // 2], "tail": order[len(order) // 2 :]}
     return {

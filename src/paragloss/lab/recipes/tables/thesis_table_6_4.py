@@ -31,9 +31,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     english = [made.english[id] for id in made.test]
     across = bins(two, Judged(english, made.documents, shown))
     within = bins(one, Judged([made.native[id] for id in made.test], made.documents, shown))
-    alone = one_at_a_time(
-        two, lambda model: float(np.mean(measured(made, rerank(made, model, made.english))["DIFF @10"]))
-    )
+    alone = one_at_a_time(two, lambda one: float(np.mean(measured(made, rerank(made, one, made.english))["DIFF @10"])))
     placed = translation_pairs(two, bilingual.translator(made), words_of(english), made.lang)
     count = Counter(pair.bin for pair in placed)
     return {

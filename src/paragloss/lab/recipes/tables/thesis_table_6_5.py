@@ -29,10 +29,8 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
         queries = [query._replace(text=seen(CASES[case], query.text)) for query in translated.queries]
         model = train(translated._replace(queries=queries), seed=seed)
         test = {query.id: query._replace(text=seen(CASES[case], query.text)) for query in asked}
-        rows[name] = {
-            **measured(made, rerank(made, model, test)),
-            "English terms": float(len(model.vocabularies["en"])),
-        }
+        terms = float(len(model.vocabularies["en"]))
+        rows[name] = {**measured(made, rerank(made, model, test)), "English terms": terms}
     return rows
 
 

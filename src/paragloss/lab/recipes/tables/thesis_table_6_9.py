@@ -27,9 +27,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
         learned[f"{name} bound, ambiguous"] = cleaned.judged
         learned[f"{name} bound, random"] = clean_at_random(translated, cleaned.kept, seed=seed)
     learned["Nothing removed"] = translated
-    return {
-        name: measured(made, rerank(made, train(judged, seed=seed), made.english)) for name, judged in learned.items()
-    }
+    return {row: measured(made, rerank(made, train(some, seed=seed), made.english)) for row, some in learned.items()}
 
 
 def logs(smoke: bool) -> tuple[Log, Judged, Judged]:

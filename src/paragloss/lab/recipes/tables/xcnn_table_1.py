@@ -11,19 +11,17 @@ WMT14 itself is a part where its files are (`lab.recipes.originals`); 5,000 of i
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-from paragloss.collection import Collection
 from paragloss.evaluation import evaluate
 from paragloss.lab.methods import bae, lsi, opca, s2net, xcnn
 from paragloss.lab.methods import table as table_method
 from paragloss.lab.recipes import originals, phrasal
+from paragloss.lab.recipes.adhoc import ranked
 from paragloss.lab.recipes.nearest import across
 from paragloss.lab.recipes.runner import Measured
-from paragloss.lab.recipes.sets import drawn, sentences
+from paragloss.lab.recipes.sets import Columns, drawn, sentences
 from paragloss.types import Concept, Document, Encoder, Query
 from paragloss.vocabulary import Vocabulary
 
@@ -77,20 +75,12 @@ def has_machine(lang: str) -> bool:
 
 def by_words(
     queries: Sequence[Query], test: Sequence[Concept], lang: str, pipeline: str, train: Sequence[Concept] = ()
-) -> dict[str, float | list[float]]:
+) -> Columns:
     """BM25 over the words of a query, over those that a table learned from pairs thinks best, or a machine says."""
-    with tempfile.TemporaryDirectory() as place:
-        if train:
-            table_method.fit(train).save(Path(place, "table"))
-        models = [f"{place}/table"] if train else []
-        with Collection.create(f"{place}/c", models=models, default=False) as engine:
-            engine.index([Document(c.id, c.texts[lang], lang) for c in test])
-            asked = [query for query in queries if query.text.strip()]
-            found = dict(zip(asked, engine.rank(asked, k=100, to=[lang], pipeline=pipeline), strict=True))
-    run = {query.id: found.get(query, []) for query in queries}
+    models = [("table", table_method.fit(train))] if train else []
+    found = ranked(queries, [Document(c.id, c.texts[lang], lang) for c in test], pipeline, models, 100)
+    run = dict(zip((query.id for query in queries), found, strict=True))
     scores = evaluate(run, {c.id: {c.id: 1} for c in test}, ["RR", "P@1", "Success@5", "Success@10"])
-    cuts = {
-        f"P@{k}": sum(scores[name].values()) / len(test)
-        for k, name in ((1, "P@1"), (5, "Success@5"), (10, "Success@10"))
-    }
+    named = {"P@1": "P@1", "P@5": "Success@5", "P@10": "Success@10"}
+    cuts = {column: sum(scores[name].values()) / len(test) for column, name in named.items()}
     return {**cuts, "RR": [round(scores["RR"][c.id], 4) for c in test]}

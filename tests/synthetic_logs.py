@@ -1,0 +1,30 @@
+"""Click logs with the truth behind them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from paragloss.lab.clicks import Scores, simulate
+from paragloss.lab.clicks.log_files import Session
+
+
+class SyntheticLog(NamedTuple):
+    """A log and the truth behind it."""
+
+    sessions: list[Session]
+    attraction: Scores
+    satisfaction: Scores
+
+    @property
+    def relevance(self) -> Scores:
+        return {q: {d: a * self.satisfaction[q][d] for d, a in ds.items()} for q, ds in self.attraction.items()}
+
+
+def synthetic_log(*, queries: int = 20, documents: int = 8, sessions: int = 200, seed: int = 0) -> SyntheticLog:
+    """A log of made-up queries whose ranking has nothing to do with relevance, so that places mislead."""
+    rng = np.random.default_rng(seed)
+    names = {f"query {q}": [f"q{q}d{d}" for d in range(documents)] for q in range(queries)}
+    attraction = {q: {d: float(rng.beta(1, 1.5)) for d in ds} for q, ds in names.items()}
+    satisfaction = {q: {d: float(rng.beta(1, 1)) for d in ds} for q, ds in names.items()}
+    log = simulate(names, attraction, satisfaction, sessions=sessions, swaps=3, seed=seed + 1)
+    return SyntheticLog(log, attraction, satisfaction)
