@@ -66,6 +66,7 @@ class Server:
                 self.ask("/api/health")
                 break
             except OSError:
+                self._line.close()
                 time.sleep(0.1)
         time.sleep(AHEAD)
 
