@@ -384,7 +384,9 @@ def _looked_up(known: Ids, numbers: Integers, ids: Ids) -> Integers:
     """The numbers of ids that are known, which are sorted; 0 for the others."""
     if not len(known):
         return np.zeros(len(ids), np.int64)
-    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    order = ids.argsort()  # what lies together is found in half the time
+    place = np.empty(len(ids), np.int64)
+    place[order] = np.minimum(np.searchsorted(known, ids[order]), len(known) - 1)
     return np.where(known[place] == ids, numbers[place], 0)
 
 

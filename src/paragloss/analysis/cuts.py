@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,13 +38,12 @@ def cut(text: str, lang: str, analyze: Callable[[str], Analyzer] = analyzer) -> 
     return found
 
 
-def kept(record: Record) -> list[Cut]:
+def kept(record: Record) -> Sequence[Cut]:
     """Those of a document: as they were kept with it, else cut again."""
     document = record.document
-    found = unpack(record.cut, document.text) if record.cut else None
-    if found is None:
-        found = [each._replace(text=document.text) for each in near(cut(document.text[:REACH], document.lang))]
-    return found
+    if record.cut and (found := unpack(record.cut, document.text)):
+        return found
+    return [each._replace(text=document.text) for each in near(cut(document.text[:REACH], document.lang))]
 
 
 def near(cuts: list[Cut]) -> list[Cut]:
@@ -75,13 +75,15 @@ def pack(cuts: list[Cut]) -> bytes:
     return zlib.compress(b"".join(parts), 1)
 
 
-def unpack(data: bytes, text: str) -> list[Cut] | None:
-    """What was packed of a text; None where that was another text, or another version packed it."""
+@lru_cache(maxsize=256)
+def unpack(data: bytes, text: str) -> tuple[Cut, ...] | None:
+    """What was packed of a text; None where that was another text, or another version packed it. Of those unpacked last
+    it is known: what was shown is shown again, and explained."""
     try:
         whole = memoryview(zlib.decompress(data))
         if _HEAD.unpack_from(whole) != (_VERSION, len(text)):
             return None
-        return list(_unpacked(whole, text))
+        return tuple(_unpacked(whole, text))
     except (zlib.error, struct.error):
         return None
 

@@ -43,6 +43,7 @@ from paragloss.formats.file_ids import inside
 from paragloss.formats.text import OnError
 from paragloss.gloss import Gloss
 from paragloss.search import terms
+from paragloss.search.parts import remembered
 from paragloss.stores import exists
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
@@ -216,13 +217,13 @@ class Collection:
         recorded = str(meta.get("path", ""))
         if not os.path.isabs(recorded):
             return None
-        real = self.state.parts().remembered("real roots", lambda: [*map(os.path.realpath, self._roots())])
+        real = remembered(self.state.memory, "real roots", lambda: [*map(os.path.realpath, self._roots())])
         path = os.path.realpath(recorded)
         known = os.path.splitext(path)[1].lower() in KINDS and any(inside(path, root) for root in real)
         return Path(path) if known and os.path.isfile(path) else None
 
     def _roots(self) -> dict[str, str]:
-        return self.state.parts().remembered("roots", lambda: known_roots(self.state.store))
+        return remembered(self.state.memory, "roots", lambda: known_roots(self.state.store))
 
     def sample(self, most: int) -> Iterator[Record]:
         """Up to so many documents with their vectors. Their order has nothing to do with what they say: the first

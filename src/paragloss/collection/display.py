@@ -44,6 +44,7 @@ class Matcher:
         self._query, self._forms, self._models = query, forms, state.models
         self._state, self._ids = state, ids
         self._terms: dict[str, dict[str, float]] = {}
+        self._inner: dict[str, Ids] = {}  # of each language's terms inside words
 
     def terms(self, lang: str) -> dict[str, float]:
         """The terms of a language that speak for the query, with weights: its own words and their translations."""
@@ -81,10 +82,12 @@ class Matcher:
 
     def _inside(self, document: Document) -> Iterable[str]:
         """The terms that the index has inside words of a document: the others need not be looked for there."""
-        statistics, terms = self._state.index.statistics, self.terms(document.lang)
+        lang, statistics, terms = document.lang, self._state.index.statistics, self.terms(document.lang)
         if INNER not in statistics.layout.fields:
             return terms
-        ids, there = statistics.ids(INNER, document.lang, [*terms]), self._indexed[document.id]
+        if lang not in self._inner:
+            self._inner[lang] = statistics.ids(INNER, lang, [*terms])
+        ids, there = self._inner[lang], self._indexed[document.id]
         return compress(terms, there.take(there.searchsorted(ids), mode="clip") == ids) if len(there) else ()
 
     @cached_property

@@ -5,7 +5,8 @@ What words met, and how much that carried, is `search.evidence`' business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from paragloss.analysis import analyzer
@@ -38,7 +39,7 @@ def why(query: Query, document: Document, cut: Cut, account: Account, *, name: s
     }
 
 
-def _pairs(shares: Iterable[Share], ours: dict[str, str], theirs: dict[str, str]) -> list[dict[str, Any]]:
+def _pairs(shares: Iterable[Share], ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[dict[str, Any]]:
     """The strongest pairs of words, and the rest of them as a pair of none."""
     sums: dict[tuple[str, str, str], float] = {}
     for share in shares:
@@ -54,7 +55,8 @@ def _pairs(shares: Iterable[Share], ours: dict[str, str], theirs: dict[str, str]
     return some
 
 
-def _written(text: str, *langs: str) -> dict[str, str]:
+@lru_cache(maxsize=100)
+def _written(text: str, *langs: str) -> Mapping[str, str]:
     """How terms are written in a text, by the analyzers of some languages."""
     found: dict[str, str] = {}
     for lang in langs:

@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
 
     query: Query
     found: Found
-    shown: Mapping[str, tuple[Record, list[Cut]]]
+    shown: Mapping[str, tuple[Record, Sequence[Cut]]]
     pipeline: str
 
     def why(self, document: Document, cut: Cut) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _results(
     query: Query,
     found: Found,
     documents: Mapping[str, Document],
-    shown: Sequence[tuple[Record, list[Cut]]],
+    shown: Sequence[tuple[Record, Sequence[Cut]]],
     deadline: Deadline | None,
 ) -> list[Result]:
     """Those that are shown of what a searcher found, as a person sees them; nothing where no document answers."""

@@ -47,8 +47,9 @@ def suggestion(query: Query, langs: Sequence[str], statistics: Statistics, model
     best: tuple[float, Query] | None = None
     for lang in langs:
         spans = analyzer(lang).spans(query.text)
-        words = [(span, query.text[span.start : span.end]) for span in spans]
-        strange = [(span, word) for span, word in words if not _knows([word], lang, statistics, model)[0]]
+        words = [query.text[span.start : span.end] for span in spans]
+        known_of = _knows(words, lang, statistics, model) if words else []
+        strange = [(span, word) for span, word, n in zip(spans, words, known_of, strict=True) if not n]
         if not strange:
             return None
         text, total = query.text, 0.0

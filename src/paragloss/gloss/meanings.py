@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -53,8 +53,8 @@ COMPANY = 0.4
 PART, MOST_OF = 0.5, 0.7
 #: Who speaks of a word that is taken for an English one by its letters.
 SOUND = "sound"
-#: So many questions a sentence is remembered for.
-_QUESTIONS = 16
+#: So many sentences are remembered, up to so many characters long, each for so many questions: about 35 MB.
+_SENTENCES, _SHORT, _QUESTIONS = 2_000, 400, 4
 #: As the server writes it.
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 #: Texts longer than this are glossed up to here; a page of a book has 3,000 characters.
@@ -161,14 +161,17 @@ def glosses(
     for whole, lang in texts:
         if lang not in boxes:
             boxes[lang] = _asked_of(lang, to, sources if lang != to else {})
-        (box, speaking), text = boxes[lang], whole[:REACH]
-        make = _remembered if box.lasting and not speaking else partial(_Read, speaking=speaking)
-        read.append((lang, [(start, make(text[start:end], box)) for start, end in sentences(text, lang)]))
-    new = {one: one.words(wanted) for _, some in read for _, one in some if one.key(wanted) not in one.said}
+        text, some = whole[:REACH], list[tuple[int, _Read]]()
+        for start, end in sentences(text, lang):
+            some.append((start, _read(text[start:end], *boxes[lang])))
+        read.append((lang, some))
+    every = {one for _, some in read for _, one in some}
+    known = {one: said for one in every if (said := one.said(wanted))}
+    new = {one: one.words(wanted) for one in every if one not in known}
     _in_company(list(new.values()), to)
     for one, words in new.items():
-        one.say(wanted, Sentence(words, _rendered(one.text, words, one.box.lang, to)))
-    return [Gloss(lang, to, [(start, one.said[one.key(wanted)]) for start, one in some]) for lang, some in read]
+        known[one] = one.say(wanted, Sentence(words, _rendered(one.text, words, one.box.lang, to)))
+    return [Gloss(lang, to, [(start, known[one]) for start, one in some]) for lang, some in read]
 
 
 class Reader:
@@ -251,16 +254,16 @@ class _Read:
             known = _alone(place, box) if lasting and start not in self._told else (None, frozenset[str]())
             self._places.append((start, end, place, *known))
         self._likely = frozenset[str]().union(*(likely for *_, likely in self._places))
-        self.said: dict[frozenset[str], Sentence] = {}
+        self._said: dict[frozenset[str], Sentence] = {}
 
-    def key(self, wanted: frozenset[str]) -> frozenset[str]:
-        """What is said of it by."""
-        return wanted & self._likely
+    def said(self, wanted: frozenset[str]) -> Sentence | None:
+        return self._said.get(wanted & self._likely)
 
-    def say(self, wanted: frozenset[str], said: Sentence) -> None:
-        if len(self.said) >= _QUESTIONS:
-            self.said = {}
-        self.said[self.key(wanted)] = said
+    def say(self, wanted: frozenset[str], said: Sentence) -> Sentence:
+        if len(self._said) >= _QUESTIONS:
+            self._said = {}
+        self._said[wanted & self._likely] = said
+        return said
 
     def words(self, wanted: frozenset[str]) -> list[Word]:
         words = []
@@ -274,8 +277,13 @@ class _Read:
         return _hyphened(self.text, words, self.box) if "-" in self.text else words
 
 
-#: Of sentences that only the box speaks of.
-_remembered = lru_cache(maxsize=4_000)(_Read)
+_remembered = lru_cache(maxsize=_SENTENCES)(_Read)
+
+
+def _read(text: str, box: _Box, speaking: Mapping[str, Translator]) -> _Read:
+    """A sentence; one that only the box speaks of is the same when it is seen again."""
+    lasting = box.lasting and not speaking and len(text) <= _SHORT
+    return _remembered(text, box) if lasting else _Read(text, box, speaking)
 
 
 @lru_cache(maxsize=20_000)
@@ -322,7 +330,7 @@ def _seconded(told: dict[str, dict[str, float]], term: str, lang: str, source: T
     """Let the table weigh the meanings of a word that the lexicon has, and bring up others behind them."""
     model = _bare(source) if source else None
     if isinstance(model, Default) and lang in model.langs:
-        same = {_stem(text): text for text in reversed(told)}
+        same = {(_terms(text, "en") or (text,))[-1]: text for text in reversed(told)}
         for one in _alternatives(model, term, lang):
             text = same.get(one.terms[-1] if one.terms else one.text, "")
             if not text and one.weight < SECONDED:
@@ -338,9 +346,9 @@ def _alternatives(model: Default, term: str, lang: str) -> tuple[Alternative, ..
 
 
 @lru_cache(maxsize=50_000)
-def _stem(text: str) -> str:
-    terms = analyzer("en").terms(text)
-    return terms[-1] if terms else text
+def _terms(text: str, lang: str) -> tuple[str, ...]:
+    """The terms of a meaning."""
+    return tuple(analyzer(lang).terms(text))
 
 
 def _ask(
@@ -520,7 +528,7 @@ def _weighed(
         score = sum(trust[name] * weight for name, weight in weights.items())
         scores[text] = score, max(weights, key=lambda name: trust[name] * weights[name])
     best = max((score for score, _ in scores.values()), default=0.0)
-    likely = {text: analyzer(to).terms(text) for text, (score, _) in scores.items() if score >= LIKELY * best}
+    likely = {text: _terms(text, to) for text, (score, _) in scores.items() if score >= LIKELY * best}
     for text, terms in likely.items():
         if not wanted.isdisjoint(terms):
             scores[text] = scores[text][0] * ASKED, scores[text][1]

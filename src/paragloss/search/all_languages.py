@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from functools import partial
+from functools import cache, partial
 
-from paragloss.search.evidence import attributed, words
+from paragloss.search.evidence import attributed, translators, words
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.translation.combined import translate_many
 from paragloss.translation.inner import with_sounds
@@ -50,11 +50,12 @@ class Everywhere:
 
     def _with_evidence(self, translated: Sequence[Query], rankings: Sequence[Ranking]) -> list[Found]:
         forms, held = QueryForms(tuple(translated)), self.searcher.held(translated)
+        told = cache(lambda query: translators(attributed(query, self._called)))
 
         def account(document: Document, score: float) -> Account:
             """By its language, or another that it holds: a document has the best of what they say of it."""
             best, matches = held(document.id, (document.lang, *self._beside))
-            return words(matches, attributed(best, self._called), score)
+            return words(matches, told(best), score)
 
         return [Found(one, account, forms=forms, scores=partial(self._scores, translated)) for one in rankings]
 

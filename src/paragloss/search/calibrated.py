@@ -236,8 +236,7 @@ def evidence(
             joined = {id: weight * score for part, weight in some for id, score in part.items()}
         else:
             joined = _joined(some)
-        for id, score in joined.items():
-            total[id] = total.get(id, 0.0) + score
+        total = {**total, **{id: total.get(id, 0.0) + score for id, score in joined.items()}} if total else joined
     return total
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Doubles, Integers, hashed
-from paragloss.search.evidence import words
+from paragloss.search.evidence import translators, words
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
@@ -84,7 +84,7 @@ class ClauseSearcher:
         raise NotImplementedError
 
     def _account(self, query: Query, document: Document, score: float) -> Account:
-        return words(self.matches(query, document.id), query, score)
+        return words(self.matches(query, document.id), translators(query), score)
 
     def shares(self, query: Query) -> list[Shares]:
         """The clauses of a query, cut into words; what is only stop words is left out."""

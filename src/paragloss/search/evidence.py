@@ -7,7 +7,7 @@ how an account is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from paragloss.analysis import analyzer
 from paragloss.search.matches import Match
@@ -44,9 +44,8 @@ def attributed(query: Query, name: str) -> Query:
     return query._replace(clauses=tuple(clauses))
 
 
-def words(matches: list[Match], query: Query, score: float) -> Account:
-    """Pairs of words; one that several translators know is shared among them by the weights they gave it."""
-    known = _translators(query)
+def words(matches: list[Match], known: Mapping[tuple[str, str], Mapping[str, float]], score: float) -> Account:
+    """Pairs of words; one that several `translators` know is shared among them by the weights they gave it."""
     shares = []
     for source, word, given in matches:
         bare = word.removeprefix(WITHIN)
@@ -56,7 +55,7 @@ def words(matches: list[Match], query: Query, score: float) -> Account:
     return Account(score, tuple(shares))
 
 
-def _translators(query: Query) -> dict[tuple[str, str], dict[str, float]]:
+def translators(query: Query) -> dict[tuple[str, str], dict[str, float]]:
     """For every word of a translated query who knows it, with how much weight; a phrase's words share its weight."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     terms = analyzer(query.lang).terms

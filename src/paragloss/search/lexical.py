@@ -14,7 +14,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, sparse
-from paragloss.search.evidence import words
+from paragloss.search.evidence import translators, words
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.types import Account, Analyzer, Document, Found, Query, QueryForms, Ranking, SparseVector, Store, Where
@@ -112,19 +112,25 @@ class Lexical:
         return vector
 
     def _account(self, query: Query, document: Document, score: float) -> Account:
-        return words(self.matches(query, document.id), query, score)
+        return words(self.matches(query, document.id), translators(query), score)
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,
         which is a dot product."""
         (own,), rows = self._store.read_sparse(self._name, [id])
-        vector, found = SparseVector(rows.indices, rows.values), list[Match]()
-        for lang in self._searched(query, {"lang": [own, *self._statistics.beside]}):
-            most = self._statistics.queries([(lang, self._terms(query, lang))], self._weights)[0][1]
-            for source, word, weight in self._weighed_words(query, lang):
-                linear = self._statistics.query(lang, {word: weight}, self._weights)
-                score = dot(linear, vector) / (most if self._proportional else 1.0)
-                found.append(Match(source, word, score))
+        vector, langs = (
+            SparseVector(rows.indices, rows.values),
+            self._searched(query, {"lang": [own, *self._statistics.beside]}),
+        )
+        words = [(lang, *each) for lang in langs for each in self._weighed_words(query, lang)]
+        asked = [
+            *((lang, self._terms(query, lang)) for lang in langs),
+            *((lang, {word: n}) for lang, _, word, n in words),
+        ]
+        weighed = self._statistics.queries(asked, self._weights)
+        most = {lang: whole if self._proportional else 1.0 for lang, (_, whole) in zip(langs, weighed, strict=False)}
+        each = zip(words, weighed[len(langs) :], strict=True)
+        found = [Match(source, word, dot(one, vector) / most[lang]) for (lang, source, word, _), (one, _) in each]
         return [match for match in found if match.score]
 
     def _searched(self, query: Query, where: Where | None) -> list[str]:

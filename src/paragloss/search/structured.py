@@ -12,8 +12,9 @@ was translated. A query without clauses has one for each of its terms: all but `
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import compress, pairwise
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,9 @@ class _OneTerm(ClauseSearcher):
     product that saturates each alternative by itself picks `candidates` documents, which are then scored exactly
     from their stored vectors. A document outside the candidates is missed; with one alternative to a clause both
     scores are the same and none is. `proportional` is as in `Lexical`."""
+
+    #: What was searched last, as arrays: results are explained by the same.
+    _last: tuple[Sequence[Query], QueryTerms | None] = (), None
 
     def _weighed(self, shares: Doubles, df: Doubles, first: Integers, documents: Doubles) -> tuple[Doubles, Doubles]:
         """How much each term counts, and each clause's df, given the terms' probabilities, their df (fields, terms),
@@ -130,6 +134,7 @@ class _OneTerm(ClauseSearcher):
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
         asked = self._asked(queries)
+        self._last = queries, asked
         vectors = asked.linear(questions) if asked else []
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         if asked is None or not told:
@@ -233,7 +238,10 @@ class _OneTerm(ClauseSearcher):
         """What holds a query, said in several languages, against one document after the other, given a document's id
         and the languages that count: the query that gives it most, and what each word does. Queries become arrays
         once."""
-        asked, cut = cache(partial(self._asked, queries)), cache(lambda place: self._cut(queries[place]))
+        last, terms = self._last
+        same = len(last) == len(queries) and all(map(is_, last, queries))
+        asked = cache(lambda: terms if same else self._asked(queries))
+        cut = cache(lambda place: self._cut(queries[place]))
 
         def against(id: str, langs: Container[str]) -> tuple[Query, list[Match]]:
             (own,), rows = self._store.read_sparse(self._name, [id])
@@ -298,11 +306,9 @@ class _OneTerm(ClauseSearcher):
         place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
         here = np.flatnonzero(asked.keys[place] == keys)
         part, place, times = self._home(bags)[part[here]], place[here], bags.counts[here]
-        clauses = asked.gain.shape[2]
-        cells = np.flatnonzero(asked.shares)  # most words stand for one word of the query
-        many = np.bincount(cells // clauses, minlength=len(asked.keys))
-        cells = cells[ranges((np.cumsum(many) - many)[place], many[place])]
-        entry = np.repeat(np.arange(len(place)), many[place])
+        clauses, many = asked.gain.shape[2], asked.many[place]
+        cells = asked.cells[ranges((np.cumsum(asked.many) - asked.many)[place], many)]
+        entry = np.repeat(np.arange(len(place)), many)
         added = times[entry] * asked.shares.take(cells)
         tf = np.bincount(part[entry] * clauses + cells % clauses, added, len(bags.row) * clauses)
         return _Matches(bags, lang, norms, part, place, times, tf.astype(np.float64).reshape(-1, clauses))

@@ -193,11 +193,12 @@ class KeptVectors:
                 self._index(key, kind)
                 self._indexed.add(key)
 
-    def _record(self, point: Any) -> Record:
+    def _record(self, point: Any, payload: Mapping[str, Any] | None = None) -> Record:
+        """A point as it is kept; an engine makes its payload anew each time it is asked for."""
         found = point.vector or {}
         dense = {name: found[name] for name in self._shape.dense if name in found}
         sparse = {name: (found[name].indices, found[name].values) for name in self._shape.sparse if name in found}
-        return _points.record(point.payload, dense, sparse)
+        return _points.record(point.payload if payload is None else payload, dense, sparse)
 
     def _vectors(self, record: Record) -> dict[str, Any]:
         """A record's vectors as the engine takes them."""

@@ -180,8 +180,9 @@ class EmbeddedStore(KeptVectors):
             pairs = zip(map(self._postings.bare(keys).get, keys), ids, strict=True)
             return [_points.record(one, {}, {}) if one is not None and one["id"] == id else None for one, id in pairs]
         points = self._shard.ask("retrieve", keys, payload, names or False)
-        found = {(point.id, point.payload["id"]): point for point in points}
-        return [self._record(found[at]) if at in found else None for at in zip(keys, ids, strict=True)]
+        read = [(point, point.payload) for point in points]
+        found = {(point.id, payload["id"]): (point, payload) for point, payload in read}
+        return [self._record(*found[at]) if at in found else None for at in zip(keys, ids, strict=True)]
 
     def read_sparse(self, name: str, ids: Sequence[str]) -> tuple[list[str], SparseRows]:
         self._shape.known(name)

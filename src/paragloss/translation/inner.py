@@ -10,7 +10,7 @@ words sees nothing of this.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, compress
 
 from paragloss.analysis.sound import sound
@@ -100,6 +100,7 @@ def _alike(one: str, other: str) -> bool:
     return bool(set(scripts(one)) & set(scripts(other)))
 
 
+@lru_cache(maxsize=20_000)
 def _with_sound(clause: Translation, source: str, target: str) -> Translation:
     part = _share(clause, source, target)
     ways = sounds.pronounced(clause.source, source, target) if part else ()
