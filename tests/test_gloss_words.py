@@ -6,7 +6,7 @@ import pytest
 
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
-from paragloss.gloss import gloss, glosses, lexicon, meanings
+from paragloss.gloss import gloss, glosses, lexicon, meanings, sentence_glosses
 from paragloss.translation import default
 from paragloss.types import Alternative, Translation
 
@@ -104,8 +104,8 @@ def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
     ]
     sources = {"default": default.open(), "lexicon": lexicon.open()}
     for asked in ("", "bank", "river bench", "bank"):
-        meanings._remembered.cache_clear()
-        meanings._alone.cache_clear()
+        sentence_glosses._remembered.cache_clear()
+        meanings.alone.cache_clear()
         alone = [gloss(text, lang, "en", sources, asked=asked).as_json() for text, lang in texts]
         for _ in range(2):  # as they are remembered, too
             together = glosses(texts, "en", sources, asked=asked)
