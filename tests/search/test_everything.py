@@ -162,7 +162,7 @@ def test_a_translation_engine_is_asked_for_the_pair_that_is_searched(monkeypatch
 
 
 def test_what_was_made_is_remembered():
-    parts, times = collection(memory={}), []
+    memory, times = {}, []
     for _ in range(2):
-        assert parts.remembered("key", lambda: times.append(1) or "made") == "made"
+        assert made.remembered(memory, "key", lambda: times.append(1) or "made") == "made"
     assert times == [1]
