@@ -4,6 +4,9 @@ import pytest
 
 from paragloss import demo
 from paragloss.collection import Collection
+from paragloss.errors import DeadlineError
+from paragloss.search.deadline import Deadline
+from paragloss.server import answers
 
 
 @pytest.fixture
@@ -18,3 +21,19 @@ def test_documents_are_counted_without_reading_their_texts(engine):
     assert query.lang == "en"
     assert {document.lang for document in found} == {"de", "fr"}
     assert not any(document.text for document in found)
+
+
+def test_glosses_end_between_two_texts_when_nobody_waits_any_more(engine):
+    late, given = Deadline(60), []
+
+    def texts():
+        for text in ("Die Bienen.", "Der Fluss.", "Das Haus."):
+            given.append(text)
+            if len(given) == 2:
+                late.cancel()
+            yield text, "de"
+
+    with pytest.raises(DeadlineError):
+        answers.glosses(engine, texts(), {"to": "en"}, late)
+    assert given == ["Die Bienen.", "Der Fluss."]
+    assert len(answers.glosses(engine, [("Das Haus.", "de")], {"to": "en"}, Deadline(60))) == 1

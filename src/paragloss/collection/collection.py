@@ -275,7 +275,7 @@ class Collection:
         `asked` is what the reader was looking for."""
         return self.glosses([(text, lang or "")], to=to, asked=asked)[0].as_json()
 
-    def glosses(self, texts: Sequence[tuple[str, str]], *, to: str, asked: str = "") -> list[Gloss]:
+    def glosses(self, texts: Iterable[tuple[str, str]], *, to: str, asked: str = "") -> list[Gloss]:
         """The same of several texts, each with its language ("": it is found out): takes less than one by one."""
         return description.glosses(self.state, texts, to=to, asked=asked)
 

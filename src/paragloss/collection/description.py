@@ -3,7 +3,7 @@ mean."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from paragloss import languages
@@ -59,7 +59,7 @@ def explain(state: State, text: str, options: SearchOptions) -> str:
     return "\n\n".join([*lines, plan.understood(searcher, query)] if query else lines)
 
 
-def glosses(state: State, texts: Sequence[tuple[str, str]], *, to: str, asked: str = "") -> list[Gloss]:
+def glosses(state: State, texts: Iterable[tuple[str, str]], *, to: str, asked: str = "") -> list[Gloss]:
     """What the words of texts mean, each with its language where that is known, by everything here that translates or
     has words of both languages near."""
     target = languages.normalise(to)
@@ -68,10 +68,10 @@ def glosses(state: State, texts: Sequence[tuple[str, str]], *, to: str, asked: s
         "glossary": state.glossary,
         "lexicon": lexicon.open(),
     }
-    known = [
+    known = (
         (text, languages.normalise(lang) if lang else retrieval.guesses(state, text[:_TELLING])[0].lang)
         for text, lang in texts
-    ]
+    )
     return glossed(known, target, sources, asked=asked)
 
 

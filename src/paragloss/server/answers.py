@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -103,8 +103,13 @@ def translated(engine: Collection, text: str, lang: str, to: str, _: Deadline) -
 
 def glosses(engine: Collection, texts: Sequence[tuple[str, str]], how: dict[str, Any], deadline: Deadline) -> list[str]:
     """Of several texts, each with its language; as JSON already."""
-    deadline.check()
-    return [one.written() for one in engine.glosses(texts, **how)]
+
+    def in_time() -> Iterator[tuple[str, str]]:
+        for one in texts:
+            deadline.check()
+            yield one
+
+    return [one.written() for one in engine.glosses(in_time(), **how)]
 
 
 def written(engine: Collection, work: Callable[..., Any], *told: Any) -> bytes:
