@@ -117,7 +117,7 @@ class KeptVectors:
     ) -> tuple[list[Record], Any]:
         """Some records, and where the next ones begin (None at the end)."""
         matching, payload = self._filter(where, lacking), True if text else list(_points.BARE)
-        if matching is None:
+        if matching is _points.NOTHING:
             return [], None
         points, after = self._page(matching, offset, batch, payload, self._shape.names(vectors) or False)
         return [self._record(point) for point in points], after
@@ -125,7 +125,7 @@ class KeptVectors:
     def scroll_sparse(self, name: str, where: Where | None = None) -> Iterator[tuple[list[Any], SparseRows]]:
         """Unlike `scroll` reads nothing else of documents, which takes a third of the time."""
         matching, offset = self._filter(where), None
-        while matching is not None:
+        while matching is not _points.NOTHING:
             points, offset = self._page(matching, offset, PAGE, False, [self._shape.known(name)])
             vectors = [(point.vector or {}).get(name) for point in points]
             rows = _points.packed(
@@ -221,7 +221,7 @@ class KeptVectors:
         return _points.point_id(document)
 
     def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
-        """The engine's filter; None when nothing can match."""
+        """The engine's filter: None where all may be found, `NOTHING` where none can be."""
         raise NotImplementedError
 
     def _page(self, matching: Any, offset: Any, batch: int, payload: Any, names: Any) -> tuple[Sequence[Any], Any]:

@@ -40,6 +40,8 @@ SCANNED, INDEXED = 1000, 24
 ADDED, DATED, OF_FILES = "added", "dated", ("kind", "folder")
 #: What is read of a document when its text is not wanted.
 BARE = ("id", "lang", "title", "meta")
+#: What stands for a filter that no document can meet.
+NOTHING = object()
 
 K = TypeVar("K")
 T = TypeVar("T")

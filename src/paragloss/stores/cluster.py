@@ -172,7 +172,7 @@ class ClusterStore(KeptVectors):
 
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
         matching = self._filter(where, lacking)
-        if matching is None:
+        if matching is _points.NOTHING:
             return 0
         return int(self._ask(self._client.count, self._name, count_filter=matching, exact=True).count)
 
@@ -350,7 +350,7 @@ class ClusterStore(KeptVectors):
     ) -> list[Ranking]:
         from qdrant_client import models
 
-        if matching is None:
+        if matching is _points.NOTHING:
             return [[] for _ in queries]
         breadth = _points.BREADTH_FILTERED if narrow else _points.BREADTH
         coarse = models.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_points.OVERSAMPLING)
@@ -374,17 +374,17 @@ class ClusterStore(KeptVectors):
         return _points.settle(fetch, len(queries), k, choose=ranked)
 
     def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
-        """The engine's filter; None when nothing can match."""
+        """The engine's filter: None where all may be found, `NOTHING` where none can be."""
         from qdrant_client import models
 
         groups = _points.conditions(where, self._indexed)
         if groups is None:
-            return None
+            return _points.NOTHING
         without: list[Any] = [models.HasVectorCondition(has_vector=self._shape.known(lacking))] if lacking else []
         must: list[Any] = [models.Filter(should=[_server.condition(match) for match in group]) for group in groups]
         if among is not None:
             must.append(models.HasIdCondition(has_id=[self._point_id(id) for id in among]))
-        return models.Filter(must=must, must_not=without)
+        return models.Filter(must=must, must_not=without) if must or without else None
 
     def _index(self, key: str, kind: str) -> None:
         self._ask(self._client.create_payload_index, self._name, key, kind, wait=True)

@@ -194,7 +194,7 @@ class EmbeddedStore(KeptVectors):
 
     def count(self, where: Where | None = None, *, lacking: str | None = None) -> int:
         matching = self._filter(where, lacking)
-        if matching is None:
+        if matching is _points.NOTHING:
             return 0
         return int(self._shard.ask("count", edge.CountRequest(exact=True, filter=matching)))
 
@@ -362,7 +362,7 @@ class EmbeddedStore(KeptVectors):
         self, queries: Sequence[Any], matching: Any, params: Any
     ) -> Callable[[Sequence[int], int], list[Any]]:
         """Puts some of the questions to the engine, for so many points each."""
-        if matching is None:
+        if matching is _points.NOTHING:
             return lambda which, limit: [[] for _ in which]
 
         def answer(which: Sequence[int], limit: int) -> list[Any]:
@@ -378,12 +378,12 @@ class EmbeddedStore(KeptVectors):
         self._shard.update(edge.UpdateOperation.create_field_index(key, getattr(edge.PayloadSchemaType, kind.title())))
 
     def _filter(self, where: Where | None, lacking: str | None = None, *, among: Sequence[str] | None = None) -> Any:
-        """The engine's filter; None when nothing can match."""
+        """The engine's filter: None where all may be found, `NOTHING` where none can be."""
         groups = _points.conditions(where, self._indexed)
         if groups is None:
-            return None
+            return _points.NOTHING
         without: list[Any] | None = [edge.HasVectorCondition(self._shape.known(lacking))] if lacking else None
         must: list[Any] = [edge.Filter(should=[condition(match) for match in group]) for group in groups]
         if among is not None:
             must.append(edge.HasIdCondition({self._point_id(id) for id in among}))
-        return edge.Filter(must=must, must_not=without)
+        return edge.Filter(must=must, must_not=without) if must or without else None  # one without conditions is slow
