@@ -105,3 +105,18 @@ def test_a_word_that_no_document_has_finds_nothing_among_documents_in_two_langua
         assert engine.state.index.statistics.beside
         assert engine.search("Barcelona", to=["de", "ja"]).results == []
         assert engine.search("Barcelona", lang="en").results == []
+
+
+def test_what_is_said_in_a_language_is_asked_for_once(tmp_path, monkeypatch):
+    """Words of a language that some documents hold beside their own used to be asked for with those of every other:
+    most of the work, and documents of that language took the place of the others among the candidates."""
+    with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
+        both = Document("both", f"{GERMAN}\n{ENGLISH}\n{GERMAN}", "de")
+        collection.index([both, Document("de", GERMAN, "de"), Document("en", ENGLISH, "en")])
+        assert list(collection.state.index.statistics.beside) == ["en"]
+        asked, look = [], collection.state.store.look
+        monkeypatch.setattr(collection.state.store, "look", lambda *a, **b: asked.append(a[1]) or look(*a, **b))
+        (found,) = collection.rank([Query("q", "flip the picture", "en")], k=10)
+        assert {hit.id for hit in found} == {"both", "de", "en"}
+        terms = [id for vectors in asked for vector in vectors for id in vector.indices.tolist()]
+        assert len(terms) == len(set(terms)) > 0

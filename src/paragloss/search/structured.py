@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from operator import is_
 from typing import NamedTuple
 
@@ -48,12 +48,22 @@ class _Matches(NamedTuple):
     tf: Doubles  # (parts, clauses)
 
 
-class _Kept(NamedTuple):
-    """Which documents answer a question: those in one of its languages, and those that hold one beside a language that
-    has no question of its own."""
+class _Scored(NamedTuple):
+    """Documents that were found, each for a question and as one of a language's."""
 
-    homes: frozenset[str]
-    every: frozenset[str]
+    ids: list[str]  # of all that were read
+    which: Integers  # of these
+    question: Integers
+    home: Integers  # which of the languages that are wanted
+    scores: Doubles
+
+    def rankings(self, owner: Integers, number: int, k: int) -> list[Ranking]:
+        """So many rankings of the k best, given whose each document is."""
+        here = np.flatnonzero(self.scores > 0)
+        order = here[np.lexsort((-self.scores[here], owner[here]))]
+        ids, values = [self.ids[at] for at in self.which[order].tolist()], self.scores[order].tolist()
+        edges = np.searchsorted(owner[order], np.arange(number + 1)).tolist()
+        return [ranked(ids[start:end], values[start:end], k) for start, end in pairwise(edges)]
 
 
 class _OneTerm(ClauseSearcher):
@@ -76,92 +86,77 @@ class _OneTerm(ClauseSearcher):
     def together(self, questions: Sequence[Sequence[Query]], k: int, where: Where | None = None) -> list[Ranking]:
         """One ranking for each query said in several languages, each of which finds documents of its own: one question
         to the store however many there are, and every document scored by its own language's statistics."""
-        rest = dict(where or {})
-        wanted = rest.pop("lang", None)  # terms' ids are those of a language: the store need not filter by it as well
-        number = self._number if wanted is None or len(wanted) > 1 else self._few(k)
-        wanted_of = [[query for query in queries if self._wanted(query, wanted)] for queries in questions]
-        homes, every = None if wanted is None else frozenset(map(str, wanted)), list[Ranking]()
-        for start in range(0, len(wanted_of), _AT_ONCE):
-            some = wanted_of[start : start + _AT_ONCE]
-            ends = np.cumsum([len(queries) for queries in some]).tolist()
-            places = [range(end - len(queries), end) for queries, end in zip(some, ends, strict=True)]
-            flat = [query for queries in some for query in queries]
-            kept = [_Kept(homes, homes)] * len(some) if homes is not None else None
-            every += self._looked_at(flat, places, max(number, k), k, rest, kept)
+        wanted = (where or {}).get("lang")
+        langs = None if wanted is None else [*map(str, wanted)]
+        number, every = self._number if langs is None or len(langs) > 1 else self._few(k), list[Ranking]()
+        for start in range(0, len(questions), _AT_ONCE):
+            some = questions[start : start + _AT_ONCE]
+            scored = self._scored(some, max(number, k), langs, where, alone=False)
+            every += scored.rankings(scored.question, len(some), k)
         return every
-
-    def _wanted(self, query: Query, langs: Container[object] | None) -> bool:
-        """Whether a query is asked where documents of some languages are: those may hold words of others."""
-        return langs is None or query.lang in langs or query.lang in self._statistics.beside
 
     def apart(
         self, questions: Sequence[Sequence[Query]], k: int, langs: Sequence[str], where: Where | None = None
     ) -> list[list[Ranking]]:
-        """For each query said in several languages a ranking of each language's documents, all of them at once: one
-        question to the store, and what it found is read once."""
-        rest = {field: values for field, values in (where or {}).items() if field != "lang"}
-        every, some = [], max(1, _AT_ONCE // max(len(langs), 1))
-        beside = self._statistics.beside
-        for start in range(0, len(questions), some):
-            flat, places, kept = list[Query](), list[list[int]](), list[_Kept]()
-            for queries in questions[start : start + some]:
-                said = [query for query in queries if query.lang in langs or query.lang in beside]
-                at = {query.lang: place for place, query in enumerate(said, start=len(flat))}
-                others = [lang for lang in at if lang in beside]
-                own = [lang for lang in at if lang in langs]
-                places += [[at[lang], *(at[other] for other in others if other != lang)] for lang in own]
-                kept += [_Kept(frozenset([lang]), frozenset(langs)) for lang in own]
-                flat += said
-            found = iter(self._looked_at(flat, places, max(self._few(k), k), k, rest, kept if beside else None))
-            for queries in questions[start : start + some]:
-                mine = {query.lang: next(found) for query in queries if query.lang in langs}
-                every.append([mine.get(lang, []) for lang in langs])
+        """For each query said in several languages a ranking of each language's documents, all of them at once: what
+        is said in a language is put to the store once, and what that found is read once. A document that holds two
+        languages is looked at if one of them finds it."""
+        every, said = list[list[Ranking]](), max(map(len, questions), default=0)
+        for start in range(0, len(questions), some := max(1, _AT_ONCE // max(said, 1))):
+            number = len(questions[start : start + some])
+            scored = self._scored(questions[start : start + some], max(self._few(k), k), langs, where, alone=True)
+            flat = scored.rankings(scored.question * len(langs) + scored.home, number * len(langs), k)
+            every += [flat[i * len(langs) : (i + 1) * len(langs)] for i in range(number)]
         return every
 
     def _few(self, k: int) -> int:
         """How many candidates are looked at where one language is searched."""
         return min(self._number, max(2 * k, _LEAST))
 
-    def _looked_at(
+    def _scored(
         self,
-        queries: Sequence[Query],
-        questions: Sequence[Sequence[int]],
+        questions: Sequence[Sequence[Query]],
         number: int,
-        k: int,
-        where: Where,
-        kept: Sequence[_Kept] | None = None,
-    ) -> list[Ranking]:
-        """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
-        scored at once."""
+        langs: Sequence[str] | None,
+        where: Where | None,
+        *,
+        alone: bool,
+    ) -> _Scored:
+        """Of each question, and of each of its languages `alone` or of all together, `number` candidates; documents of
+        some languages, or of any. All are scored at once."""
+        beside = self._statistics.beside  # documents of the languages that are wanted may hold words of others
+        said = [[one for one in some if langs is None or one.lang in langs or one.lang in beside] for some in questions]
+        queries = [*chain.from_iterable(said)]
+        ends = np.cumsum([*map(len, said)]).tolist()
+        places = [range(end - len(some), end) for some, end in zip(said, ends, strict=True)]
+        groups = [[place] for place in range(len(queries))] if alone else places
+        of = np.repeat(np.arange(len(said)), [*map(len, said)]) if alone else np.arange(len(said))
         asked = self._asked(queries)
         self._last = queries, asked
-        vectors = asked.linear(questions) if asked else []
+        vectors = asked.linear(groups) if asked else []
         told = [i for i, vector in enumerate(vectors) if len(vector.indices)]
         if asked is None or not told:
-            return [[] for _ in questions]
+            none = np.zeros(0, np.int64)
+            return _Scored([], none, none, none, np.zeros(0))
+        rest = {field: values for field, values in (where or {}).items() if field != "lang"}  # terms tell it already
         among = self._statistics.layout.with_lengths(np.concatenate([asked.ids, self._signs()]))
-        looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None, among)
-        which, owner, places = self._pairs(
-            asked, looked, [questions[i] for i in told], None if kept is None else [kept[i] for i in told]
-        )
-        scores = self._scores(asked, places, taken(looked.rows, which))
-        if self._statistics.beside:
-            which, owner, scores = _best(which, owner, scores)
-        rankings: list[Ranking] = [[] for _ in questions]
-        here = np.flatnonzero(scores > 0)
-        order = here[np.lexsort((-scores[here], owner[here]))]
-        ids, values = [looked.ids[at] for at in which[order].tolist()], scores[order].tolist()
-        edges = np.searchsorted(owner[order], np.arange(len(told) + 1)).tolist()
-        for i, (start, end) in zip(told, pairwise(edges), strict=True):
-            rankings[i] = ranked(ids[start:end], values[start:end], k)
-        return rankings
+        looked = self._store.look(self._name, [vectors[i] for i in told], number, rest or None, among)
+        which = np.concatenate([np.zeros(0, np.int64), *looked.found])
+        found = np.unique(np.repeat(of[told], [*map(len, looked.found)]) << 32 | which)  # several may find one
+        which, question, place = self._pairs(asked, looked, found & 0xFFFFFFFF, found >> 32, places)
+        home = np.zeros(len(which), np.int64)
+        if langs is not None:
+            at = {code: i for i, code in enumerate(langs)}
+            own = np.array([at.get(code, -1) for code in looked.langs], np.int64)[which]
+            home = np.where(own >= 0, own, np.array([at.get(code, -1) for code in asked.langs], np.int64)[place])
+            here = np.flatnonzero(home >= 0)
+            which, question, place, home = which[here], question[here], place[here], home[here]
+        scores = self._scores(asked, place, taken(looked.rows, which))
+        best = _best(which, question, home, scores) if beside else slice(None)
+        return _Scored(looked.ids, which[best], question[best], home[best], scores[best])
 
     def _pairs(
-        self,
-        asked: QueryTerms,
-        looked: Looked,
-        questions: Sequence[Sequence[int]],
-        kept: Sequence[_Kept] | None,
+        self, asked: QueryTerms, looked: Looked, which: Integers, question: Integers, questions: Sequence[range]
     ) -> tuple[Integers, Integers, Integers]:
         """What is scored: documents, each with a question it was found for, and which of its queries it is held
         against: that of its own language, and those of others that it holds."""
@@ -172,25 +167,15 @@ class _OneTerm(ClauseSearcher):
             for place in places:
                 if asked.langs[place] in codes:
                     spoken[row, codes[asked.langs[place]]] = place
-        which = np.concatenate([np.zeros(0, np.int64), *looked.found])
-        owner = np.repeat(np.arange(len(questions)), [len(found) for found in looked.found])
-        place_of = spoken[owner, lang[which]]
-        some = [np.stack([which, owner, place_of])[:, place_of >= 0]]
+        own = spoken[question, lang[which]]
+        here = np.flatnonzero(own >= 0)
+        some = [(which[here], question[here], own[here])]
         for place, holds in self._beside(asked.langs, looked.rows):
-            rows = np.array([place in places for places in questions])
-            here = rows[owner] & holds[which]
-            some.append(np.stack([which[here], owner[here], np.full(int(here.sum()), place)]))
-        which, owner, place_of = np.concatenate(some, axis=1)
-        if kept is not None and self._statistics.beside:
-            home = owner, lang[which]
-            at_home, elsewhere = (
-                np.array([[code in group for code in codes] for group in groups], bool)[home]
-                for groups in ([each.homes for each in kept], [each.every for each in kept])
-            )
-            said = np.array([[code in each.homes for code in asked.langs] for each in kept], bool)
-            here = at_home | (said[owner, place_of] & ~elsewhere)
-            which, owner, place_of = which[here], owner[here], place_of[here]
-        return which, owner, place_of
+            row = next(row for row, places in enumerate(questions) if place in places)
+            here = np.flatnonzero(holds[which] & (question == row))
+            some.append((which[here], question[here], np.full(len(here), place)))
+        which, question, own = (np.concatenate(parts) for parts in zip(*some, strict=True))
+        return which, question, own
 
     def scores_together(self, queries: Sequence[Query], ids: Sequence[str]) -> dict[str, float]:
         """As `together` scores; nothing of documents in a language in which the query was not said."""
@@ -354,11 +339,13 @@ class Probabilistic(_OneTerm):
         return shares, np.minimum(np.add.reduceat(df * shares, first, axis=1), documents)
 
 
-def _best(which: Integers, owner: Integers, scores: Doubles) -> tuple[Integers, Integers, Doubles]:
-    """Question by question every document once, with the best of its scores."""
-    order = np.lexsort((-scores, which, owner))
-    new = np.diff(owner[order], prepend=-1).astype(bool) | np.diff(which[order], prepend=-1).astype(bool)
-    return which[order[new]], owner[order[new]], scores[order[new]]
+def _best(which: Integers, question: Integers, home: Integers, scores: Doubles) -> Integers:
+    """Where every document stands once a question and language, with the best of its scores."""
+    order = np.lexsort((-scores, home, which, question))
+    new = np.zeros(len(order), bool)
+    for part in (which, question, home):
+        new |= np.diff(part[order], prepend=-1).astype(bool)
+    return np.asarray(order[new])
 
 
 def taken(rows: SparseRows, which: Integers) -> SparseRows:
