@@ -37,14 +37,16 @@ def identifier() -> LanguageIdentifier:
     from py3langid.langid import LanguageIdentifier
 
     arrays = unpacked(f"py3langid-{__version__}", _packed, _sound)
-    return LanguageIdentifier(
+    made = LanguageIdentifier(
         arrays["ptc"],
         arrays["pc"],
         arrays["classes"].tolist(),
         arrays["nextmove"].data,
         arrays["output"].data,
-        tk_row=arrays["row"].data,
+        tk_row=(),
     )
+    made._rowbase = (arrays["row"].astype(np.int64) << 8).tolist()  # as it does, one by one, with `tk_row`
+    return made
 
 
 def _sound(arrays: Arrays) -> bool:

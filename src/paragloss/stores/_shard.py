@@ -73,8 +73,7 @@ class Shard:
             self.engine.update(operation)
             self._unflushed += weight
             if self._unflushed >= FLUSH or sys.platform == "win32":
-                self.engine.flush()
-                self._unflushed = 0
+                self._flush(self.engine)
             else:
                 _files.sync_contents(self.path / "shard" / "wal")
 
@@ -130,10 +129,15 @@ class Shard:
         engine, self._engine = self._engine, None
         if engine is not None:
             if self._unflushed:
-                engine.update(edge.UpdateOperation.delete_points([]))  # opening reads the last write again, in vain
-                engine.flush()
+                self._flush(engine)
             engine.close()
         return engine is not None
+
+    def _flush(self, engine: Any) -> None:
+        """Sync everything. Opening reads the last write again, in vain: so that is one of nothing."""
+        engine.update(edge.UpdateOperation.delete_points([]))
+        engine.flush()
+        self._unflushed = 0
 
     def _build(self, folder: Path, shape: Shape) -> None:
         """Have another process build graphs in a folder of the engine's that nobody has open."""
