@@ -252,17 +252,16 @@ class Cut(NamedTuple):
         """Which distinct words have one of some terms."""
         return [*compress(count(), map(terms.__contains__, self.terms))]
 
-    def places(self, terms: Container[str]) -> list[Span]:
-        """Where some terms stand."""
+    def places(self, terms: Container[str]) -> tuple[list[int], list[int], list[str]]:
+        """Where some terms stand: where each begins, where it ends, and which it is."""
         wanted = self.having(terms)
         if not wanted:
-            return []
+            return [], [], []
         sizes = self.lengths * 0
         sizes[wanted] = self.lengths[wanted]
-        here = sizes[self.which].nonzero()[0]
+        here = sizes.take(self.which).nonzero()[0]
         which, starts = self.which[here], self.starts[here]
-        ends = starts + sizes[which]
-        return [*map(Span, starts.tolist(), ends.tolist(), map(self.terms.__getitem__, which.tolist()))]
+        return starts.tolist(), (starts + sizes[which]).tolist(), [*map(self.terms.__getitem__, which.tolist())]
 
     def weight(self, weights: Mapping[str, float]) -> float:
         """What its different terms weigh together."""
