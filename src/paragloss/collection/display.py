@@ -66,8 +66,8 @@ class Matcher:
         weights = dict(terms)
         if lang == self._query.lang:
             return weights
-        for inner, term, _ in holding(words_of, lang, self._inside(document)):
-            if term not in terms:
+        for inner, word in holding(words_of, lang, self._inside(document)):
+            if (term := words_of.terms[word]) not in terms:
                 weights[term] = max(weights.get(term, 0.0), terms[inner])
         for name, vector in self._forms.vectors.items():
             model = self._models[name]
