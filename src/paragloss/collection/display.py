@@ -111,16 +111,19 @@ def result(matcher: Matcher, record: Record, cuts: Sequence[Cut], score: float, 
     """A document, cut into words, as it is shown for a query."""
     fit, document, passage = min(1.0, max(0.0, fit)), record.document, matcher.passage(record)
     cut, *others = cuts
-    own = cut.lang
-    weights = matcher.weights(document, cut)
+    own, weights = cut.lang, matcher.weights(document, cut)
+    cut = cut.weighing(weights)
     for other in others:  # found by words of another language that it holds
-        if other.weight(terms := matcher.terms(other.lang)) > cut.weight(weights):
-            cut, weights = other, dict(terms)
+        there = other.weighing(terms := matcher.terms(other.lang))
+        if there.weight(terms) > cut.weight(weights):
+            cut, weights = there, terms
     if passage and passage[1] > REACH:
-        cut = analyzer(cut.lang).cut(document.text[slice(*passage)])
+        cut = analyzer(cut.lang).cut(document.text[slice(*passage)]).weighing(weights)
     elif passage:
         cut = cut.part(*passage)
-    shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights, partly=cut.lang != own)
+    if not cut.text:
+        cut = analyzer(cut.lang).cut(document.title).weighing(weights)
+    shown = snippet(cut, weights, partly=cut.lang != own)
     meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first
         meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}

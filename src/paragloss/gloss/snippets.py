@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise, takewhile
 from typing import NamedTuple
 
 from paragloss.analysis import analyzer
@@ -26,12 +27,12 @@ class Snippet(NamedTuple):
 
 
 def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240, partly: bool = False) -> Snippet:
-    """The passage of about `width` characters that holds the greatest weight of different terms.
+    """The passage of about `width` characters that holds the greatest weight of different terms, given the words of a
+    text that weigh something.
 
-    Without any of the terms it is the beginning of the text. A text that is cut `partly` may have more of them there.
+    Without any it is the beginning of the text. A text that is cut `partly` may have more of them there.
     """
-    text = cut.text[:REACH]
-    places = cut.places({term for term, weight in weights.items() if weight > 0})
+    text, places = cut.text[:REACH], cut.places()
     first, last = best_window(places, weights, width)
     start, end = _widen(text, first, last, width, cut.lang)
     passage = " ".join(text[start:end].split())
@@ -44,15 +45,15 @@ def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240, partly:
         some = slice(*(bisect_left(places[0], edge) for edge in (start, end)))
         shown = zip(*(each[some] for each in places), strict=True)
         marked = [(a, b) for a, b, term in shown if b <= end and weights[term] >= least]
-        marks = [(at := _folded(text[start:a]), at + b - a) for a, b in marked]
+        steps = map(_folded, (text[a:b] for a, b in pairwise([start, *(a for a, _ in marked)])))
+        marks = [(at, at + b - a) for at, (a, b) in zip(accumulate(steps), marked, strict=True)]
     moved = tuple((a + len(before), b + len(before)) for a, b in marks)
     return Snippet(before + passage + after, moved, first)
 
 
 def _folded(text: str) -> int:
-    """How long a text is once its white space is folded, with one space at its end where it has some."""
-    words = text.split()
-    return len(" ".join(words)) + (bool(words) and text[-1].isspace())
+    """How long a text is once its white space is folded: to none at its beginning, elsewhere to one space."""
+    return len(" ".join(f"{text}.".split())) - 1
 
 
 def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:
@@ -77,22 +78,24 @@ def best_window(
     places: tuple[Sequence[int], Sequence[int], Sequence[str]], weights: Mapping[str, float], width: int
 ) -> tuple[int, int]:
     """The stretch of at most `width` characters with the greatest sum of weights of different terms."""
-    best, best_mass = (0, 0), 0.0
-    inside = dict.fromkeys(places[2], 0)
-    mass, left = 0.0, 0
     starts, _, terms = places
+    best, best_mass = (0, 0), 0.0
+    inside = dict.fromkeys(terms, 0)
+    mass, left = 0.0, 0
     for start, end, term in zip(*places, strict=True):
-        inside[term] += 1
-        if inside[term] == 1:
-            mass += weights[term]
-        while end - starts[left] > width and starts[left] < start:
+        seen = inside[term]
+        inside[term] = seen + 1
+        low = end - width if end - start < width else start
+        while starts[left] < low:
             gone = terms[left]
             inside[gone] -= 1
-            if inside[gone] == 0:
+            if not inside[gone]:
                 mass -= weights[gone]
             left += 1
-        if mass > best_mass + 1e-12:
-            best, best_mass = (starts[left], end), mass
+        if not seen:
+            mass += weights[term]
+            if mass > best_mass + 1e-12:
+                best, best_mass = (starts[left], end), mass
     return best
 
 
@@ -102,7 +105,8 @@ def _widen(text: str, start: int, end: int, width: int, lang: str) -> tuple[int,
     spare = max(0, width - (end - start))
     low = max(0, start - spare // 2)
     before, after = max(0, low - width), min(len(text), end + 2 * width)
-    edges = [before + place for place, _ in sentences(text[before:after], lang)]
+    begins = (before + place for place, _ in sentences(text[before:after], lang))
+    edges = [*takewhile((start + width * 5 // 4).__ge__, begins)]
     begun = [edge for edge in edges if low <= edge <= start]
     if begun:
         low = begun[0]
