@@ -114,8 +114,8 @@ def result(matcher: Matcher, record: Record, cuts: Sequence[Cut], score: float, 
     own, weights = cut.lang, matcher.weights(document, cut)
     cut = cut.weighing(weights)
     for other in others:  # found by words of another language that it holds
-        there = other.weighing(terms := matcher.terms(other.lang))
-        if there.weight(terms) > cut.weight(weights):
+        terms, most = matcher.terms(other.lang), cut.weight(weights)
+        if sum(terms.values()) > most and (there := other.weighing(terms)).weight(terms) > most:
             cut, weights = there, terms
     if passage and passage[1] > REACH:
         cut = analyzer(cut.lang).cut(document.text[slice(*passage)]).weighing(weights)
