@@ -43,6 +43,7 @@ class Matcher:
     def __init__(self, query: Query, forms: QueryForms, state: State, ids: Sequence[str]) -> None:
         self._query, self._forms, self._models = query, forms, state.models
         self._state, self._ids = state, ids
+        self._texts = dict.fromkeys([query.text, *(form.text for form in forms.queries if not form.clauses)])
         self._terms: dict[str, dict[str, float]] = {}
         self._inner: dict[str, Ids] = {}  # of each language's terms inside words
 
@@ -50,12 +51,13 @@ class Matcher:
         """The terms of a language that speak for the query, with weights: its own words and their translations."""
         if lang not in self._terms:
             cut = analyzer(lang).terms
-            texts = [self._query.text, *(form.text for form in self._forms.queries if not form.clauses)]
-            weights = dict.fromkeys(chain.from_iterable(map(cut, dict.fromkeys(texts))), 1.0)
-            for clause in (clause for form in self._forms.queries if form.lang == lang for clause in form.clauses):
+            weights = dict.fromkeys(chain.from_iterable(map(cut, self._texts)), 1.0)
+            for clause in chain.from_iterable(form.clauses for form in self._forms.queries if form.lang == lang):
                 for text, weight, known in clause.alternatives:
+                    share = clause.weight * weight
                     for term in known or cut(text):
-                        weights[term] = max(weights.get(term, 0.0), clause.weight * weight)
+                        if share >= weights.get(term, 0.0):
+                            weights[term] = share
             self._terms[lang] = weights
         return self._terms[lang]
 
