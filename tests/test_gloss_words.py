@@ -134,7 +134,7 @@ def test_what_was_asked_before_does_not_stay_with_a_sentence():
     ],
 )
 def test_sentences_end_in_every_script(lang, text, count):
-    found = sentences(text, lang)
+    found = [*sentences(text, lang)]
     assert len(found) == count
     assert "".join(text[start:end] for start, end in found) == text
 

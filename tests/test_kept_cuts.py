@@ -81,8 +81,8 @@ def test_another_language_is_cut_by_itself_where_it_stands():
     text = MORE[0].text
     own, english = cuts.cut(text, "de")
     assert (own.lang, english.lang) == ("de", "en")
-    (place,) = english.places({"flip"})
-    assert text[place.start : place.end] == "flip"
+    (start,), (end,), _ = english.weighing({"flip": 1.0}).places()
+    assert text[start:end] == "flip"
     assert english.starts[0] >= text.index(ENGLISH)
 
 
@@ -103,4 +103,4 @@ def test_a_part_of_a_text_has_the_words_that_stand_in_it():
         ("blue", "blue"),
         ("", "door"),
     ]
-    assert [tuple(span) for span in part.places({"roof", "red"})] == [(5, 9, "roof")]
+    assert part.weighing({"roof": 1.0, "red": 0.5}).places() == ([5], [9], ["roof"])

@@ -252,21 +252,20 @@ class Cut(NamedTuple):
         """Which distinct words have one of some terms."""
         return [*compress(count(), map(terms.__contains__, self.terms))]
 
-    def places(self, terms: Container[str]) -> list[Span]:
-        """Where some terms stand."""
-        wanted = self.having(terms)
-        if not wanted:
-            return []
-        sizes = self.lengths * 0
-        sizes[wanted] = self.lengths[wanted]
-        here = sizes[self.which].nonzero()[0]
-        which, starts = self.which[here], self.starts[here]
-        ends = starts + sizes[which]
-        return [*map(Span, starts.tolist(), ends.tolist(), map(self.terms.__getitem__, which.tolist()))]
+    def weighing(self, weights: Mapping[str, float]) -> Cut:
+        """The same where words stand whose terms weigh something, and nowhere else."""
+        heavy = self.lengths < 0
+        heavy[self.having({term for term, weight in weights.items() if weight > 0})] = True
+        here = heavy.take(self.which).nonzero()[0]
+        return self._replace(which=self.which[here], starts=self.starts[here])
 
     def weight(self, weights: Mapping[str, float]) -> float:
-        """What its different terms weigh together."""
-        return sum(weights[term] for term in weights.keys() & set(self.terms))
+        """What the different terms that stand there weigh together; each has a weight."""
+        return sum(map(weights.__getitem__, {*self.sequence()}))
+
+    def places(self) -> tuple[list[int], list[int], list[str]]:
+        """Where words begin, where they end, and their terms, in order."""
+        return self.starts.tolist(), (self.starts + self.lengths[self.which]).tolist(), self.sequence()
 
     def part(self, start: int, end: int) -> Cut:
         """The words of text[start:end]."""

@@ -134,12 +134,12 @@ def test_a_word_that_everybody_knows_is_no_name_however_it_is_written():
 def test_what_is_wanted_of_what_words_hold_is_all_that_they_hold(lang, text):
     cut = analyzer(lang).cut(text)
     held = {
-        (one, t, w)
-        for w, t in zip(cut.words(), cut.terms, strict=True)
+        (one, place)
+        for place, (w, t) in enumerate(zip(cut.words(), cut.terms, strict=True))
         for one in inside([t], lang, [w] if as_written(lang) else ())
     }
     assert held
-    assert set(holding(cut, lang, {one for one, _, _ in held})) == held
+    assert set(holding(cut, lang, {one for one, _ in held})) == held
     one = min(held)
     assert set(holding(cut, lang, {one[0]})) == {other for other in held if other[0] == one[0]}
     assert not set(holding(cut, lang, {"nobody"}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -9,16 +10,15 @@ from paragloss.errors import LanguageError
 from paragloss.languages import normalise
 
 
-def sentences(text: str, lang: str) -> list[tuple[int, int]]:
-    """(start, end) of each sentence, one after another; together they are the whole text."""
+def sentences(text: str, lang: str) -> Iterator[tuple[int, int]]:
+    """(start, end) of each sentence, one after another, as they are asked for; together they are the whole text."""
     from icu4py.breakers import SentenceBreaker
 
-    found, start = [], 0
+    start = 0
     # Pieces, not its places: those count UTF-16 units, which are not Python's characters.
     for piece in SentenceBreaker(text, _locale(lang)):
-        found.append((start, start + len(piece)))
+        yield start, start + len(piece)
         start += len(piece)
-    return found
 
 
 @lru_cache(maxsize=500)

@@ -43,6 +43,7 @@ class Matcher:
     def __init__(self, query: Query, forms: QueryForms, state: State, ids: Sequence[str]) -> None:
         self._query, self._forms, self._models = query, forms, state.models
         self._state, self._ids = state, ids
+        self._texts = dict.fromkeys([query.text, *(form.text for form in forms.queries if not form.clauses)])
         self._terms: dict[str, dict[str, float]] = {}
         self._inner: dict[str, Ids] = {}  # of each language's terms inside words
 
@@ -50,12 +51,13 @@ class Matcher:
         """The terms of a language that speak for the query, with weights: its own words and their translations."""
         if lang not in self._terms:
             cut = analyzer(lang).terms
-            texts = [self._query.text, *(form.text for form in self._forms.queries if not form.clauses)]
-            weights = dict.fromkeys(chain.from_iterable(map(cut, dict.fromkeys(texts))), 1.0)
-            for clause in (clause for form in self._forms.queries if form.lang == lang for clause in form.clauses):
+            weights = dict.fromkeys(chain.from_iterable(map(cut, self._texts)), 1.0)
+            for clause in chain.from_iterable(form.clauses for form in self._forms.queries if form.lang == lang):
                 for text, weight, known in clause.alternatives:
+                    share = clause.weight * weight
                     for term in known or cut(text):
-                        weights[term] = max(weights.get(term, 0.0), clause.weight * weight)
+                        if share >= weights.get(term, 0.0):
+                            weights[term] = share
             self._terms[lang] = weights
         return self._terms[lang]
 
@@ -66,8 +68,8 @@ class Matcher:
         weights = dict(terms)
         if lang == self._query.lang:
             return weights
-        for inner, term, _ in holding(words_of, lang, self._inside(document)):
-            if term not in terms:
+        for inner, word in holding(words_of, lang, self._inside(document)):
+            if (term := words_of.terms[word]) not in terms:
                 weights[term] = max(weights.get(term, 0.0), terms[inner])
         for name, vector in self._forms.vectors.items():
             model = self._models[name]
@@ -111,16 +113,19 @@ def result(matcher: Matcher, record: Record, cuts: Sequence[Cut], score: float, 
     """A document, cut into words, as it is shown for a query."""
     fit, document, passage = min(1.0, max(0.0, fit)), record.document, matcher.passage(record)
     cut, *others = cuts
-    own = cut.lang
-    weights = matcher.weights(document, cut)
+    own, weights = cut.lang, matcher.weights(document, cut)
+    cut = cut.weighing(weights)
     for other in others:  # found by words of another language that it holds
-        if other.weight(terms := matcher.terms(other.lang)) > cut.weight(weights):
-            cut, weights = other, dict(terms)
+        terms, most = matcher.terms(other.lang), cut.weight(weights)
+        if sum(terms.values()) > most and (there := other.weighing(terms)).weight(terms) > most:
+            cut, weights = there, terms
     if passage and passage[1] > REACH:
-        cut = analyzer(cut.lang).cut(document.text[slice(*passage)])
+        cut = analyzer(cut.lang).cut(document.text[slice(*passage)]).weighing(weights)
     elif passage:
         cut = cut.part(*passage)
-    shown = snippet(cut if cut.text else analyzer(cut.lang).cut(document.title), weights, partly=cut.lang != own)
+    if not cut.text:
+        cut = analyzer(cut.lang).cut(document.title).weighing(weights)
+    shown = snippet(cut, weights, partly=cut.lang != own)
     meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first
         meta = {**meta, "page": 1 + document.text.count("\f", 0, start + shown.first + 1)}

@@ -76,6 +76,7 @@ def _spelled(document: Document, cut: Cut, terms: set[str]) -> dict[str, str]:
             if word:
                 found.setdefault(some.terms[place], word)
     for some in each:
-        for inner, _, word in holding(some, lang, wanted):
+        held = holding(some, lang, wanted)
+        for (inner, _), word in zip(held, some.words([place for _, place in held]), strict=True):
             found.setdefault(inner if inner[0] == MARK else WITHIN + inner, word)
     return found

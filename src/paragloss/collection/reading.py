@@ -61,7 +61,7 @@ def _best(matcher: Matcher, record: Record, cut: Cut, weights: Mapping[str, floa
     """The passage that speaks for the query; None where nothing does."""
     if passage := matcher.passage(record):
         return list(passage)
-    start, end = best_window(cut.places({term for term, weight in weights.items() if weight > 0}), weights, 240)
+    start, end = best_window(cut.weighing(weights).places(), weights, 240)
     return [start, end] if end else None
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise, takewhile
 from typing import NamedTuple
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.cuts import REACH
 from paragloss.analysis.sentences import sentences
 from paragloss.encoders.bag import BagEncoder
-from paragloss.types import Cut, Floats, Span
+from paragloss.types import Cut, Floats
 
 #: The least weight of a word that is marked, beside the strongest of the document: where all is marked, nothing is.
 MARKED = 0.25
@@ -25,32 +27,33 @@ class Snippet(NamedTuple):
 
 
 def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240, partly: bool = False) -> Snippet:
-    """The passage of about `width` characters that holds the greatest weight of different terms.
+    """The passage of about `width` characters that holds the greatest weight of different terms, given the words of a
+    text that weigh something.
 
-    Without any of the terms it is the beginning of the text. A text that is cut `partly` may have more of them there.
+    Without any it is the beginning of the text. A text that is cut `partly` may have more of them there.
     """
-    text = cut.text[:REACH]
-    spans = cut.places({term for term, weight in weights.items() if weight > 0})
-    first, last = best_window(spans, weights, width)
+    text, places = cut.text[:REACH], cut.places()
+    first, last = best_window(places, weights, width)
     start, end = _widen(text, first, last, width, cut.lang)
     passage = " ".join(text[start:end].split())
-    least = MARKED * max((weights[span.term] for span in spans), default=1.0)
+    least = MARKED * max(map(weights.__getitem__, {*places[2]}), default=1.0)
     before, after = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
     if partly:
-        marked = [span for span in analyzer(cut.lang).spans(passage) if weights.get(span.term, 0.0) >= least]
-        places = [(span.start, span.end) for span in marked]
+        spans = analyzer(cut.lang).spans(passage)
+        marks = [(span.start, span.end) for span in spans if weights.get(span.term, 0.0) >= least]
     else:
-        marked = [s for s in spans if start <= s.start and s.end <= end and weights[s.term] >= least]
-        starts = [_folded(text[start : span.start]) for span in marked]
-        places = [(at, at + span.end - span.start) for at, span in zip(starts, marked, strict=True)]
-    moved = tuple((a + len(before), b + len(before)) for a, b in places)
+        some = slice(*(bisect_left(places[0], edge) for edge in (start, end)))
+        shown = zip(*(each[some] for each in places), strict=True)
+        marked = [(a, b) for a, b, term in shown if b <= end and weights[term] >= least]
+        steps = map(_folded, (text[a:b] for a, b in pairwise([start, *(a for a, _ in marked)])))
+        marks = [(at, at + b - a) for at, (a, b) in zip(accumulate(steps), marked, strict=True)]
+    moved = tuple((a + len(before), b + len(before)) for a, b in marks)
     return Snippet(before + passage + after, moved, first)
 
 
 def _folded(text: str) -> int:
-    """How long a text is once its white space is folded, with one space at its end where it has some."""
-    words = text.split()
-    return len(" ".join(words)) + (bool(words) and text[-1].isspace())
+    """How long a text is once its white space is folded: to none at its beginning, elsewhere to one space."""
+    return len(" ".join(f"{text}.".split())) - 1
 
 
 def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> dict[str, float]:
@@ -71,21 +74,28 @@ def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> d
     return {vocabulary.terms[i]: float(share) for i, share in zip(ids, shares, strict=True)}
 
 
-def best_window(spans: Sequence[Span], weights: Mapping[str, float], width: int) -> tuple[int, int]:
+def best_window(
+    places: tuple[Sequence[int], Sequence[int], Sequence[str]], weights: Mapping[str, float], width: int
+) -> tuple[int, int]:
     """The stretch of at most `width` characters with the greatest sum of weights of different terms."""
+    starts, _, terms = places
     best, best_mass = (0, 0), 0.0
-    inside: dict[str, int] = {}
+    inside = dict.fromkeys(terms, 0)
     mass, left = 0.0, 0
-    for right, span in enumerate(spans):
-        inside[span.term] = inside.get(span.term, 0) + 1
-        mass += weights[span.term] if inside[span.term] == 1 else 0.0
-        while spans[right].end - spans[left].start > width and left < right:
-            gone = spans[left].term
+    for start, end, term in zip(*places, strict=True):
+        seen = inside[term]
+        inside[term] = seen + 1
+        low = end - width if end - start < width else start
+        while starts[left] < low:
+            gone = terms[left]
             inside[gone] -= 1
-            mass -= weights[gone] if inside[gone] == 0 else 0.0
+            if not inside[gone]:
+                mass -= weights[gone]
             left += 1
-        if mass > best_mass + 1e-12:
-            best, best_mass = (spans[left].start, span.end), mass
+        if not seen:
+            mass += weights[term]
+            if mass > best_mass + 1e-12:
+                best, best_mass = (starts[left], end), mass
     return best
 
 
@@ -95,7 +105,8 @@ def _widen(text: str, start: int, end: int, width: int, lang: str) -> tuple[int,
     spare = max(0, width - (end - start))
     low = max(0, start - spare // 2)
     before, after = max(0, low - width), min(len(text), end + 2 * width)
-    edges = [before + place for place, _ in sentences(text[before:after], lang)]
+    begins = (before + place for place, _ in sentences(text[before:after], lang))
+    edges = [*takewhile((start + width * 5 // 4).__ge__, begins)]
     begun = [edge for edge in edges if low <= edge <= start]
     if begun:
         low = begun[0]

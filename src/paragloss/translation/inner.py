@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain, compress
+from itertools import chain, compress, count
 
 from paragloss.analysis.sound import sound
 from paragloss.languages import scripts
@@ -46,33 +46,32 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
     return found + pieced(terms, lang) if sounds.letters(lang) else found
 
 
-def holding(cut: Cut, lang: str, wanted: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """What is wanted of what the words of a text hold, with the term that holds it and how that is written. Only terms
-    that may hold some of it are taken apart: what one holds is written in it, or how it sounds."""
-    if lang not in default.open().langs:
-        return
-    known, wanted = _inner_terms(lang), frozenset(wanted)
+def holding(cut: Cut, lang: str, wanted: Iterable[str]) -> list[tuple[str, int]]:
+    """What is wanted of what the words of a text hold, with which of its distinct words holds it. Only terms that may
+    hold some of it are taken apart: what one holds is written in it, or how it sounds."""
+    wanted = frozenset(wanted)
+    if not wanted or lang not in default.open().langs:
+        return []
+    known = _inner_terms(lang)
     asked = {one.removeprefix(MARK) for one in wanted if one.startswith(MARK)}
-    lines = "\n".join(cut.terms) + "\n" if wanted else ""
-    likely = {term for part in wanted if len(part) > 1 or part.isdigit() for term in _lines_with(part, lines)}
+    lines = "\n".join(cut.terms) + "\n"
+    likely = {line for part in wanted if len(part) > 1 or part.isdigit() for line in _lines_with(part, lines)}
     if asked:
-        likely.update(compress(cut.terms, map(asked.__contains__, map(sound, cut.terms))))
-    there = compress(enumerate(cut.terms), map(likely.__contains__, cut.terms)) if likely else ()
-    inner = [(one, place) for place, term in there for one in known[term] if one in wanted]
+        likely.update(compress(count(), map(asked.__contains__, map(sound, cut.terms))))
+    inner = [(one, word) for word in sorted(likely) for one in known[cut.terms[word]] if one in wanted]
     if asked and as_written(lang):
         words = cut.words()
         heard = compress(enumerate(zip(cut.terms, words, strict=True)), map(asked.__contains__, map(sound, words)))
-        inner += [(one, place) for place, pair in heard for one in known.spoken(*pair) if one in wanted]
-    places = [place for _, place in inner]
-    for (one, place), word in zip(inner, cut.words(places), strict=True):
-        yield one, cut.terms[place], word
+        inner += [(one, word) for word, pair in heard for one in known.spoken(*pair) if one in wanted]
+    return inner
 
 
-def _lines_with(part: str, lines: str) -> Iterator[str]:
-    end = 0
+def _lines_with(part: str, lines: str) -> Iterator[int]:
+    number = end = 0
     while (place := lines.find(part, end)) >= 0:
+        number += lines.count("\n", end, place)
+        yield number
         end = lines.index("\n", place)
-        yield lines[lines.rfind("\n", 0, place) + 1 : end]
 
 
 @cache
