@@ -114,7 +114,7 @@ def _seconded(told: dict[str, dict[str, float]], term: str, lang: str, source: T
     """Let the table weigh the meanings of a word that the lexicon has, and bring up others behind them."""
     model = bare(source) if source else None
     if isinstance(model, Default) and lang in model.langs:
-        same = {(_terms(text, "en") or (text,))[-1]: text for text in reversed(told)}
+        same = {(terms_of(text, "en") or (text,))[-1]: text for text in reversed(told)}
         for one in _alternatives(model, term, lang):
             text = same.get(one.terms[-1] if one.terms else one.text, "")
             if not text and one.weight < SECONDED:
@@ -130,7 +130,7 @@ def _alternatives(model: Default, term: str, lang: str) -> tuple[Alternative, ..
 
 
 @lru_cache(maxsize=50_000)
-def _terms(text: str, lang: str) -> tuple[str, ...]:
+def terms_of(text: str, lang: str) -> tuple[str, ...]:
     """The terms of a meaning."""
     return tuple(analyzer(lang).terms(text))
 
@@ -247,7 +247,7 @@ def _weighed(
             each = [(TRUST.get(name, 1.0) * weight, name) for name, weight in weights.items()]
             scores[text] = sum([score for score, _ in each]), max(each, key=_score)[1]
     best = max(scores.values(), key=_score, default=(0.0, ""))[0]
-    likely = {text: _terms(text, to) for text, (score, _) in scores.items() if score >= LIKELY * best}
+    likely = {text: terms_of(text, to) for text, (score, _) in scores.items() if score >= LIKELY * best}
     for text, terms in likely.items() if wanted else ():
         if not wanted.isdisjoint(terms):
             scores[text] = scores[text][0] * ASKED, scores[text][1]
