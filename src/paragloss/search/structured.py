@@ -259,7 +259,8 @@ class _OneTerm(ClauseSearcher):
             held = {own, *compress(self._statistics.beside, here.tolist())}
             said = [place for place, query in enumerate(queries) if query.lang in langs and query.lang in held]
             every = asked() if said else None
-            found = [(queries[i], self._shared(every, i, cut(i), rows)) for i in said] if every else []
+            shared = self._shared(every, said, [*map(cut, said)], rows) if every else []
+            found = zip([queries[place] for place in said], shared, strict=False)
             return max(found, key=lambda pair: sum(match.score for match in pair[1]), default=(Query("", "", ""), []))
 
         return against
@@ -274,27 +275,37 @@ class _OneTerm(ClauseSearcher):
         ids = layout.ids(np.array(fields)[:, None], hashes).T
         return _QueryWords(words, clauses, ids, sieve(layout.with_lengths(ids.ravel())))
 
-    def _shared(self, asked: QueryTerms, place: int, cut: _QueryWords, rows: SparseRows) -> list[Match]:
-        """What each word of a query gives a document. A clause saturates as a whole: what it gives is shared out by
-        what each word adds to its tf."""
-        here = cut.among(rows.indices)
-        own = SparseRows(np.array([len(here)]), rows.indices[here], rows.values[here])
-        found = self._matches(asked, np.array([place]), own)
+    def _shared(
+        self, asked: QueryTerms, places: Sequence[int], cuts: Sequence[_QueryWords], rows: SparseRows
+    ) -> list[list[Match]]:
+        """What each word of some queries gives a document. A clause saturates as a whole: what it gives is shared out
+        by what each word adds to its tf."""
+        theirs = [cut.among(rows.indices) for cut in cuts]
+        here = np.concatenate(theirs)
+        own = SparseRows(np.array([*map(len, theirs)]), rows.indices[here], rows.values[here])  # once for each query
+        found = self._matches(asked, np.array(places), own)
         if not len(found.place):
-            return []
-        gained = asked.gain[place, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses), for one
+            return [[] for _ in places]
+        gained = asked.gain[found.lang, found.bags.field] / (
+            found.tf + found.norms[:, None]
+        )  # (parts, clauses), for one
         each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
-        given = gained[found.part] * each / (asked.most[place] if self._proportional else 1.0)
-        met = asked.keys[found.place].astype(np.uint32)  # the key without its query is the id
-        at = np.minimum(met.searchsorted(cut.ids), len(met) - 1)  # (words, fields)
-        there = met[at] == cut.ids
+        most = asked.most[found.lang[found.part]][:, None] if self._proportional else 1.0
+        given, met = gained[found.part] * each / most, asked.keys[found.place]
+        return [self._given(given, met, place, cut) for place, cut in zip(places, cuts, strict=True)]
+
+    def _given(self, given: Doubles, met: Integers, place: int, cut: _QueryWords) -> list[Match]:
+        """The words of one of the queries with what each gives, given what terms (keys, ascending) give clauses."""
+        keys = (place << 32) + cut.ids.astype(np.int64)  # (words, fields)
+        at = np.minimum(met.searchsorted(keys), len(met) - 1)
+        there = met[at] == keys
         some = np.flatnonzero(there.any(axis=1))
         gains = np.where(there[some], given[at[some], cut.clauses[some, None]], 0.0)  # what each word gives its clause
         totals: dict[tuple[str, str], float] = {}
-        for (source, word), gained in zip([cut.words[i] for i in some.tolist()], gains.tolist(), strict=True):
-            inner = [(word if word[0] == MARK else WITHIN + word, [gained.pop()])] if self.looks_inside else []
-            for term, each in ((word, gained), *inner):
-                totals[source, term] = totals.get((source, term), 0.0) + sum(each)
+        for (source, word), each in zip([cut.words[i] for i in some.tolist()], gains.tolist(), strict=True):
+            inner = [(word if word[0] == MARK else WITHIN + word, [each.pop()])] if self.looks_inside else []
+            for term, gained in ((word, each), *inner):
+                totals[source, term] = totals.get((source, term), 0.0) + sum(gained)
         return [Match(source, word, score) for (source, word), score in totals.items() if score]
 
     def _scores(self, asked: QueryTerms, places: Integers, rows: SparseRows) -> Doubles:
