@@ -42,6 +42,14 @@ def test_it_overrules_a_translator_word_for_word():
         corrected.translate(Query("", "bank", "en"), "sv")
 
 
+def test_those_of_one_translator_and_one_glossary_are_equal():
+    one = Fake()
+    assert Corrected(one, GLOSSARY) == Corrected(one, GLOSSARY)
+    assert hash(Corrected(one, GLOSSARY)) == hash(Corrected(one, GLOSSARY))
+    others = [Corrected(Fake(), GLOSSARY), Corrected(one, Pairs(GLOSSARY.pairs)), one]
+    assert all(Corrected(one, GLOSSARY) != other for other in others)
+
+
 def test_it_overrules_in_many_languages_at_once():
     query = Query("", "river bank", "en")
     assert said(Corrected(Fake(), GLOSSARY).translate_many(query, ["da"])["da"]) == {

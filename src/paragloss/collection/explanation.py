@@ -67,7 +67,7 @@ def _written(text: str, *langs: str) -> Mapping[str, str]:
 
 def _spelled(document: Document, cut: Cut, terms: set[str]) -> dict[str, str]:
     """How matched terms are written in a document: a word, one that holds it, or one that sounds like it."""
-    lang, wanted = document.lang, {term.removeprefix(WITHIN) for term in terms}
+    lang, inside = document.lang, {term.removeprefix(WITHIN) for term in terms if term.startswith((WITHIN, MARK))}
     each = analyzer(lang).cut(document.title), cut
     found: dict[str, str] = {}
     for some in each:
@@ -75,8 +75,8 @@ def _spelled(document: Document, cut: Cut, terms: set[str]) -> dict[str, str]:
         for place, word in zip(here, some.words(here), strict=True):
             if word:
                 found.setdefault(some.terms[place], word)
-    for some in each:
-        held = holding(some, lang, wanted)
+    for some in each if inside else ():
+        held = holding(some, lang, inside)
         for (inner, _), word in zip(held, some.words([place for _, place in held]), strict=True):
             found.setdefault(inner if inner[0] == MARK else WITHIN + inner, word)
     return found

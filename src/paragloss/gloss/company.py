@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.analysis import analyzer
+from paragloss.gloss.meanings import terms_of
 from paragloss.types import Floats, Integers
 
 #: The language whose words are known.
@@ -32,7 +32,7 @@ class _Company:
 
     def _placed(self, text: str) -> int:
         """The last known term of a meaning: of a few words that is the one the others describe."""
-        known = [self._index[term] for term in analyzer(LANG).terms(text) if term in self._index]
+        known = [self._index[term] for term in terms_of(text, LANG) if term in self._index]
         return known[-1] if known else -1
 
     def sways(

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from paragloss.analysis import analyzer
@@ -92,7 +93,7 @@ def described(
         told.setdefault(one.text, {})["lexicon" if one.sure else "lexicon, unsure"] = one.weight
     if to == "en" and term is not None and entries and not phrase:
         _seconded(told, term, lang, dict(weak).get("default"))
-    if not told and weak and term is not None and any(char.isalpha() for char in written):
+    if not told and weak and term is not None and _has_letters(written):
         told = _guessed(written, term, lang, to, weak, begins)
     meanings, likely = _weighed(told, written, wanted, to)
     if not meanings and term is not None and not weak and (begins or not written[:1].isupper()):
@@ -101,8 +102,7 @@ def described(
         loan = names.named(written, lang, lexicon, default_model.open())
         meanings = [Meaning(*loan, SOUND)] if loan and loan[0].islower() else []
     word = as_word(Span(0, len(written), ""), written, meanings, lang, to, lexicon, begins=begins)
-    guesses = frozenset([SOUND, *(name for name, _ in weak)])
-    return _told(word, entries, guesses, stop=term is None, before=before), likely
+    return _told(word, entries, weak, stop=term is None, before=before), likely
 
 
 def bare(source: Translator) -> Translator:
@@ -114,7 +114,7 @@ def _seconded(told: dict[str, dict[str, float]], term: str, lang: str, source: T
     """Let the table weigh the meanings of a word that the lexicon has, and bring up others behind them."""
     model = bare(source) if source else None
     if isinstance(model, Default) and lang in model.langs:
-        same = {(_terms(text, "en") or (text,))[-1]: text for text in reversed(told)}
+        same = {(terms_of(text, "en") or (text,))[-1]: text for text in reversed(told)}
         for one in _alternatives(model, term, lang):
             text = same.get(one.terms[-1] if one.terms else one.text, "")
             if not text and one.weight < SECONDED:
@@ -130,7 +130,7 @@ def _alternatives(model: Default, term: str, lang: str) -> tuple[Alternative, ..
 
 
 @lru_cache(maxsize=50_000)
-def _terms(text: str, lang: str) -> tuple[str, ...]:
+def terms_of(text: str, lang: str) -> tuple[str, ...]:
     """The terms of a meaning."""
     return tuple(analyzer(lang).terms(text))
 
@@ -172,20 +172,30 @@ def _guessed(
     return told if best >= FLOOR else {}
 
 
-def _told(word: Word, entries: Sequence[Entry], weak: frozenset[str], *, stop: bool, before: str) -> Word:
+def _told(
+    word: Word, entries: Sequence[Entry], weak: Sequence[tuple[str, Translator]], *, stop: bool, before: str
+) -> Word:
     """With parts of speech, and whether the first meaning is sure: by the lexicon, or by the reader's own sources."""
     if not word.meanings:
         return word._replace(kind="stop") if stop and word.kind != "other" else word
     known = {one.text: one for one in entries}
     meanings = tuple(
-        m._replace(kind=known[m.text].kind, source=f"lexicon, {known[m.text].source}")
-        if m.text in known and m.source.split(",")[0] in ("default", "lexicon")
-        else m
-        for m in word.meanings
+        [
+            Meaning(m.text, m.weight, f"lexicon, {one.source}", one.kind)
+            if (one := known.get(m.text)) and in_the_box(m.source)
+            else m
+            for m in word.meanings
+        ]
     )
     first = word.meanings[0]
-    sure = known[first.text].sure if first.text in known else first.source not in weak
-    return word._replace(kind="stop" if stop else word.kind, meanings=meanings, sure=sure, before=before)
+    sure = known[first.text].sure if first.text in known else first.source not in (SOUND, *(name for name, _ in weak))
+    return Word(*word[:3], "stop" if stop else word.kind, meanings, word.confidence, word.romanised, sure, before)
+
+
+@lru_cache(maxsize=1_000)
+def in_the_box(source: str) -> bool:
+    """Whether a meaning is from the lexicon or the default model."""
+    return source.split(",")[0] in ("default", "lexicon")
 
 
 def _by_parts(term: str, lang: str, to: str, sources: Mapping[str, Translator]) -> list[Meaning]:
@@ -204,7 +214,7 @@ def _by_parts(term: str, lang: str, to: str, sources: Mapping[str, Translator]) 
 def as_word(
     span: Span, written: str, meanings: Sequence[Meaning], lang: str, to: str, lexicon: Lexicon | None, *, begins: bool
 ) -> Word:
-    if not any(char.isalpha() for char in written):
+    if not _has_letters(written):
         return Word(span.start, span.end, written, "other")
     if meanings:
         return Word(span.start, span.end, written, "word", tuple(meanings), meanings[0].weight)
@@ -224,27 +234,34 @@ def _weighed(
 ) -> tuple[list[Meaning], frozenset[str]]:
     """Meanings by share, best first, and the terms of likely ones. A word alone is no meaning of itself: so do sources
     let unknown ones be."""
-    trust = {name: TRUST.get(name, 1.0) for weights in said.values() for name in weights}
-    known = {name for text, weights in said.items() if text.casefold() != written.casefold() for name in weights}
+    own = written.casefold()
+    itself = {text for text in said if text.casefold() == own}
+    known = {name for text, weights in said.items() if text not in itself for name in weights} if itself else ()
     scores: dict[str, tuple[float, str]] = {}
     for text, told in said.items():
         weights = told
-        if text.casefold() == written.casefold():
+        if text in itself:
             sure = {name for name, weight in told.items() if name in known and weight >= LEAST_ITSELF}
             weights = {n: told[n] for n in told if n in sure or n in ("glossary", "lexicon", "lexicon, unsure")}
-        if not weights:
-            continue
-        score = sum(trust[name] * weight for name, weight in weights.items())
-        scores[text] = score, max(weights, key=lambda name: trust[name] * weights[name])
-    best = max((score for score, _ in scores.values()), default=0.0)
-    likely = {text: _terms(text, to) for text, (score, _) in scores.items() if score >= LIKELY * best}
-    for text, terms in likely.items():
+        if weights:
+            each = [(TRUST.get(name, 1.0) * weight, name) for name, weight in weights.items()]
+            scores[text] = sum([score for score, _ in each]), max(each, key=_score)[1]
+    best = max(scores.values(), key=_score, default=(0.0, ""))[0]
+    likely = {text: terms_of(text, to) for text, (score, _) in scores.items() if score >= LIKELY * best}
+    for text, terms in likely.items() if wanted else ():
         if not wanted.isdisjoint(terms):
             scores[text] = scores[text][0] * ASKED, scores[text][1]
-    total = sum(score for score, _ in scores.values())
-    ranked = sorted(scores.items(), key=lambda entry: (-entry[1][0], entry[0]))
-    shown = [Meaning(text, score / total, who) for text, (score, who) in ranked if score >= LEAST * total][:MOST]
+    total = sum([score for score, _ in scores.values()])
+    ranked = sorted([(-score, text, who) for text, (score, who) in scores.items()])[:MOST]
+    shown = [Meaning(text, -score / total, who) for score, text, who in ranked if -score >= LEAST * total]
     return shown, frozenset(chain.from_iterable(likely.values()))
+
+
+_score = itemgetter(0)
+
+
+def _has_letters(word: str) -> bool:
+    return word.isalpha() or any(map(str.isalpha, word))
 
 
 def _aligned(

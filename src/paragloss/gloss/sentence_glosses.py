@@ -17,7 +17,7 @@ from paragloss.gloss import company, lookup, pivoting, rendering
 from paragloss.gloss import lexicon as lexicons
 from paragloss.gloss.glossed_text import Gloss, Meaning, Sentence, Word
 from paragloss.gloss.lexicon import Entry, Lexicon
-from paragloss.gloss.meanings import Box, Place, alone, as_word, ask, described
+from paragloss.gloss.meanings import Box, Place, alone, as_word, ask, described, in_the_box
 from paragloss.translation import default as default_model
 from paragloss.translation.embedding import Embedding
 from paragloss.translation.glossary import Pairs
@@ -106,8 +106,10 @@ class _Read:
         lang, to = box.lang, box.to
         tokens = analyzer(lang).tokens(text)
         pieces = [piece for _, _, piece in tokens]
-        terms, plain = (analyzer(lang, stem=full, stop=full).named(pieces) for full in (True, False))
-        spans = [(start, end, term) for (start, end, _), term, word in zip(tokens, terms, plain, strict=True) if word]
+        terms = analyzer(lang).named(pieces)
+        others = (piece for piece, term in zip(pieces, terms, strict=True) if not term)  # stop words, and signs
+        words = iter(analyzer(lang, stem=False, stop=False).named([*others]))
+        spans = [(start, end, term) for (start, end, _), term in zip(tokens, terms, strict=True) if term or next(words)]
         self._told: dict[int, dict[str, dict[str, float]]] = {}  # where a word starts -> meaning -> source -> weight
         own: list[tuple[int, int]] = []  # what the reader's own glossary speaks of
         for one in speaking.items():
@@ -214,18 +216,13 @@ def _in_company(every: Sequence[list[Word]], to: str) -> None:
     ranked = [
         Meaning(texts[i], weight, sources[i], kinds[i]) for i, weight in zip(order, shares[order].tolist(), strict=True)
     ]
-    boxed = np.logical_and.reduceat([*map(_in_the_box, sources)], starts).tolist()
+    boxed = np.logical_and.reduceat([*map(in_the_box, sources)], starts).tolist()
     told = iter(zip(boxed, starts.tolist(), ends.tolist(), strict=True))
     for words, there in some:
         for place, (here, start, end) in zip(there, told, strict=False):
             if here:
                 word, meanings = words[place], tuple(ranked[start:end])
                 words[place] = word._replace(meanings=meanings, confidence=min(meanings[0].weight, word.confidence))
-
-
-@lru_cache(maxsize=1_000)
-def _in_the_box(source: str) -> bool:
-    return source.split(",")[0] in ("default", "lexicon")
 
 
 def _rendered(text: str, words: Sequence[Word], lang: str, to: str) -> str:

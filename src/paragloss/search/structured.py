@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, hashed, ranges, sieved
+from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, hashed, ranges, sieve, sieved
 from paragloss.ranking import ranked
 from paragloss.search.clauses import ClauseSearcher
 from paragloss.search.indexed_fields import INNER
@@ -46,6 +46,15 @@ class _Matches(NamedTuple):
     place: Integers  # (entries,) which of the query's keys
     times: Doubles  # (entries,) how often it stands there
     tf: Doubles  # (parts, clauses)
+
+
+class _QueryWords(NamedTuple):
+    """The words of a query, each with what it stands for."""
+
+    words: Sequence[tuple[str, str]]
+    clauses: Integers  # (words,) which of the query's clauses
+    ids: Ids  # (words, fields)
+    among: Callable[[Ids], Integers]  # where they stand among the entries of a document, with its lengths
 
 
 class _Scored(NamedTuple):
@@ -227,47 +236,61 @@ class _OneTerm(ClauseSearcher):
         same = len(last) == len(queries) and all(map(is_, last, queries))
         asked = cache(lambda: terms if same else self._asked(queries))
         cut = cache(lambda place: self._cut(queries[place]))
+        signs = self._signs()
 
         def against(id: str, langs: Container[str]) -> tuple[Query, list[Match]]:
             (own,), rows = self._store.read_sparse(self._name, [id])
-            signs = self._signs()
             here = np.append(rows.indices, np.uint32(0))[rows.indices.searchsorted(signs)] == signs
             held = {own, *compress(self._statistics.beside, here.tolist())}
             said = [place for place, query in enumerate(queries) if query.lang in langs and query.lang in held]
             every = asked() if said else None
-            found = [(queries[i], self._shared(every, i, *cut(i), rows)) for i in said] if every else []
+            shared = self._shared(every, said, [*map(cut, said)], rows) if every else []
+            found = zip([queries[place] for place in said], shared, strict=False)
             return max(found, key=lambda pair: sum(match.score for match in pair[1]), default=(Query("", "", ""), []))
 
         return against
 
-    def _cut(self, query: Query) -> tuple[list[tuple[int, str, str]], Ids]:
-        """The words of a query with their clauses and what they stand for, and their ids (words, fields)."""
+    def _cut(self, query: Query) -> _QueryWords:
         cut = self.shares(query)
-        words = [(number, one.source, word) for number, one in enumerate(cut) for word in one.words]
+        words = [(one.source, word) for one in cut for word in one.words]
+        clauses = np.repeat(np.arange(len(cut)), [len(one.words) for one in cut])
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
         fields += [layout.field(INNER)] if self.looks_inside else []
         hashes = np.concatenate([np.zeros(0, np.int64), *(one.hashes for one in cut)])
-        return words, layout.ids(np.array(fields)[:, None], hashes).T
+        ids = layout.ids(np.array(fields)[:, None], hashes).T
+        return _QueryWords(words, clauses, ids, sieve(layout.with_lengths(ids.ravel())))
 
     def _shared(
-        self, asked: QueryTerms, place: int, words: Sequence[tuple[int, str, str]], ids: Ids, rows: SparseRows
-    ) -> list[Match]:
-        """What each word of a query gives a document. A clause saturates as a whole: what it gives is shared out by
-        what each word adds to its tf."""
-        found = self._matches(asked, np.array([place]), sieved(rows, self._statistics.layout.with_lengths(ids.ravel())))
-        gained = asked.gain[place, found.bags.field] / (found.tf + found.norms[:, None])  # (parts, clauses), for one
+        self, asked: QueryTerms, places: Sequence[int], cuts: Sequence[_QueryWords], rows: SparseRows
+    ) -> list[list[Match]]:
+        """What each word of some queries gives a document. A clause saturates as a whole: what it gives is shared out
+        by what each word adds to its tf."""
+        theirs = [cut.among(rows.indices) for cut in cuts]
+        here = np.concatenate(theirs)
+        own = SparseRows(np.array([*map(len, theirs)]), rows.indices[here], rows.values[here])  # once for each query
+        found = self._matches(asked, np.array(places), own)
+        if not len(found.place):
+            return [[] for _ in places]
+        gained = asked.gain[found.lang, found.bags.field] / (
+            found.tf + found.norms[:, None]
+        )  # (parts, clauses), for one
         each = found.times[:, None] * asked.shares[found.place]  # (entries, clauses) what it adds to each clause's tf
-        given = gained[found.part] * each / (asked.most[place] if self._proportional else 1.0)
-        met = asked.keys[found.place].astype(np.uint32)  # the key without its query is the id
-        gains = dict(zip(met.tolist(), given.tolist(), strict=True))  # what each term gives each clause
+        most = asked.most[found.lang[found.part]][:, None] if self._proportional else 1.0
+        given, met = gained[found.part] * each / most, asked.keys[found.place]
+        return [self._given(given, met, place, cut) for place, cut in zip(places, cuts, strict=True)]
+
+    def _given(self, given: Doubles, met: Integers, place: int, cut: _QueryWords) -> list[Match]:
+        """The words of one of the queries with what each gives, given what terms (keys, ascending) give clauses."""
+        keys = (place << 32) + cut.ids.astype(np.int64)  # (words, fields)
+        at = np.minimum(met.searchsorted(keys), len(met) - 1)
+        there = met[at] == keys
+        some = np.flatnonzero(there.any(axis=1))
+        gains = np.where(there[some], given[at[some], cut.clauses[some, None]], 0.0)  # what each word gives its clause
         totals: dict[tuple[str, str], float] = {}
-        there = np.append(met, np.uint32(0))[met.searchsorted(ids)] == ids
-        for here in np.flatnonzero(there.any(axis=1)).tolist():
-            (number, source, word), those = words[here], ids[here].tolist()
-            inner = [(word if word[0] == MARK else WITHIN + word, [those.pop()])] if self.looks_inside else []
-            for term, some in ((word, those), *inner):
-                more = sum(gains[id][number] for id in some if id in gains)
-                totals[source, term] = totals.get((source, term), 0.0) + more
+        for (source, word), each in zip([cut.words[i] for i in some.tolist()], gains.tolist(), strict=True):
+            inner = [(word if word[0] == MARK else WITHIN + word, [each.pop()])] if self.looks_inside else []
+            for term, gained in ((word, each), *inner):
+                totals[source, term] = totals.get((source, term), 0.0) + sum(gained)
         return [Match(source, word, score) for (source, word), score in totals.items() if score]
 
     def _scores(self, asked: QueryTerms, places: Integers, rows: SparseRows) -> Doubles:

@@ -104,7 +104,9 @@ class Default:
             return False
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        return self.translate_many(query, [to])[to]
+        lang, code = self._code(query.lang), self._code(to)
+        words = [(piece, self._one(piece, code) if code != lang else ()) for piece in self.pieces(query.text, lang)]
+        return self._clauses([self._translation(piece, found, lang, code) for piece, found in words], lang, code)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
         """The query in several languages; its words are looked up once, and translated into all of them at once."""
@@ -296,7 +298,7 @@ class Default:
             if len(targets):
                 return language.english[targets[:_VIA]], weights[:_VIA]
         if language.back is not None:  # nothing is kept of a word that is the same in English
-            number = self._open(FALLBACK).words.find(term) if term.isascii() else -1
+            number = self._number(FALLBACK, term) if term.isascii() else -1
         found = [number] if number >= 0 else []
         return np.array(found, np.int64), np.ones(len(found))
 

@@ -96,14 +96,13 @@ class Words:
     def entry(self, number: int) -> tuple[str, str]:
         """A word as term and as spelled."""
         group, place = divmod(number, GROUP)
-        data, here, stop, term = self._bytes(group), 0, 0, b""
+        data, here, term = self._bytes(group), 0, b""
         for _ in range(place + 1):
-            here = _after(data, stop) if stop else 0
             stop = here + 2 + data[here + 1]
             term = term[: data[here]] + data[here + 2 : stop]
-        here = _after(data, stop)
-        added = data[stop + 1 + (data[stop] & 15 == _WHOLE) : here]
-        return term.decode(), _spelled(term, data[stop], added)
+            added = data[stop] & 15
+            here = stop + 1 + added if added != _WHOLE else stop + 2 + data[stop + 1]
+        return term.decode(), _spelled(term, data[stop], data[stop + 1 + (added == _WHOLE) : here])
 
     def _group_of(self, wanted: bytes) -> int:
         """The last group whose first word is not beyond; the first where all are."""
