@@ -7,6 +7,7 @@ drowned by one with many. Everything here can be recounted from the documents' v
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -27,6 +28,8 @@ DRIFT = 0.05
 POWER, RARER = 0.2, 0.1
 #: Terms of a language whose weight is remembered.
 _MEMO = 50_000
+#: So many times, as a power of two, more endings of ids are told apart than there are ids.
+_SPARSE = 4
 #: Sets of languages of which it is remembered what is usual in them.
 _MANY = 100
 
@@ -348,18 +351,35 @@ def tempered(
 
 class Frequencies:
     """Document frequencies by id: sorted arrays, the first with all that was folded together, and after it what changed
-    since, each at most half as long as the one before: few to look into, and joining them costs little per document."""
+    since, each at most half as long as the one before: few to look into, and joining them costs little per document.
+    Most words that are asked for stand nowhere: the last bits of an id say so of nearly all of them."""
 
     def __init__(self, ids: Ids | None = None, df: Integers | None = None) -> None:
         ids = np.zeros(0, np.uint32) if ids is None else ids
         self._parts: tuple[tuple[Ids, Integers], ...] = ((ids, np.zeros(0, np.int64) if df is None else df),)
+        self._ends: npt.NDArray[np.bool_] | None = None  # whether some id here ends so
+        self._turn = threading.Lock()  # one thread may look up while another counts
 
     def of(self, ids: Ids) -> Integers:
-        first, *others = self._parts
-        found = _looked_up(*first, ids)
-        for part in others:
-            found = found + _looked_up(*part, ids)
+        found, (parts, ends) = np.zeros(len(ids), np.int64), self._now()
+        here = ends.take(ids & np.uint32(len(ends) - 1)).nonzero()[0]
+        some = ids[here]
+        order = some.argsort()  # what lies together is found in half the time
+        here, some = here[order], some[order]
+        for held, df in parts:
+            if len(held):
+                place = np.minimum(held.searchsorted(some), len(held) - 1)
+                found[here] += np.where(held[place] == some, df[place], 0)
         return found
+
+    def _now(self) -> tuple[tuple[tuple[Ids, Integers], ...], npt.NDArray[np.bool_]]:
+        with self._turn:
+            if self._ends is None:
+                size = sum(len(ids) for ids, _ in self._parts)
+                self._ends = np.zeros(1 << (size.bit_length() + _SPARSE), bool)
+                for ids, _ in self._parts:
+                    self._ends[ids & np.uint32(len(self._ends) - 1)] = True
+            return self._parts, self._ends
 
     def add(self, ids: Ids, sign: int) -> None:
         self.merge(ids, np.ones(len(ids), np.int64), sign)
@@ -369,7 +389,12 @@ class Frequencies:
         parts = [*self._parts, _joined([(ids, sign * df)])]
         while len(parts) > 1 and 2 * len(parts[-1][0]) > len(parts[-2][0]):
             parts[-2:] = [_joined(parts[-2:])]
-        self._parts = tuple(parts)
+        with self._turn:
+            if self._ends is not None and len(parts) > 1:
+                self._ends[ids & np.uint32(len(self._ends) - 1)] = True
+            else:
+                self._ends = None
+            self._parts = tuple(parts)
 
     def arrays(self) -> tuple[Ids, Integers]:
         """All ids in order, and their frequencies; none is zero."""
@@ -378,16 +403,6 @@ class Frequencies:
             ids, df = ids[df != 0], df[df != 0]
         self._parts = ((ids, df),)
         return ids, df
-
-
-def _looked_up(known: Ids, numbers: Integers, ids: Ids) -> Integers:
-    """The numbers of ids that are known, which are sorted; 0 for the others."""
-    if not len(known):
-        return np.zeros(len(ids), np.int64)
-    order = ids.argsort()  # what lies together is found in half the time
-    place = np.empty(len(ids), np.int64)
-    place[order] = np.minimum(np.searchsorted(known, ids[order]), len(known) - 1)
-    return np.where(known[place] == ids, numbers[place], 0)
 
 
 def _joined(parts: Sequence[tuple[Ids, Integers]]) -> tuple[Ids, Integers]:

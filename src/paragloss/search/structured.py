@@ -303,7 +303,7 @@ class _OneTerm(ClauseSearcher):
         norms = layout.norms(bags._replace(average=average))
         part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
         keys = (lang[part] << 32) + bags.ids.astype(np.int64)
-        place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
+        place = asked.keys.searchsorted(keys)
         here = np.flatnonzero(asked.keys[place] == keys)
         part, place, times = self._home(bags)[part[here]], place[here], bags.counts[here]
         clauses, many = asked.gain.shape[2], asked.many[place]
