@@ -46,7 +46,7 @@ class Statistics:
         self._lengths: Counter[_Key] = Counter()
         #: how many documents of each field and language were weighed with which average
         self._averages: dict[_Key, Counter[float]] = {}
-        self._df = Frequencies()
+        self._df = Frequencies(span=layout.span)
         #: How many documents that are mainly in another language hold some of each: as long as nothing is counted.
         self._beside: dict[str, int] | None = None
         #: What each plain term gives, by language and what fields count: as long as nothing is counted.
@@ -102,6 +102,10 @@ class Statistics:
     def df_of(self, ids: npt.ArrayLike) -> Integers:
         """The same, for terms known by id."""
         return self._df.of(np.asarray(ids, np.uint32))
+
+    def somewhere(self, hashes: Integers) -> npt.NDArray[np.bool_]:
+        """Whether some document may have a term, in any field; of most that none has it is known."""
+        return self._df.somewhere(self.layout.place(hashes))
 
     def idf(self, field: str, lang: str, df: npt.ArrayLike) -> Doubles:
         """ln(1 + (N - df + 0.5) / (df + 0.5)): Lucene's, never negative."""
@@ -287,7 +291,7 @@ class Statistics:
                 found._averages[field, lang] = Counter(dict(averages))
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"the collection's term statistics are damaged ({error}): index again") from None
-        found._df = Frequencies(ids, df.astype(np.int64))
+        found._df = Frequencies(ids, df.astype(np.int64), span=found.layout.span)
         return found, True
 
     def _header(self) -> dict[str, Any]:
@@ -352,9 +356,11 @@ def tempered(
 class Frequencies:
     """Document frequencies by id: sorted arrays, the first with all that was folded together, and after it what changed
     since, each at most half as long as the one before: few to look into, and joining them costs little per document.
-    Most words that are asked for stand nowhere: the last bits of an id say so of nearly all of them."""
+    Most words that are asked for stand nowhere: the last bits of an id, and of its place in its `span`, say so of nearly
+    all of them."""
 
-    def __init__(self, ids: Ids | None = None, df: Integers | None = None) -> None:
+    def __init__(self, ids: Ids | None = None, df: Integers | None = None, *, span: int = 1 << 32) -> None:
+        self._span = span
         ids = np.zeros(0, np.uint32) if ids is None else ids
         self._parts: tuple[tuple[Ids, Integers], ...] = ((ids, np.zeros(0, np.int64) if df is None else df),)
         self._ends: npt.NDArray[np.bool_] | None = None  # whether some id here ends so
@@ -378,8 +384,17 @@ class Frequencies:
                 size = sum(len(ids) for ids, _ in self._parts)
                 self._ends = np.zeros(1 << (size.bit_length() + _SPARSE), bool)
                 for ids, _ in self._parts:
-                    self._ends[ids & np.uint32(len(self._ends) - 1)] = True
+                    self._note(ids, self._ends)
             return self._parts, self._ends
+
+    def _note(self, ids: Ids, ends: npt.NDArray[np.bool_]) -> None:
+        ends[ids & np.uint32(len(ends) - 1)] = True
+        ends[ids.astype(np.int64) % self._span & len(ends) - 1] = True
+
+    def somewhere(self, places: Integers) -> npt.NDArray[np.bool_]:
+        """Whether some span may have an id at each of these places; of most that none has it is known."""
+        ends = self._now()[1]
+        return ends.take(places & (len(ends) - 1))
 
     def add(self, ids: Ids, sign: int) -> None:
         self.merge(ids, np.ones(len(ids), np.int64), sign)
@@ -391,7 +406,7 @@ class Frequencies:
             parts[-2:] = [_joined(parts[-2:])]
         with self._turn:
             if self._ends is not None and len(parts) > 1:
-                self._ends[ids & np.uint32(len(self._ends) - 1)] = True
+                self._note(ids, self._ends)
             else:
                 self._ends = None
             self._parts = tuple(parts)

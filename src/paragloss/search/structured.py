@@ -49,10 +49,10 @@ class _Matches(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """Which documents answer a question: those in one of its languages, and those that hold one beside a language that
-    has no question of its own."""
+    """Which documents answer each question: those in one of its languages, and those that hold one beside a language
+    that has no question of its own."""
 
-    homes: frozenset[str]
+    homes: list[frozenset[str]]
     every: frozenset[str]
 
 
@@ -80,13 +80,13 @@ class _OneTerm(ClauseSearcher):
         wanted = rest.pop("lang", None)  # terms' ids are those of a language: the store need not filter by it as well
         number = self._number if wanted is None or len(wanted) > 1 else self._few(k)
         wanted_of = [[query for query in queries if self._wanted(query, wanted)] for queries in questions]
-        homes, every = None if wanted is None else frozenset(map(str, wanted)), list[Ranking]()
+        homes, every = frozenset(map(str, wanted or ())), list[Ranking]()
         for start in range(0, len(wanted_of), _AT_ONCE):
             some = wanted_of[start : start + _AT_ONCE]
             ends = np.cumsum([len(queries) for queries in some]).tolist()
             places = [range(end - len(queries), end) for queries, end in zip(some, ends, strict=True)]
             flat = [query for queries in some for query in queries]
-            kept = [_Kept(homes, homes)] * len(some) if homes is not None else None
+            kept = None if wanted is None else _Kept([homes] * len(some), homes)
             every += self._looked_at(flat, places, max(number, k), k, rest, kept)
         return every
 
@@ -103,14 +103,14 @@ class _OneTerm(ClauseSearcher):
         every, some = [], max(1, _AT_ONCE // max(len(langs), 1))
         beside = self._statistics.beside
         for start in range(0, len(questions), some):
-            flat, places, kept = list[Query](), list[list[int]](), list[_Kept]()
+            flat, places, kept = list[Query](), list[list[int]](), _Kept([], frozenset(langs))
             for queries in questions[start : start + some]:
                 said = [query for query in queries if query.lang in langs or query.lang in beside]
                 at = {query.lang: place for place, query in enumerate(said, start=len(flat))}
                 others = [lang for lang in at if lang in beside]
                 own = [lang for lang in at if lang in langs]
                 places += [[at[lang], *(at[other] for other in others if other != lang)] for lang in own]
-                kept += [_Kept(frozenset([lang]), frozenset(langs)) for lang in own]
+                kept.homes.extend(frozenset([lang]) for lang in own)
                 flat += said
             found = iter(self._looked_at(flat, places, max(self._few(k), k), k, rest, kept if beside else None))
             for queries in questions[start : start + some]:
@@ -129,7 +129,7 @@ class _OneTerm(ClauseSearcher):
         number: int,
         k: int,
         where: Where,
-        kept: Sequence[_Kept] | None = None,
+        kept: _Kept | None = None,
     ) -> list[Ranking]:
         """For each question, which is some of what is said, put as one, the k best of `number` candidates. All are
         scored at once."""
@@ -141,9 +141,8 @@ class _OneTerm(ClauseSearcher):
             return [[] for _ in questions]
         among = self._statistics.layout.with_lengths(np.concatenate([asked.ids, self._signs()]))
         looked = self._store.look(self._name, [vectors[i] for i in told], number, where or None, among)
-        which, owner, places = self._pairs(
-            asked, looked, [questions[i] for i in told], None if kept is None else [kept[i] for i in told]
-        )
+        mine = kept and _Kept([kept.homes[i] for i in told], kept.every)
+        which, owner, places = self._pairs(asked, looked, [questions[i] for i in told], mine)
         scores = self._scores(asked, places, taken(looked.rows, which))
         if self._statistics.beside:
             which, owner, scores = _best(which, owner, scores)
@@ -161,36 +160,39 @@ class _OneTerm(ClauseSearcher):
         asked: QueryTerms,
         looked: Looked,
         questions: Sequence[Sequence[int]],
-        kept: Sequence[_Kept] | None,
+        kept: _Kept | None,
     ) -> tuple[Integers, Integers, Integers]:
         """What is scored: documents, each with a question it was found for, and which of its queries it is held
         against: that of its own language, and those of others that it holds."""
         codes = {code: i for i, code in enumerate(dict.fromkeys(looked.langs))}
-        lang = np.array([codes[code] for code in looked.langs], np.int64)
+        lang = np.array([*map(codes.__getitem__, looked.langs)], np.int64)
+        which = np.concatenate([np.zeros(0, np.int64), *looked.found])
+        owner = np.arange(len(questions)).repeat([*map(len, looked.found)])
+        beside = self._statistics.beside
+        home = np.zeros((len(questions), len(codes)), bool)  # whether documents of a language answer a question
+        if kept is not None and beside:
+            for row, homes in enumerate(kept.homes):
+                home[row, [codes[code] for code in homes if code in codes]] = True
+            elsewhere = np.array([code not in kept.every for code in codes], bool)
+            here = (home | elsewhere)[owner, lang[which]].nonzero()[0]
+            which, owner = which[here], owner[here]
         spoken = np.full((len(questions), len(codes)), -1)  # what each question says in each language
         for row, places in enumerate(questions):
             for place in places:
                 if asked.langs[place] in codes:
                     spoken[row, codes[asked.langs[place]]] = place
-        which = np.concatenate([np.zeros(0, np.int64), *looked.found])
-        owner = np.repeat(np.arange(len(questions)), [len(found) for found in looked.found])
-        place_of = spoken[owner, lang[which]]
-        some = [np.stack([which, owner, place_of])[:, place_of >= 0]]
+        own = spoken[owner, lang[which]]
+        some = [(which, owner, own)]
         for place, holds in self._beside(asked.langs, looked.rows):
-            rows = np.array([place in places for places in questions])
-            here = rows[owner] & holds[which]
-            some.append(np.stack([which[here], owner[here], np.full(int(here.sum()), place)]))
-        which, owner, place_of = np.concatenate(some, axis=1)
-        if kept is not None and self._statistics.beside:
-            home = owner, lang[which]
-            at_home, elsewhere = (
-                np.array([[code in group for code in codes] for group in groups], bool)[home]
-                for groups in ([each.homes for each in kept], [each.every for each in kept])
-            )
-            said = np.array([[code in each.homes for code in asked.langs] for each in kept], bool)
-            here = at_home | (said[owner, place_of] & ~elsewhere)
-            which, owner, place_of = which[here], owner[here], place_of[here]
-        return which, owner, place_of
+            here = (holds[which] & np.array([place in places for places in questions])[owner]).nonzero()[0]
+            some.append((which[here], owner[here], np.full(len(here), place)))
+        which, owner, own = (np.concatenate(parts) for parts in zip(*some, strict=True))
+        here = own >= 0
+        if kept is not None and beside:
+            strange = (~home[owner, lang[which]]).nonzero()[0]  # of these only what was asked in a question's languages
+            said = zip(owner[strange].tolist(), own[strange].tolist(), strict=True)
+            here[strange] &= np.array([asked.langs[place] in kept.homes[row] for row, place in said], bool)
+        return which[here], owner[here], own[here]
 
     def scores_together(self, queries: Sequence[Query], ids: Sequence[str]) -> dict[str, float]:
         """As `together` scores; nothing of documents in a language in which the query was not said."""
@@ -261,8 +263,8 @@ class _OneTerm(ClauseSearcher):
         words = [(number, one.source, word) for number, one in enumerate(cut) for word in one.words]
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
         fields += [layout.field(INNER)] if self.looks_inside else []
-        hashes = np.concatenate([np.zeros(0, np.int64), *(one.hashes for one in cut)])
-        return words, layout.ids(np.array(fields)[:, None], hashes).T
+        hashes = np.concatenate([np.zeros(0), *(one.numbers[0] for one in cut)])
+        return words, layout.ids(np.array(fields)[:, None], hashes.astype(np.int64)).T
 
     def _shared(
         self, asked: QueryTerms, place: int, words: Sequence[tuple[int, str, str]], ids: Ids, rows: SparseRows
