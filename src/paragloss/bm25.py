@@ -59,6 +59,8 @@ class Layout:
         self.k1 = k1
         self.b = b
         self.span = 2**32 // len(fields)
+        own = np.arange(len(fields))[:, None] * self.span + np.arange(_RESERVED)
+        self._lengths: Ids = own.ravel().astype(np.uint32)
 
     def field(self, name: str) -> int:
         try:
@@ -146,18 +148,18 @@ class Layout:
 
     def with_lengths(self, ids: Ids) -> Ids:
         """Those of some terms, and those under which lengths are kept: what scoring reads of a vector."""
-        own = (np.arange(len(self.fields))[:, None] * self.span + np.arange(_RESERVED)).ravel().astype(np.uint32)
-        return np.concatenate([ids, own])
+        return np.concatenate([ids, self._lengths])
 
     def unpack_rows(self, rows: SparseRows) -> Bags:
         """`unpack`, for vectors that lie one after the other."""
         indices, values = rows.indices, rows.values
         place = indices % np.uint32(self.span) if self.span < 1 << 32 else indices
-        start, here = np.flatnonzero(place == _LENGTH), np.flatnonzero(place >= _RESERVED)
-        part = np.searchsorted(start, here, side="right") - 1
+        begins = place == _LENGTH
+        start, here = begins.nonzero()[0], (place >= _RESERVED).nonzero()[0]
+        part = begins.cumsum()[here] - 1
         bags = Bags(
             rows=len(rows.sizes),
-            row=np.searchsorted(np.cumsum(rows.sizes), start, side="right"),
+            row=rows.sizes.cumsum().searchsorted(start, side="right"),
             field=indices[start].astype(np.int64) // self.span,
             length=values[start].astype(np.float64),
             average=values[start + 1].astype(np.float64),
@@ -192,8 +194,8 @@ class _Hashes(dict[str, int]):
 
 def ranges(starts: Integers, sizes: Integers) -> Integers:
     """The numbers of several ranges, one after the other."""
-    first = np.cumsum(sizes) - sizes
-    return np.asarray(np.repeat(starts - first, sizes) + np.arange(int(sizes.sum())))
+    ends = sizes.cumsum()
+    return np.asarray((starts - ends + sizes).repeat(sizes) + np.arange(ends[-1] if len(ends) else 0))
 
 
 def sieve(ids: Ids) -> Callable[[Ids], Integers]:

@@ -10,7 +10,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -162,7 +162,7 @@ class Statistics:
         langs, sizes = [lang for lang, _ in asked], [len(terms) for _, terms in asked]
         of = np.repeat(np.arange(len(asked)), sizes)  # (terms,) which language
         wanted = np.array([weight for _, terms in asked for weight in terms.values()], np.float64)
-        hashes = [hashed(lang)[term] for lang, terms in asked for term in terms]
+        hashes = [*chain.from_iterable(map(hashed(lang).__getitem__, terms) for lang, terms in asked)]
         fields = np.array([self.layout.field(field) for field in weights], np.int64)
         ids = self.layout.ids(fields[:, None], hashes)  # (fields, terms)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
@@ -356,8 +356,8 @@ def tempered(
 class Frequencies:
     """Document frequencies by id: sorted arrays, the first with all that was folded together, and after it what changed
     since, each at most half as long as the one before: few to look into, and joining them costs little per document.
-    Most words that are asked for stand nowhere: the last bits of an id, and of its place in its `span`, say so of nearly
-    all of them."""
+    Most words that are asked for stand nowhere: the last bits of an id, and of its place in its `span`, say so of
+    nearly all of them."""
 
     def __init__(self, ids: Ids | None = None, df: Integers | None = None, *, span: int = 1 << 32) -> None:
         self._span = span

@@ -78,7 +78,7 @@ def query_terms(
     numbers = np.concatenate([one.numbers for one in clauses], axis=1)  # (3, terms) of one clause after the other
     of = np.arange(len(clauses)).repeat([len(one.words) for one in clauses])  # (terms,) which clause
     some = statistics.somewhere(numbers[0].astype(np.int64))
-    some[np.diff(of, prepend=-1) > 0] = True  # one of each clause, and what documents have: a quarter of all
+    some[of.searchsorted(np.arange(len(clauses)))] = True  # one of each clause, and what documents have: a quarter
     (hashes, chances, within), of = numbers[:, some], of[some]
     first = of.searchsorted(np.arange(len(clauses)))
     home = fields.tolist().index(layout.field("text")) if inside else -1
@@ -104,8 +104,9 @@ def query_terms(
     weighed = idf[np.where(inner, home, field), clause] / (most if proportional else np.ones(len(langs)))[lang[clause]]
     every = np.append((lang[clause] << 32) + ids[field, term], len(langs) << 32)
     order = every.argsort()
-    new = np.diff(every[order], prepend=-1) > 0
-    keys, row = every[order[new]], np.empty(len(every), np.int64)
+    each = every[order]
+    new = np.append(True, each[1:] != each[:-1])
+    keys, row = each[new], np.empty(len(every), np.int64)
     row[order] = new.cumsum() - 1
     cells = row[:-1] * gain.shape[2] + number[clause]
     table = np.bincount(cells, counted, len(keys) * gain.shape[2]).astype(float).reshape(len(keys), -1)

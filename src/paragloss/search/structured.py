@@ -219,15 +219,17 @@ class _OneTerm(ClauseSearcher):
         return layout.ids(layout.field("text") if beside else 0, hashes)
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
-        """For each language that some documents hold beside their own, where it is said, and which of these do."""
+        """For each language that some of these hold beside their own, where it is said, and which of them do."""
         holds: dict[str, npt.NDArray[np.bool_]] = {}
-        ends, signs = np.cumsum(rows.sizes), dict(zip(self._statistics.beside, self._signs(), strict=True))
+        ends, signs = rows.sizes.cumsum(), dict(zip(self._statistics.beside, self._signs(), strict=True))
         for place, lang in enumerate(langs):
             if lang in signs:
                 if lang not in holds:
-                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == signs[lang]), side="right")
-                    holds[lang] = np.bincount(row, minlength=len(ends)).astype(bool)
-                yield place, holds[lang]
+                    row = ends.searchsorted((rows.indices == signs[lang]).nonzero()[0], side="right")
+                    holds[lang] = np.zeros(len(ends) if len(row) else 0, bool)
+                    holds[lang][row] = True
+                if len(holds[lang]):
+                    yield place, holds[lang]
 
     def _asked(self, queries: Sequence[Query]) -> QueryTerms | None:
         how = {"proportional": self._proportional, "inside": self.looks_inside}
@@ -304,7 +306,7 @@ class _OneTerm(ClauseSearcher):
         average = np.where((lang >= 0) & (average > 0), average, bags.average)
         norms = layout.norms(bags._replace(average=average))
         part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
-        keys = (lang[part] << 32) + bags.ids.astype(np.int64)
+        keys = (lang[part] << 32) + bags.ids
         place = asked.keys.searchsorted(keys)
         here = np.flatnonzero(asked.keys[place] == keys)
         part, place, times = self._home(bags)[part[here]], place[here], bags.counts[here]
@@ -358,13 +360,15 @@ class Probabilistic(_OneTerm):
 
 def _best(which: Integers, owner: Integers, scores: Doubles) -> tuple[Integers, Integers, Doubles]:
     """Question by question every document once, with the best of its scores."""
-    order = np.lexsort((-scores, which, owner))
-    new = np.diff(owner[order], prepend=-1).astype(bool) | np.diff(which[order], prepend=-1).astype(bool)
-    return which[order[new]], owner[order[new]], scores[order[new]]
+    pair = (owner << 32) + which
+    order = np.lexsort((-scores, pair))
+    pair = pair[order]
+    first = order[np.append(pair[:1] >= 0, pair[1:] != pair[:-1])]
+    return which[first], owner[first], scores[first]
 
 
 def taken(rows: SparseRows, which: Integers) -> SparseRows:
     """Some of the rows, in another order."""
-    start, sizes = np.cumsum(rows.sizes) - rows.sizes, rows.sizes[which]
-    entries = ranges(start[which], sizes)
+    starts, sizes = rows.sizes.cumsum() - rows.sizes, rows.sizes[which]
+    entries = ranges(starts[which], sizes)
     return SparseRows(sizes, rows.indices.take(entries), rows.values.take(entries))
