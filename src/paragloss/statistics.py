@@ -345,11 +345,11 @@ def tempered(
     """Of clauses of alternatives how much each alternative counts, and each clause's df. Alternatives have shares and
     df (fields, alternatives), clauses begin at `first` and have so many documents (fields, clauses). Shares are raised
     to a power, and so are frequencies: the best of those that any document holds counts 1."""
-    size, highest = np.diff(first, append=len(shares)), df.max(axis=0)
+    of, highest = np.arange(len(first)).repeat(np.append(first[1:], len(shares)) - first), df.max(axis=0)
     counts = np.where(highest > 0, shares**power * np.maximum(highest, 1.0) ** -rarer, 0.0)
     best = np.maximum.reduceat(counts, first)
-    counts /= np.repeat(np.where(best > 0, best, 1.0), size)
-    without = 1 - counts * df / np.maximum(np.repeat(documents, size, axis=1), 1)
+    counts /= np.where(best > 0, best, 1.0)[of]
+    without = 1 - counts * df / np.maximum(documents, 1).take(of, axis=1)
     return counts, np.asarray(documents * (1 - np.multiply.reduceat(without, first, axis=1)))
 
 
