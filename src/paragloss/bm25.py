@@ -58,7 +58,9 @@ class Layout:
         self.fields = tuple(fields)
         self.k1 = k1
         self.b = b
-        self._span = 2**32 // len(fields)
+        self.span = 2**32 // len(fields)
+        own = np.arange(len(fields))[:, None] * self.span + np.arange(_RESERVED)
+        self._lengths: Ids = own.ravel().astype(np.uint32)
 
     def field(self, name: str) -> int:
         try:
@@ -72,8 +74,11 @@ class Layout:
         With two fields, 1,000,000 terms share 2^31 ids: a term has odds of 0.05 % to share its id with another,
         which then count as one term.
         """
-        place = np.array(hashes, np.int64) % (self._span - _RESERVED) + _RESERVED
-        return np.asarray(field * self._span + place).astype(np.uint32)
+        return np.asarray(field * self.span + self.place(hashes)).astype(np.uint32)
+
+    def place(self, hashes: Iterable[int] | Integers) -> Integers:
+        """Where terms stand in each field's share."""
+        return np.asarray(hashes, np.int64) % (self.span - _RESERVED) + _RESERVED
 
     def bags(self, documents: Sequence[tuple[str, Mapping[str, Sequence[str]]]]) -> Bags:
         """Documents, given as their language and their terms by field, counted; not yet compared with any average.
@@ -116,7 +121,7 @@ class Layout:
 
     def pack(self, bags: Bags) -> list[SparseVector]:
         """One vector per document."""
-        row, base = bags.row << 32, bags.field * self._span
+        row, base = bags.row << 32, bags.field * self.span
         keys = np.concatenate([row | base, row | base + _AVERAGE, np.repeat(row, bags.size) | bags.ids])
         values = np.concatenate([bags.length, bags.average, bags.counts])
         norms = np.concatenate([np.zeros(2 * len(row)), np.repeat(self.norms(bags), bags.size)])
@@ -143,19 +148,19 @@ class Layout:
 
     def with_lengths(self, ids: Ids) -> Ids:
         """Those of some terms, and those under which lengths are kept: what scoring reads of a vector."""
-        own = (np.arange(len(self.fields))[:, None] * self._span + np.arange(_RESERVED)).ravel().astype(np.uint32)
-        return np.concatenate([ids, own])
+        return np.concatenate([ids, self._lengths])
 
     def unpack_rows(self, rows: SparseRows) -> Bags:
         """`unpack`, for vectors that lie one after the other."""
         indices, values = rows.indices, rows.values
-        place = indices % np.uint32(self._span) if self._span < 1 << 32 else indices
-        start, here = np.flatnonzero(place == _LENGTH), np.flatnonzero(place >= _RESERVED)
-        part = np.searchsorted(start, here, side="right") - 1
+        place = indices % np.uint32(self.span) if self.span < 1 << 32 else indices
+        begins = place == _LENGTH
+        start, here = begins.nonzero()[0], (place >= _RESERVED).nonzero()[0]
+        part = begins.cumsum()[here] - 1
         bags = Bags(
             rows=len(rows.sizes),
-            row=np.searchsorted(np.cumsum(rows.sizes), start, side="right"),
-            field=indices[start].astype(np.int64) // self._span,
+            row=rows.sizes.cumsum().searchsorted(start, side="right"),
+            field=indices[start].astype(np.int64) // self.span,
             length=values[start].astype(np.float64),
             average=values[start + 1].astype(np.float64),
             size=np.bincount(part, minlength=len(start)),
@@ -189,8 +194,8 @@ class _Hashes(dict[str, int]):
 
 def ranges(starts: Integers, sizes: Integers) -> Integers:
     """The numbers of several ranges, one after the other."""
-    first = np.cumsum(sizes) - sizes
-    return np.asarray(np.repeat(starts - first, sizes) + np.arange(int(sizes.sum())))
+    ends = sizes.cumsum()
+    return np.asarray((starts - ends + sizes).repeat(sizes) + np.arange(ends[-1] if len(ends) else 0))
 
 
 def sieve(ids: Ids) -> Callable[[Ids], Integers]:

@@ -7,9 +7,10 @@ drowned by one with many. Everything here can be recounted from the documents' v
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +28,8 @@ DRIFT = 0.05
 POWER, RARER = 0.2, 0.1
 #: Terms of a language whose weight is remembered.
 _MEMO = 50_000
+#: So many times, as a power of two, more endings of ids are told apart than there are ids.
+_SPARSE = 4
 #: Sets of languages of which it is remembered what is usual in them.
 _MANY = 100
 
@@ -43,7 +46,7 @@ class Statistics:
         self._lengths: Counter[_Key] = Counter()
         #: how many documents of each field and language were weighed with which average
         self._averages: dict[_Key, Counter[float]] = {}
-        self._df = Frequencies()
+        self._df = Frequencies(span=layout.span)
         #: How many documents that are mainly in another language hold some of each: as long as nothing is counted.
         self._beside: dict[str, int] | None = None
         #: What each plain term gives, by language and what fields count: as long as nothing is counted.
@@ -100,6 +103,10 @@ class Statistics:
         """The same, for terms known by id."""
         return self._df.of(np.asarray(ids, np.uint32))
 
+    def somewhere(self, hashes: Integers) -> npt.NDArray[np.bool_]:
+        """Whether some document may have a term, in any field; of most that none has it is known."""
+        return self._df.somewhere(self.layout.place(hashes))
+
     def idf(self, field: str, lang: str, df: npt.ArrayLike) -> Doubles:
         """ln(1 + (N - df + 0.5) / (df + 0.5)): Lucene's, never negative."""
         return rarity(self.documents(field, lang), df)
@@ -155,7 +162,7 @@ class Statistics:
         langs, sizes = [lang for lang, _ in asked], [len(terms) for _, terms in asked]
         of = np.repeat(np.arange(len(asked)), sizes)  # (terms,) which language
         wanted = np.array([weight for _, terms in asked for weight in terms.values()], np.float64)
-        hashes = [hashed(lang)[term] for lang, terms in asked for term in terms]
+        hashes = [*chain.from_iterable(map(hashed(lang).__getitem__, terms) for lang, terms in asked)]
         fields = np.array([self.layout.field(field) for field in weights], np.int64)
         ids = self.layout.ids(fields[:, None], hashes)  # (fields, terms)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
@@ -284,7 +291,7 @@ class Statistics:
                 found._averages[field, lang] = Counter(dict(averages))
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"the collection's term statistics are damaged ({error}): index again") from None
-        found._df = Frequencies(ids, df.astype(np.int64))
+        found._df = Frequencies(ids, df.astype(np.int64), span=found.layout.span)
         return found, True
 
     def _header(self) -> dict[str, Any]:
@@ -338,28 +345,56 @@ def tempered(
     """Of clauses of alternatives how much each alternative counts, and each clause's df. Alternatives have shares and
     df (fields, alternatives), clauses begin at `first` and have so many documents (fields, clauses). Shares are raised
     to a power, and so are frequencies: the best of those that any document holds counts 1."""
-    size, highest = np.diff(first, append=len(shares)), df.max(axis=0)
+    of, highest = np.arange(len(first)).repeat(np.append(first[1:], len(shares)) - first), df.max(axis=0)
     counts = np.where(highest > 0, shares**power * np.maximum(highest, 1.0) ** -rarer, 0.0)
     best = np.maximum.reduceat(counts, first)
-    counts /= np.repeat(np.where(best > 0, best, 1.0), size)
-    without = 1 - counts * df / np.maximum(np.repeat(documents, size, axis=1), 1)
+    counts /= np.where(best > 0, best, 1.0)[of]
+    without = 1 - counts * df / np.maximum(documents, 1).take(of, axis=1)
     return counts, np.asarray(documents * (1 - np.multiply.reduceat(without, first, axis=1)))
 
 
 class Frequencies:
     """Document frequencies by id: sorted arrays, the first with all that was folded together, and after it what changed
-    since, each at most half as long as the one before: few to look into, and joining them costs little per document."""
+    since, each at most half as long as the one before: few to look into, and joining them costs little per document.
+    Most words that are asked for stand nowhere: the last bits of an id, and of its place in its `span`, say so of
+    nearly all of them."""
 
-    def __init__(self, ids: Ids | None = None, df: Integers | None = None) -> None:
+    def __init__(self, ids: Ids | None = None, df: Integers | None = None, *, span: int = 1 << 32) -> None:
+        self._span = span
         ids = np.zeros(0, np.uint32) if ids is None else ids
         self._parts: tuple[tuple[Ids, Integers], ...] = ((ids, np.zeros(0, np.int64) if df is None else df),)
+        self._ends: npt.NDArray[np.bool_] | None = None  # whether some id here ends so
+        self._turn = threading.Lock()  # one thread may look up while another counts
 
     def of(self, ids: Ids) -> Integers:
-        first, *others = self._parts
-        found = _looked_up(*first, ids)
-        for part in others:
-            found = found + _looked_up(*part, ids)
+        found, (parts, ends) = np.zeros(len(ids), np.int64), self._now()
+        here = ends.take(ids & np.uint32(len(ends) - 1)).nonzero()[0]
+        some = ids[here]
+        order = some.argsort()  # what lies together is found in half the time
+        here, some = here[order], some[order]
+        for held, df in parts:
+            if len(held):
+                place = np.minimum(held.searchsorted(some), len(held) - 1)
+                found[here] += np.where(held[place] == some, df[place], 0)
         return found
+
+    def _now(self) -> tuple[tuple[tuple[Ids, Integers], ...], npt.NDArray[np.bool_]]:
+        with self._turn:
+            if self._ends is None:
+                size = sum(len(ids) for ids, _ in self._parts)
+                self._ends = np.zeros(1 << (size.bit_length() + _SPARSE), bool)
+                for ids, _ in self._parts:
+                    self._note(ids, self._ends)
+            return self._parts, self._ends
+
+    def _note(self, ids: Ids, ends: npt.NDArray[np.bool_]) -> None:
+        ends[ids & np.uint32(len(ends) - 1)] = True
+        ends[ids.astype(np.int64) % self._span & len(ends) - 1] = True
+
+    def somewhere(self, places: Integers) -> npt.NDArray[np.bool_]:
+        """Whether some span may have an id at each of these places; of most that none has it is known."""
+        ends = self._now()[1]
+        return ends.take(places & (len(ends) - 1))
 
     def add(self, ids: Ids, sign: int) -> None:
         self.merge(ids, np.ones(len(ids), np.int64), sign)
@@ -369,7 +404,12 @@ class Frequencies:
         parts = [*self._parts, _joined([(ids, sign * df)])]
         while len(parts) > 1 and 2 * len(parts[-1][0]) > len(parts[-2][0]):
             parts[-2:] = [_joined(parts[-2:])]
-        self._parts = tuple(parts)
+        with self._turn:
+            if self._ends is not None and len(parts) > 1:
+                self._note(ids, self._ends)
+            else:
+                self._ends = None
+            self._parts = tuple(parts)
 
     def arrays(self) -> tuple[Ids, Integers]:
         """All ids in order, and their frequencies; none is zero."""
@@ -378,16 +418,6 @@ class Frequencies:
             ids, df = ids[df != 0], df[df != 0]
         self._parts = ((ids, df),)
         return ids, df
-
-
-def _looked_up(known: Ids, numbers: Integers, ids: Ids) -> Integers:
-    """The numbers of ids that are known, which are sorted; 0 for the others."""
-    if not len(known):
-        return np.zeros(len(ids), np.int64)
-    order = ids.argsort()  # what lies together is found in half the time
-    place = np.empty(len(ids), np.int64)
-    place[order] = np.minimum(np.searchsorted(known, ids[order]), len(known) - 1)
-    return np.where(known[place] == ids, numbers[place], 0)
 
 
 def _joined(parts: Sequence[tuple[Ids, Integers]]) -> tuple[Ids, Integers]:

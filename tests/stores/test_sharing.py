@@ -33,10 +33,14 @@ def test_what_is_sent_is_what_arrives():
         {"m": np.ones(3, np.float32)},
         {"t": vector},
     )
-    for message in (["get", [["a"]], {"vectors": True}], {"answer": [record, None]}, [[Hit("a", 1.5)]], b"\x00\xff"):
+    long = record._replace(document=Document("b", "\ud800 ü" * 500, "de", fields={}, meta={}), cut=b"\x01" * 9)
+    asked = ["get", [["a"]], {"vectors": True}]
+    for message in (asked, {"answer": [record, long, None]}, [[Hit("a", 1.5)]], b"\x00\xff"):
         wire.send(one, message)
         found = wire.receive(other)
         assert repr(found) == repr(message)
+        assert repr(wire.from_bytes(wire.to_bytes(message))) == repr(message)
+    assert b"$text" not in wire.to_bytes(long)  # older versions read files
     one.close()
     with pytest.raises(EOFError):
         wire.receive(other)

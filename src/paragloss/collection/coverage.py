@@ -43,7 +43,7 @@ def understood(query: Query, forms: QueryForms, statistics: Statistics, targets:
     if not translated:
         return Understood(len(written), ())
     known: set[str] = set()
-    for clause in (clause for form in translated for clause in form.clauses):
+    for clause in (clause for form in translated for clause in form.clauses if clause.source not in known):
         if any(text != clause.source and text[0] != MARK for text, _, _ in clause.alternatives):
             known.update(clause.source.split(), [clause.source])
     strange = [word for word in written if word not in known]

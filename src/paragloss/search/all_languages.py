@@ -57,7 +57,8 @@ class Everywhere:
             best, matches = held(document.id, (document.lang, *self._beside))
             return words(matches, told(best), score)
 
-        return [Found(one, account, forms=forms, scores=partial(self._scores, translated)) for one in rankings]
+        scores = partial(self._scores, translated)
+        return [Found(one, account, forms=forms, scores=scores) for one in rankings]
 
     def _scores(self, translated: Sequence[Query], ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
         wanted = [each for each in translated if each.lang in langs or each.lang in self._beside]

@@ -114,7 +114,9 @@ class Calibrated:
 
     def _merged(self, gathered: Gathered, k: int) -> Found:
         langs = self.weighed(gathered.shares, self.weights)
-        stood = {id: s for lang in langs for id, s in standing(lang).items()}
+        stood = dict[str, tuple[float, float]]()
+        for lang in langs:
+            stood.update(standing(lang))
         counting = [OWN if lang == gathered.asked else 1.0 for lang in gathered.langs]
         whole = partial(merged, langs, len(stood), counting)
         forms = QueryForms.joined(ranking.forms for part in gathered.rankings for ranking in part)
@@ -198,7 +200,7 @@ def by_language(
 
 def shares(ranking: Ranking) -> dict[str, float]:
     """Scores that are shares of the query's weight already; below nothing counts as nothing."""
-    return {hit.id: max(hit.score, 0.0) for hit in ranking}
+    return {id: score if score > 0 else 0.0 for id, score in ranking}
 
 
 def _shares(rankings: Sequence[Ranking], more: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:

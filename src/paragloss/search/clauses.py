@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.bm25 import Doubles, Integers, hashed
+from paragloss.bm25 import Doubles, hashed
 from paragloss.search.evidence import translators, words
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Match
@@ -29,9 +29,8 @@ class Shares(NamedTuple):
     source: str
     weight: float  # what it counts
     words: tuple[str, ...]
-    hashes: Integers  # (words,)
-    shares: Doubles  # (words,)
-    inside: Doubles  # (words,) what a word counts that another holds inside: nothing in the query's own language
+    #: (3, words) each one's hash, its share, and what it counts inside another: nothing in the query's own language.
+    numbers: Doubles
 
 
 class ClauseSearcher:
@@ -90,7 +89,7 @@ class ClauseSearcher:
         """The clauses of a query, cut into words; what is only stop words is left out."""
         if not query.clauses:
             words = self._analyze(query.lang).terms(query.text)
-            return [_shares(word, 1.0, {word: 1.0}, query.lang, own=True) for word in words]
+            return [_own(word, query.lang) for word in words]
         return [one for clause in query.clauses if (one := _cut(clause, query.lang, self._analyze))]
 
 
@@ -106,7 +105,13 @@ def _cut(clause: Translation, lang: str, analyze: Callable[[str], Analyzer]) -> 
     return _shares(clause.source, clause.weight, shares, lang, own=False) if shares else None
 
 
+@lru_cache(maxsize=20_000)
+def _own(word: str, lang: str) -> Shares:
+    """A word that stands for itself."""
+    return _shares(word, 1.0, {word: 1.0}, lang, own=True)
+
+
 def _shares(source: str, weight: float, shares: dict[str, float], lang: str, *, own: bool) -> Shares:
     inside = [0.0 if own else 1.0 if word[0] == MARK else PART for word in shares]
-    hashes = np.array([*map(hashed(lang).__getitem__, shares)], np.int64)
-    return Shares(source, weight, tuple(shares), hashes, np.array([*shares.values()]), np.array(inside))
+    numbers = np.array([[*map(hashed(lang).__getitem__, shares)], [*shares.values()], inside], np.float64)
+    return Shares(source, weight, tuple(shares), numbers)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -54,12 +55,11 @@ class Lexical:
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
         vectors = [_one(list(each.values())) for each in self._vectors(queries, where)]
         rankings = zip(queries, self._found(vectors, k, where), strict=True)
-        return [self._with_evidence(query, ranking) for query, ranking in rankings]
+        return [found for query, ranking in rankings for found in self._with_evidence(query, [ranking])]
 
-    def _with_evidence(self, query: Query, ranking: Ranking) -> Found:
-        return Found(
-            ranking, partial(self._account, query), forms=QueryForms((query,)), scores=partial(self._scores, query)
-        )
+    def _with_evidence(self, query: Query, rankings: Iterable[Ranking]) -> list[Found]:
+        account, forms, scores = partial(self._account, query), QueryForms((query,)), partial(self._scores, query)
+        return [Found(ranking, account, forms=forms, scores=scores) for ranking in rankings]
 
     def best(self, lang: str) -> float:
         return 1.0 if self._proportional else math.inf
@@ -70,7 +70,7 @@ class Lexical:
         each = self._vectors(queries, {**(where or {}), "lang": langs})
         nothing = sparse({})
         found = iter(self._found([vectors.get(lang, nothing) for vectors in each for lang in langs], k, where))
-        return [[self._with_evidence(query, next(found)) for _ in langs] for query in queries]
+        return [self._with_evidence(query, islice(found, len(langs))) for query in queries]
 
     def _found(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]

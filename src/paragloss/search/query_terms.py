@@ -24,7 +24,7 @@ class QueryTerms(NamedTuple):
     document is only asked for words of its own language."""
 
     langs: tuple[str, ...]
-    keys: Integers  # (keys,) ascending
+    keys: Integers  # (keys,) of terms that some document has, ascending; the last is nobody's
     shares: Doubles  # (keys, clauses) how much of a term counts for each clause
     cells: Integers  # where shares are above nothing, key after key: most words stand for one word of the query
     many: Integers  # (keys,) how many cells each has
@@ -67,43 +67,50 @@ def query_terms(
 ) -> QueryTerms | None:
     """Queries, `cut` into their clauses; None where none has a word. `factors` are what fields count, `weigh` what
     terms do; words that others hold `inside` count as words of the text do."""
-    layout, fields = statistics.layout, np.flatnonzero(factors)
-    every = [(place, *one) for place, query in enumerate(queries) for one in enumerate(cut(query))]
-    if not every or not len(fields):
+    layout, fields = statistics.layout, factors.nonzero()[0]
+    cuts, langs = [cut(query) for query in queries], tuple([query.lang for query in queries])
+    clauses = [*chain.from_iterable(cuts)]
+    if not clauses or not len(fields):
         return None
-    langs, lang, number = tuple(query.lang for query in queries), *np.array([one[:2] for one in every]).T
-    clauses = [shares for _, _, shares in every]
-    hashes, chances, within = (
-        np.concatenate([getattr(one, part) for one in clauses]) for part in ("hashes", "shares", "inside")
-    )  # (terms,) of all clauses one after the other, language after language
-    sizes = np.array([len(one.words) for one in clauses])
-    of = np.repeat(np.arange(len(clauses)), sizes)  # (terms,) which clause
-    ids = layout.ids(fields[:, None], hashes)  # (fields, terms)
+    each = np.array([*map(len, cuts)])
+    lang = np.arange(len(each)).repeat(each)  # (clauses,) language after language
+    number = ranges(np.zeros_like(each), each)  # (clauses,) which of its language's
+    numbers = np.concatenate([one.numbers for one in clauses], axis=1)  # (3, terms) of one clause after the other
+    of = np.arange(len(clauses)).repeat([len(one.words) for one in clauses])  # (terms,) which clause
+    some = statistics.somewhere(numbers[0].astype(np.int64))
+    some[of.searchsorted(np.arange(len(clauses)))] = True  # one of each clause, and what documents have: a quarter
+    (hashes, chances, within), of = numbers[:, some], of[some]
+    first = of.searchsorted(np.arange(len(clauses)))
+    home = fields.tolist().index(layout.field("text")) if inside else -1
+    looked = np.append(fields, layout.field(INNER)) if inside else fields
+    ids = layout.ids(looked[:, None], hashes.astype(np.int64))  # (fields, terms)
+    held = statistics.df_of(ids.ravel()).reshape(ids.shape)
+    df = held[: len(fields)].astype(float)
     there, shares, average = statistics.usual(langs)
     documents, usual = there[fields][:, lang], shares[fields][:, lang]  # (fields, clauses)
-    df = statistics.df_of(ids.ravel()).reshape(ids.shape).astype(float)
-    inner = layout.ids(layout.field(INNER), hashes) if inside else ids[0, :0]
-    within, home = within[: len(inner)], 0
-    if len(inner):
-        home = fields.tolist().index(layout.field("text"))
-        df[home] = np.minimum(df[home] + within * statistics.df_of(inner), documents[home, of])
-    share, df = weigh(chances, df, np.cumsum(sizes) - sizes, documents)
+    if inside:
+        df[home] = np.minimum(df[home] + within * held[-1], documents[home, of])
+    share, df = weigh(chances, df, first, documents)
     importance = np.array([one.weight for one in clauses])
     idf = factors[fields, None] * importance * rarity(documents, df)  # (fields, clauses)
     most = np.bincount(lang, (idf * usual).sum(axis=0), len(langs)).astype(float)  # of words nobody has, too
     most = np.where(most > 0, most, 1.0)
+    idf = np.where(df > 0, idf, 0.0)
     gain = np.zeros((len(langs), len(layout.fields), number.max() + 1))
-    gain[lang[:, None], fields, number[:, None]] = np.where(df > 0, idf, 0.0).T
-    scale = most if proportional else np.ones(len(langs))
-    weight = np.where(df > 0, idf, 0.0)[:, of] / scale[lang[of]]  # (fields, terms) of a whole share
-    terms = np.concatenate([ids.ravel(), inner])
-    counted = np.concatenate([np.tile(share, len(fields)), share[: len(inner)] * within])
-    weighed = np.concatenate([weight.ravel(), weight[home, : len(inner)]])
-    which = np.resize(of, len(terms))
-    keys, row = np.unique((lang[which] << 32) + terms.astype(np.int64), return_inverse=True)
-    cells = row.ravel() * gain.shape[2] + number[which]
+    gain[lang[:, None], fields, number[:, None]] = idf.T
+    field, term = held.nonzero()
+    clause, inner = of[term], field == len(fields)
+    counted = np.where(inner, share[term] * within[term], share[term])
+    weighed = idf[np.where(inner, home, field), clause] / (most if proportional else np.ones(len(langs)))[lang[clause]]
+    every = np.append((lang[clause] << 32) + ids[field, term], len(langs) << 32)
+    order = every.argsort()
+    each = every[order]
+    new = np.append(True, each[1:] != each[:-1])
+    keys, row = each[new], np.empty(len(every), np.int64)
+    row[order] = new.cumsum() - 1
+    cells = row[:-1] * gain.shape[2] + number[clause]
     table = np.bincount(cells, counted, len(keys) * gain.shape[2]).astype(float).reshape(len(keys), -1)
-    weights = np.bincount(row.ravel(), counted * weighed, len(keys)).astype(float)
+    weights = np.bincount(row[:-1], counted * weighed, len(keys)).astype(float)
     used = np.flatnonzero(table)
     many = np.bincount(used // gain.shape[2], minlength=len(keys))
     return QueryTerms(langs, keys, table, used, many, gain, average.T, most, weights)

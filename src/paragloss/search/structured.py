@@ -170,7 +170,7 @@ class _OneTerm(ClauseSearcher):
         """What is scored: documents, each with a question it was found for, and which of its queries it is held
         against: that of its own language, and those of others that it holds."""
         codes = {code: i for i, code in enumerate(dict.fromkeys(looked.langs))}
-        lang = np.array([codes[code] for code in looked.langs], np.int64)
+        lang = np.array([*map(codes.__getitem__, looked.langs)], np.int64)
         spoken = np.full((len(questions), len(codes)), -1)  # what each question says in each language
         for row, places in enumerate(questions):
             for place in places:
@@ -211,15 +211,17 @@ class _OneTerm(ClauseSearcher):
         return layout.ids(layout.field("text") if beside else 0, hashes)
 
     def _beside(self, langs: Sequence[str], rows: SparseRows) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
-        """For each language that some documents hold beside their own, where it is said, and which of these do."""
+        """For each language that some of these hold beside their own, where it is said, and which of them do."""
         holds: dict[str, npt.NDArray[np.bool_]] = {}
-        ends, signs = np.cumsum(rows.sizes), dict(zip(self._statistics.beside, self._signs(), strict=True))
+        ends, signs = rows.sizes.cumsum(), dict(zip(self._statistics.beside, self._signs(), strict=True))
         for place, lang in enumerate(langs):
             if lang in signs:
                 if lang not in holds:
-                    row = np.searchsorted(ends, np.flatnonzero(rows.indices == signs[lang]), side="right")
-                    holds[lang] = np.bincount(row, minlength=len(ends)).astype(bool)
-                yield place, holds[lang]
+                    row = ends.searchsorted((rows.indices == signs[lang]).nonzero()[0], side="right")
+                    holds[lang] = np.zeros(len(ends) if len(row) else 0, bool)
+                    holds[lang][row] = True
+                if len(holds[lang]):
+                    yield place, holds[lang]
 
     def _asked(self, queries: Sequence[Query]) -> QueryTerms | None:
         how = {"proportional": self._proportional, "inside": self.looks_inside}
@@ -256,7 +258,7 @@ class _OneTerm(ClauseSearcher):
         clauses = np.repeat(np.arange(len(cut)), [len(one.words) for one in cut])
         layout, fields = self._statistics.layout, np.flatnonzero(self._factors).tolist()
         fields += [layout.field(INNER)] if self.looks_inside else []
-        hashes = np.concatenate([np.zeros(0, np.int64), *(one.hashes for one in cut)])
+        hashes = np.concatenate([np.zeros(0), *(one.numbers[0] for one in cut)]).astype(np.int64)
         ids = layout.ids(np.array(fields)[:, None], hashes).T
         return _QueryWords(words, clauses, ids, sieve(layout.with_lengths(ids.ravel())))
 
@@ -310,8 +312,8 @@ class _OneTerm(ClauseSearcher):
         average = np.where((lang >= 0) & (average > 0), average, bags.average)
         norms = layout.norms(bags._replace(average=average))
         part = np.repeat(np.arange(len(bags.row)), bags.size)  # (entries,)
-        keys = (lang[part] << 32) + bags.ids.astype(np.int64)
-        place = np.minimum(np.searchsorted(asked.keys, keys), len(asked.keys) - 1)
+        keys = (lang[part] << 32) + bags.ids
+        place = asked.keys.searchsorted(keys)
         here = np.flatnonzero(asked.keys[place] == keys)
         part, place, times = self._home(bags)[part[here]], place[here], bags.counts[here]
         clauses, many = asked.gain.shape[2], asked.many[place]
@@ -373,6 +375,6 @@ def _best(which: Integers, question: Integers, home: Integers, scores: Doubles) 
 
 def taken(rows: SparseRows, which: Integers) -> SparseRows:
     """Some of the rows, in another order."""
-    start, sizes = np.cumsum(rows.sizes) - rows.sizes, rows.sizes[which]
-    entries = ranges(start[which], sizes)
+    starts, sizes = rows.sizes.cumsum() - rows.sizes, rows.sizes[which]
+    entries = ranges(starts[which], sizes)
     return SparseRows(sizes, rows.indices.take(entries), rows.values.take(entries))

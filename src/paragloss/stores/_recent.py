@@ -41,8 +41,8 @@ class Recent:
         """Languages and vectors in the order asked for, with the entries `among` some ids; `read` brings those that are
         not known. A point that is not there has no language and an empty vector."""
         table = self._table(name)
-        lacking = list(dict.fromkeys(point for point in points if point not in table.place))
-        if lacking:
+        if not all(map(table.place.__contains__, points)):
+            lacking = list(dict.fromkeys(point for point in points if point not in table.place))
             new = list(read(lacking))
             for make_room in (table.let_last_go, table.clear):
                 if not table.room_for(new):  # some go, perhaps also such as are wanted now
@@ -122,15 +122,16 @@ class _Table:
     def rows(self, points: Sequence[int], among: Ids | None) -> tuple[list[str], SparseRows]:
         place = np.array([self.place.get(point, -1) for point in points], np.int64)
         starts, sizes = self._starts[place], np.where(place >= 0, self._sizes[place], 0)
-        ends = np.cumsum(sizes)
+        ends = sizes.cumsum()
         each = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
         indices = np.concatenate([self._indices[:0], *(self._indices[start:end] for start, end in each)])
         here = np.arange(len(indices)) if among is None else sieve(among)(indices)
-        kept = np.diff(np.searchsorted(here, ends), prepend=0)
-        values = self._values[here + np.repeat(starts - ends + sizes, kept)]
+        kept = here.searchsorted(ends)
+        kept[1:] -= kept[:-1].copy()
+        values = self._values.take(here + (starts - ends + sizes).repeat(kept))
         names = [*self._langs, ""]
         langs = [names[code] for code in np.where(place >= 0, self._spoken[place], len(self._langs)).tolist()]
-        return langs, SparseRows(kept, indices[here], values)
+        return langs, SparseRows(kept, indices.take(here), values)
 
 
 def _doubled(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

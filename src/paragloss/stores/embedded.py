@@ -17,7 +17,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -264,8 +264,9 @@ class EmbeddedStore(KeptVectors):
             place = {point: i for i, point in enumerate(dict.fromkeys(chain.from_iterable(found)))}
             langs, rows = self._postings.rows(name, list(place), among)
             known, where_of = names.known(place.keys()), place.__getitem__
-            there = [np.array([*map(where_of, points)], np.int64) for points in found]
-            return Looked([*map(known.__getitem__, place)], langs, rows, there)
+            there = np.array([*map(where_of, chain.from_iterable(found))], np.int64)
+            edges = pairwise(accumulate(map(len, found), initial=0))
+            return Looked([*map(known.__getitem__, place)], langs, rows, [there[start:end] for start, end in edges])
 
     def search_sparse(
         self, name: str, vectors: Sequence[SparseVector], k: int, where: Where | None = None
