@@ -168,8 +168,13 @@ class _InnerTerms(dict[str, tuple[str, ...]]):
         model = default.open()
         if self._lang == "en":
             return model.spelled_large(term, "en")
-        likely = model.alternatives(term, self._lang, "en")[:_LIKELY]
-        return any(sounds.alike(sound(one.text), consonants) for one in likely)
+        return sounds.kinds(consonants) in map(_english_kinds, model.in_english(term, self._lang)[:_LIKELY])
+
+
+@cache
+def _english_kinds(number: int) -> str:
+    """The kinds of consonants that an English word has."""
+    return sounds.kinds(sound(default.open().spelled(number)))
 
 
 _inner_terms = cache(_InnerTerms)
