@@ -32,7 +32,7 @@ _LIKELY = 4
 #: Characters of a name that was cut into pieces, and how many pieces.
 _SHORTEST, _LONGEST, _PIECES = 3, 7, 4
 #: Words remembered for each language, and how many are many.
-_MEMO, _MANY = 500_000, 1000
+_MEMO, _MANY = 500_000, 300
 
 
 def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list[str]:
