@@ -98,7 +98,8 @@ def side_by_side(
 
     for langs, counted, dense in in_order(workers, _open, settings, _prepare, texts(), died, few=_ALONE, here=here):
         batch = waiting.popleft()
-        yield Prepared([d._replace(lang=lang) for d, lang in zip(batch, langs, strict=True)], counted, dense)
+        pairs = zip(batch, langs, strict=True)
+        yield Prepared([d if d.lang == lang else d._replace(lang=lang) for d, lang in pairs], counted, dense)
 
 
 class _Packed(NamedTuple):
