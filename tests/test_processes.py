@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+from paragloss import errors, processes
+
 SCRIPT = """
 from paragloss import errors, processes
 print(list(processes.in_order(2, str, "", len, ["a", "bb", "ccc"], errors.ParaglossError("died"))))
@@ -13,3 +17,24 @@ def test_a_script_needs_no_guard_against_being_run_again(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("[1, 2, 3]\n", "")
+
+
+def _shared(jobs):
+    died = errors.ParaglossError("died")
+    return processes.in_order(1, str, "", len, jobs, died, few=2, here=lambda job: -len(job))
+
+
+def test_few_jobs_are_done_here_and_of_more_the_first():
+    assert list(_shared(["a", "bb"])) == [-1, -2]
+    assert list(_shared(["a", "bb", "ccc", "dddd"])) == [-1, 2, 3, 4]
+
+
+def test_jobs_that_were_read_before_reading_failed_are_done():
+    def failing():
+        yield from ["a", "bb"]
+        raise errors.InputError("no more")
+
+    done = _shared(failing())
+    assert [next(done), next(done)] == [-1, -2]
+    with pytest.raises(errors.InputError, match="no more"):
+        next(done)

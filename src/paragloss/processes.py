@@ -9,9 +9,10 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
@@ -55,25 +56,40 @@ def in_order(
     work: Callable[[J], T],
     jobs: Iterable[J],
     died: ParaglossError,
+    *,
+    few: int = 0,
+    here: Callable[[J], T] | None = None,
 ) -> Iterator[T]:
     """What `work` makes of each job, in the order they come, a few of them being worked at meanwhile. Where reading
-    jobs fails, those that were read before still come. `died` is raised where a process has died."""
-    waiting: deque[Future[T]] = deque()
+    jobs fails, those that were read before still come. `died` is raised where a process has died. Up to so `few` jobs
+    are done by `here` in this process; so is the first of more, while the others start."""
+    waiting: deque[Callable[[], T]] = deque()
+    held: list[J] = []
 
     def finished(most: int) -> Iterator[T]:
         while len(waiting) > most:
-            yield waiting.popleft().result()
+            yield waiting.popleft()()
+
+    def last() -> Iterator[T]:
+        yield from finished(0)
+        yield from map(here, held) if here else ()
 
     with pool(workers, begin, told) as working:
         try:
             try:
-                for job in jobs:
-                    waiting.append(working.submit(work, job))
+                for number, job in enumerate(jobs):
+                    held.append(job)
+                    if number < few:
+                        continue
+                    if number == few and here:
+                        waiting.append(partial(here, held.pop(0)))
+                    waiting.extend([working.submit(work, each).result for each in held])
+                    held.clear()
                     yield from finished(_AHEAD * workers)
             except (ParaglossError, KeyboardInterrupt):
-                yield from finished(0)
+                yield from last()
                 raise
-            yield from finished(0)
+            yield from last()
         except BrokenProcessPool:
             raise died from None
 

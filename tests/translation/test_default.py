@@ -120,6 +120,9 @@ def test_terms_can_be_asked_about_one_by_one(model):
     assert not model.has_term("zaphod", "de")
     assert [a.text for a in model.alternatives("haus", "de", "fr")] == ["maison"]
     assert model.alternatives("zaphod", "de", "fr") == ()
+    assert [*map(model.spelled, model.in_english("verspat", "de"))] == [
+        a.text for a in model.alternatives("verspat", "de", "en")
+    ]
     assert sum(a.weight for a in model.alternatives("maison", "fr", "de")) == pytest.approx(1)
     assert model.spelled_large("haus", "de")
     assert not model.spelled_large("hous", "en")

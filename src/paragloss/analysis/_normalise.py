@@ -67,11 +67,12 @@ _CUT_AT_APOSTROPHE = {"tr", "az"}
 #: Names whose signs are part of them.
 _SIGNED_NAMES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp"}
 
+_TATWEEL = "\u0640"  # what lengthens Arabic words; Unicode calls it a letter
 _OPTIONAL_MARKS = str.maketrans(
     "",
     "",
     JOINERS
-    + "\u0640"  # Arabic tatweel
+    + _TATWEEL
     + "".join(map(chr, [*range(0x610, 0x61B), *range(0x64B, 0x653), 0x656, 0x657, 0x658, 0x670]))  # Arabic vowels
     + "".join(map(chr, [*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7]))  # Hebrew points
     + "\u0300\u0301",  # stress marks that no letter took up, as in Russian
@@ -94,7 +95,10 @@ def fold(token: str, lang: str) -> str:
     word = unicodedata.normalize("NFKC", token).strip(APOSTROPHES + GERSHAYIM + JOINERS)
     if lang in _CUT_AT_APOSTROPHE:
         word = word.replace("I", "ı").replace("İ", "i")
-    word = unicodedata.normalize("NFKC", word.casefold()).replace("i̇", "i").translate(_OPTIONAL_MARKS)
+    word = unicodedata.normalize("NFKC", word.casefold()).replace("i̇", "i")
+    if word.isalpha() and _TATWEEL not in word:  # no marks, signs or digits
+        return word
+    word = word.translate(_OPTIONAL_MARKS)
     if not word.isalnum():
         word = "".join(filter(is_word, _without_clitics(word, lang)))
     return word if word.isascii() else _ascii_digits(word)
@@ -143,17 +147,19 @@ def without_accents(word: str, lang: str) -> str:
     """Latin and Greek letters without their accents, but for the letters a language counts as its own."""
     if word.isascii() or lang in _ALL_MARKS_MATTER:
         return word
-    own = _own_letters(lang)
-    return "".join(c if c in own else _plain(c) for c in word)
+    return word.translate(_plain(lang))
+
+
+class _Plain(dict[int, str]):
+    """What each character becomes in a language, worked out once."""
+
+    def __missing__(self, code: int) -> str:
+        base = unicodedata.normalize("NFD", character := chr(code))[0]
+        latin_or_greek = "a" <= base <= "z" or "α" <= base <= "ω"
+        self[code] = plain = base if latin_or_greek else _PLAIN.get(character, character)
+        return plain
 
 
 @cache
-def _own_letters(lang: str) -> frozenset[str]:
-    return frozenset(_OWN_LETTERS.get(lang, ""))
-
-
-@cache
-def _plain(character: str) -> str:
-    base = unicodedata.normalize("NFD", character)[0]
-    latin_or_greek = "a" <= base <= "z" or "α" <= base <= "ω"
-    return base if latin_or_greek else _PLAIN.get(character, character)
+def _plain(lang: str) -> _Plain:
+    return _Plain({ord(letter): letter for letter in _OWN_LETTERS.get(lang, "")})

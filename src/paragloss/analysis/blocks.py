@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +15,9 @@ from paragloss.analysis._stopwords import stopwords
 from paragloss.languages import identify_one, known, script_of, scripts
 from paragloss.languages.scripts import strange
 
-_WORD = re.compile(r"[^\W\d_]+")
-#: Of each byte the letter that it is in Latin-1, else a space.
-_LETTERS = bytes(code if _WORD.match(chr(code)) else 32 for code in range(256))
-#: What a line says, without the space around it.
-_LINE = re.compile(r"\S(?:[^\n]*\S)?")
+_WORD, _WIDE = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_\x00-\xff]")
+#: Of each byte the letter that it is in Latin-1, or the end of a line, else a space.
+_LETTERS = bytes(code if _WORD.match(chr(code)) or code == 10 else 32 for code in range(256))
 #: A language is looked for where a text has so many of its small words and they are such a share of all, and spoken
 #: where blocks have so many words, so many different small ones among them.
 _SMALL, _RARE, _SPOKEN, _DIFFERENT = 4, 0.01, 12, 4
@@ -31,27 +30,33 @@ _LEAST, _SHARE = 2, 0.12
 
 def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
     """For each language that some blocks (lines) of a text are in, other than its own, where they stand."""
-    spoken = _small().get(lang, frozenset())
-    likely = {o: _small()[o] - spoken for o in _likely(_words(text), lang) if o != lang}
+    lines = _lines(text)
+    likely = {other: _beyond(other, lang) for other in _likely([*chain(*lines)], lang) if other != lang}
     foreign = _foreign_letters(text, lang)
     if not likely and not foreign:
         return {}
+    spoken, every = _small().get(lang, frozenset()), frozenset().union(*likely.values())
     found: dict[str, list[tuple[int, int]]] = {}
-    for line in _LINE.finditer(text):
-        words = _WORD.findall(line[0].lower())
-        if other := (foreign.get(script_of(line[0]) or "") if foreign else "") or _other(words, spoken, likely):
-            found.setdefault(other, []).append(line.span())
+    end = -1
+    for line, words in zip(text.split("\n"), lines, strict=True):
+        start, end = end + 1, end + 1 + len(line)
+        other = foreign.get(script_of(line) or "", "") if foreign else ""
+        if not other and _enough(sum(map(every.__contains__, words)), words):
+            other = _other(words, spoken, likely)
+        if other:
+            first = end - len(line.lstrip())
+            found.setdefault(other, []).append((first, start + len(line.rstrip())))
     texts = {other: "\n".join(text[start:end] for start, end in blocks) for other, blocks in found.items()}
     return {other: blocks for other, blocks in found.items() if _is(texts[other], other, lang)}
 
 
-def _words(text: str) -> list[str]:
-    """Its words in small letters; of Western European letters without a look at each."""
+def _lines(text: str) -> list[list[str]]:
+    """The words of each line in small letters; of Western European letters without a look at each."""
     text = text.lower()
-    try:
-        return text.encode("latin-1").translate(_LETTERS).decode("latin-1").split()
-    except UnicodeEncodeError:
-        return _WORD.findall(text)
+    if _WIDE.search(text):
+        return [*map(_WORD.findall, text.split("\n"))]
+    plain = text.encode("latin-1", "replace").translate(_LETTERS).decode("latin-1")
+    return [*map(str.split, plain.split("\n"))]
 
 
 def _likely(words: Sequence[str], lang: str) -> list[str]:
@@ -72,14 +77,18 @@ def _other(words: Sequence[str], own: frozenset[str], likely: Mapping[str, froze
     for other, theirs in likely.items():
         if (matched := sum(map(theirs.__contains__, words))) > most:
             best, most = other, matched
-    return best if most >= max(_LEAST, _SHARE * len(words)) and most > sum(map(own.__contains__, words)) else ""
+    return best if _enough(most, words) and most > sum(map(own.__contains__, words)) else ""
+
+
+def _enough(small: int, words: Sequence[str]) -> bool:
+    return small >= max(_LEAST, _SHARE * len(words))
 
 
 def _is(text: str, lang: str, instead: str) -> bool:
-    words, spaced = _WORD.findall(text.lower()), "Latn" in scripts(lang)
+    words, spaced = [*chain(*_lines(text))], "Latn" in scripts(lang)
     if len(words) < _SPOKEN if spaced else len(text) < 3 * _SPOKEN:
         return False
-    small = (_small().get(lang, frozenset()) - _small().get(instead, frozenset())).intersection(words)
+    small = _beyond(lang, instead).intersection(words)
     return (len(small) >= _DIFFERENT or not spaced) and identify_one(text[:_SEEN], {lang, instead}) == lang
 
 
@@ -99,6 +108,12 @@ def _small() -> dict[str, frozenset[str]]:
     """The small words of every language that has a list of them."""
     listed = {lang: stopwords(lang, str) for lang in known()}
     return {lang: frozenset(word for word in words if len(word) > 1) for lang, words in listed.items() if words}
+
+
+@cache
+def _beyond(lang: str, other: str) -> frozenset[str]:
+    """The small words of one language that are none in another."""
+    return _small().get(lang, frozenset()) - _small().get(other, frozenset())
 
 
 @cache

@@ -26,7 +26,8 @@ _VERSION = 1
 
 def cut(text: str, lang: str, analyze: Callable[[str], Analyzer] = analyzer) -> list[Cut]:
     """A text cut by its own language first, then what it says in others by those."""
-    found = [analyze(lang).cut(text)._replace(lang=lang)]
+    own = analyze(lang).cut(text)
+    found = [own if own.lang == lang else own._replace(lang=lang)]
     for other, blocks in others(text, lang).items() if lang != UNKNOWN else ():
         joined = "\n".join(text[start:end] for start, end in blocks)
         sizes = np.array([end - start + 1 for start, end in blocks])
@@ -48,7 +49,7 @@ def kept(record: Record) -> Sequence[Cut]:
 
 def near(cuts: list[Cut]) -> list[Cut]:
     """As much of them as is looked at."""
-    return [_near(each) for each in cuts]
+    return [_near(each) for each in cuts] if len(cuts[0].text) >= REACH else cuts
 
 
 def _near(cut: Cut) -> Cut:

@@ -33,11 +33,13 @@ ck=K qu=K ng=Q x=KS q=K c(?=[eiy])=S c=K j=J""",
     "other": "shch=X tsh=C dzh=J sh=X ch=C zh=J kh=H ph=F th=T dh=D gh=G ng=Q x=KS q=K c=K j=J",
 }
 _PLAIN = {letter: letter.upper() for letter in "bdfghklmnprstvwz"}
-#: What a group of Latin letters has in it, doubled letters, and all that are no part of one.
-_GROUPED, _doubled = re.compile("[chjqx]|dg|ng"), re.compile(r"(.)\1")
-_LATIN = {code: _PLAIN.get(chr(code), "") for code in range(128)}
+#: Of each byte that letter, and the bytes that say nothing.
+_SAID = bytes(range(256)).upper()
+_UNSAID = bytes(code for code in range(128) if chr(code) not in _PLAIN)
+#: What a group of Latin letters has in it, and doubled letters; vowels are left out anyway.
+_GROUPED, _doubled = re.compile("[chjqx]|[dn]g"), re.compile(r"([b-df-hj-np-tv-xz])\1")
 #: What becomes of what is left beside groups, which have become large letters.
-_KEPT = _LATIN | {ord(letter): letter for letter in string.ascii_uppercase}
+_KEPT = {code: _PLAIN.get(chr(code), "") for code in range(128)} | {ord(one): one for one in string.ascii_uppercase}
 _REST = {"Latn": _KEPT, "other": _KEPT | {ord("w"): ""}}
 #: Nobody's name is longer; what is, is no name.
 _LONGEST = 40
@@ -57,7 +59,7 @@ def _sound(word: str) -> str:
         return ""
     script, word = _script(word), word.lower()
     if script == "Latn" and word.isascii() and not _GROUPED.search(word):
-        return _once(word).translate(_LATIN)
+        return _once(word).encode().translate(_SAID, _UNSAID).decode()
     if script != "Latn":
         word = _rules(_LETTERS).applied(_without_greek_accents(word))
     text = _rules(_GROUPS[script]).applied(_once(_ascii(word).lower()))

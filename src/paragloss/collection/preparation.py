@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,7 +20,7 @@ from paragloss.errors import StoreError
 from paragloss.search.terms import Counted, analysed, counting
 from paragloss.types import Document, Encoder, Floats
 
-#: Batches prepared in this process before others are started, which takes them a second or two.
+#: So many batches are prepared in this process: others take a second or two to start.
 _ALONE = 4
 #: A document as it travels between processes: language, title, text, fields.
 _Text: TypeAlias = tuple[str, str, str, dict[str, str]]
@@ -84,23 +83,23 @@ def side_by_side(
     those that were read before still come."""
     from paragloss.processes import in_order
 
-    yield from prepared(islice(batches, _ALONE), layout, models, lang, there)
-    first = next(batches, None)
-    if first is None:
-        return
     kept = tuple((name, str(folder)) for name, folder in folders.items())
     settings = Settings(layout.fields, layout.k1, layout.b, kept, lang, there)
     died = StoreError("a process that prepared documents died: is there memory for all? --workers 1 needs the least")
     waiting: deque[list[Document]] = deque()
 
     def texts() -> Iterator[list[_Text]]:
-        for batch in chain([first], batches):
+        for batch in batches:
             waiting.append(batch)
             yield [(document.lang, document.title, document.text, dict(document.fields)) for document in batch]
 
-    for langs, counted, dense in in_order(workers, _open, settings, _prepare, texts(), died):
+    def here(texts: list[_Text]) -> _Packed:
+        return _packed(texts, layout, models, lang, there)
+
+    for langs, counted, dense in in_order(workers, _open, settings, _prepare, texts(), died, few=_ALONE, here=here):
         batch = waiting.popleft()
-        yield Prepared([d._replace(lang=lang) for d, lang in zip(batch, langs, strict=True)], counted, dense)
+        pairs = zip(batch, langs, strict=True)
+        yield Prepared([d if d.lang == lang else d._replace(lang=lang) for d, lang in pairs], counted, dense)
 
 
 class _Packed(NamedTuple):
@@ -134,7 +133,12 @@ def _open(settings: Settings) -> None:
 
 def _prepare(texts: list[_Text]) -> _Packed:
     assert _opened is not None
-    layout, models, lang, there = _opened
+    return _packed(texts, *_opened)
+
+
+def _packed(
+    texts: list[_Text], layout: Layout, models: Mapping[str, Encoder], lang: str | None, there: There
+) -> _Packed:
     batch = [Document("", text, code, title, fields) for code, title, text, fields in texts]
     [(documents, counted, dense)] = prepared([batch], layout, models, lang, there)
     return _Packed([document.lang for document in documents], counted, dense)

@@ -42,7 +42,7 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
         return []
     known = _inner_terms(lang)
     found = list(chain.from_iterable(map(known.__getitem__, terms)))
-    found += [each for pair in zip(terms, written, strict=False) for each in known.spoken(*pair)]
+    found += chain.from_iterable(map(known.heard.__getitem__, zip(terms, written, strict=False)))
     return found + pieced(terms, lang) if sounds.letters(lang) else found
 
 
@@ -135,40 +135,55 @@ class _InnerTerms(dict[str, tuple[str, ...]]):
     def __init__(self, lang: str) -> None:
         super().__init__()
         self._lang = lang
-        self._knows: Callable[[str], bool] = lambda term: default.open().has_term(term, lang)
-        self._spoken: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._model = default.open()
+        self._knows: Callable[[str], bool] = lambda term: self._model.has_term(term, lang)
+        self.heard = _Heard(self)
 
     def __missing__(self, term: str) -> tuple[str, ...]:
         if len(self) >= _MEMO:
             self.clear()
         if len(self) == _MANY:
-            self._knows = default.open().vocabulary(self._lang).__contains__
+            self._knows = self._model.vocabulary(self._lang).__contains__
         consonants = sound(term)
-        named = [MARK + consonants] if len(consonants) >= sounds.FEWEST and self._is_name(term, consonants) else []
-        self[term] = found = (*named, *default.open().inside(term, self._lang, self._knows))
+        named = (MARK + consonants,) if len(consonants) >= sounds.FEWEST and self.is_name(term, consonants) else ()
+        self[term] = found = (*named, *self._model.inside(term, self._lang, self._knows))
         return found
 
     def spoken(self, term: str, word: str) -> tuple[str, ...]:
-        """The sound of a name as it is written, where its stem's is another."""
-        found = self._spoken.get((term, word))
-        if found is None:
-            if len(self._spoken) >= _MEMO:
-                self._spoken.clear()
-            consonants = sound(word)
-            other = len(consonants) >= sounds.FEWEST and consonants != sound(term)
-            self._spoken[term, word] = found = (MARK + consonants,) if other and self._is_name(term, consonants) else ()
-        return found
+        """See `_Heard`."""
+        return self.heard[term, word]
 
-    def _is_name(self, term: str, consonants: str) -> bool:
+    def is_name(self, term: str, consonants: str) -> bool:
         """Whether a term may be a name: it is unknown, or sounds as its English does; an English one is written
         large."""
         if term.isdigit() or not self._knows(term):
             return not term.isdigit()
-        model = default.open()
         if self._lang == "en":
-            return model.spelled_large(term, "en")
-        likely = model.alternatives(term, self._lang, "en")[:_LIKELY]
-        return any(sounds.alike(sound(one.text), consonants) for one in likely)
+            return self._model.spelled_large(term, "en")
+        return sounds.kinds(consonants) in map(_english_kinds, self._model.in_english(term, self._lang)[:_LIKELY])
+
+
+class _Heard(dict[tuple[str, str], tuple[str, ...]]):
+    """The sound of a name as it is written, where its stem's is another; by term and word."""
+
+    def __init__(self, terms: _InnerTerms) -> None:
+        super().__init__()
+        self._terms = terms
+
+    def __missing__(self, pair: tuple[str, str]) -> tuple[str, ...]:
+        if len(self) >= _MEMO:
+            self.clear()
+        term, word = pair
+        consonants = sound(word)
+        other = len(consonants) >= sounds.FEWEST and consonants != sound(term)
+        self[pair] = found = (MARK + consonants,) if other and self._terms.is_name(term, consonants) else ()
+        return found
+
+
+@cache
+def _english_kinds(number: int) -> str:
+    """The kinds of consonants that an English word has."""
+    return sounds.kinds(sound(default.open().spelled(number)))
 
 
 _inner_terms = cache(_InnerTerms)

@@ -49,9 +49,9 @@ def ways(consonants: str, channel: Channel, *, most: int = _MOST) -> list[tuple[
     return [one for one in found if one[1] >= _LEAST * found[0][1]]
 
 
-def alike(one: str, other: str) -> bool:
-    """Whether consonants are of the same kinds one by one: a quick guess at whether two words are one name."""
-    return one.translate(_kinds()) == other.translate(_kinds())
+def kinds(consonants: str) -> str:
+    """The kind of each consonant. Where all are the same, that is a quick guess that two words are one name."""
+    return consonants.translate(_kinds())
 
 
 @cache

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache, wraps
 from itertools import islice, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
@@ -50,6 +51,7 @@ Ids = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
 #: What a word may be: words of a language by number, each with how likely it is, the best first.
 _Ranked: TypeAlias = Sequence[tuple[float, int]]
+_SHARE = itemgetter(0)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -88,6 +90,7 @@ class Default:
         self._term = lru_cache(maxsize=20_000)(_told(self._english_of))
         self._entry = lru_cache(maxsize=20_000)(_told(self._entry_of))
         self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
+        self._pairs = _told(self._pairs_of)
         self._into, self._one = _told(self._into_all), _told(self._into_one)
         self._remembered: dict[tuple[str, str, bytes, bytes, str], dict[str, Translation]] = {}
 
@@ -123,10 +126,16 @@ class Default:
     def english(self, term: str, lang: str) -> list[tuple[int, float]]:
         """Which English words, by number, an analysed term may be, with shares; none when it is not known, or the model
         does not have its language."""
-        if lang not in self.langs:
-            return []
-        numbers, shares = self._term(lang, term)
-        return list(zip(numbers.tolist(), shares.tolist(), strict=True))
+        return self._pairs(lang, term) if lang in self.langs else []
+
+    def in_english(self, term: str, lang: str) -> list[int]:
+        """The numbers of the English words that are a term's `alternatives`, best first."""
+        pairs = [(share, number) for number, share in self.english(term, lang)]
+        return [number for _, number in _likely(sorted(pairs, key=_SHARE, reverse=True))]
+
+    def spelled(self, number: int) -> str:
+        """An English word as it is most often spelled."""
+        return self._entry(FALLBACK, number)[1]
 
     def has_term(self, term: str, lang: str) -> bool:
         """Whether an analysed term, or phrase, is among a language's own words; English words it may borrow are not."""
@@ -245,8 +254,7 @@ class Default:
 
     def _alternatives(self, found: _Ranked, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
         """A word in another language, best first, with weights that sum to `mass`."""
-        least = _LEAST * sum([weight for weight, _ in found])
-        kept = [(weight, self._entry(to, number)) for weight, number in found if weight >= least]
+        kept = [(weight, self._entry(to, number)) for weight, number in _likely(found)]
         scale = mass / sum([weight for weight, _ in kept]) if kept else 0.0
         return tuple([Alternative(spelling, scale * weight, (term,)) for weight, (term, spelling) in kept])
 
@@ -290,17 +298,18 @@ class Default:
         return every | {lang: list(islice(ranked, len(pieces))) for lang in langs}
 
     def _english_of(self, lang: str, term: str) -> tuple[Ids, Shares]:
+        found = self._pairs_of(lang, term)
+        return np.array([number for number, _ in found], np.int64), np.array([share for _, share in found], np.float64)
+
+    def _pairs_of(self, lang: str, term: str) -> list[tuple[int, float]]:
         """The English words a term may be; of an ASCII word of another language without a translation, the same one."""
         language = self._open(lang)
         number = language.words.find(term)
-        if number >= 0 and language.back is not None:
-            targets, weights = language.back.row(number)
-            if len(targets):
-                return language.english[targets[:_VIA]], weights[:_VIA]
+        if number >= 0 and language.back is not None and (found := language.back.pairs(number, _VIA)):
+            return [(language.english.item(target), share) for target, share in found]
         if language.back is not None:  # nothing is kept of a word that is the same in English
             number = self._number(FALLBACK, term) if term.isascii() else -1
-        found = [number] if number >= 0 else []
-        return np.array(found, np.int64), np.ones(len(found))
+        return [(number, 1.0)] if number >= 0 else []
 
     def _entry_of(self, lang: str, number: int) -> tuple[str, str]:
         return self._open(lang).words.entry(number)
@@ -369,6 +378,12 @@ def _number() -> re.Pattern[str]:
 def _alike(one: str, other: str) -> bool:
     """Whether two languages share a script."""
     return bool(set(scripts(one)) & set(scripts(other)))
+
+
+def _likely(found: _Ranked) -> _Ranked:
+    """Those of a word's translations that are not unlikely among them."""
+    least = _LEAST * sum([weight for weight, _ in found])
+    return [one for one in found if one[0] >= least]
 
 
 def _mixed(rows: Iterable[tuple[Ids, Shares, float]]) -> tuple[Ids, Shares]:

@@ -16,6 +16,7 @@ GROUP = 16
 SCALE = 32.0
 _GROUP = np.arange(GROUP)
 _LEVELS = np.exp(-np.arange(256) / SCALE)
+_LISTED = _LEVELS.tolist()
 
 
 class Rows(NamedTuple):
@@ -27,10 +28,21 @@ class Rows(NamedTuple):
     weights: npt.NDArray[np.generic]  # bytes on the log scale; floating point before it is packed
 
     def row(self, number: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        group = number // GROUP
-        start = int(self.starts[group]) + sum(self.sizes[group * GROUP : number].tolist())
-        cells = slice(start, start + int(self.sizes[number]))
+        cells = self._cells(number)
         return self.targets[cells].astype(np.int64), levels(self.weights[cells])
+
+    def pairs(self, number: int, most: int) -> list[tuple[int, float]]:
+        """The first few of a row: as Python's numbers, which takes a third of the time."""
+        cells = self._cells(number, most)
+        weights = self.weights[cells].tolist()
+        if self.weights.dtype == np.uint8:
+            weights = [*map(_LISTED.__getitem__, weights)]
+        return list(zip(self.targets[cells].tolist(), weights, strict=True))
+
+    def _cells(self, number: int, most: int = 255) -> slice:
+        group = number // GROUP
+        start: int = self.starts.item(group) + sum(self.sizes[group * GROUP : number].tolist())
+        return slice(start, start + min(self.sizes.item(number), most))
 
     def many(
         self, numbers: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]

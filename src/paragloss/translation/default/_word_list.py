@@ -38,12 +38,20 @@ class Words:
 
     def __iter__(self) -> Iterator[str]:
         """All terms, in their order."""
-        return (term.decode() for term, _, _ in _unpacked(self._data.tobytes()))
+        data, terms, term, here = self._data.tobytes(), list[bytes](), b"", 0
+        end = len(data)
+        while here < end:  # as `_unpacked`, which takes twice as long
+            stop = here + 2 + data[here + 1]
+            term = term[: data[here]] + data[here + 2 : stop]
+            terms.append(term)
+            added = data[stop] & 15
+            here = stop + 1 + added if added != _WHOLE else stop + 2 + data[stop + 1]
+        return iter(b"\n".join(terms).decode().split("\n") if terms else ())
 
     def known(self) -> Set[str]:
         """All terms, which are kept in memory from now on: `find` is ten times as quick."""
         if self._known is None:
-            self._known = {term: number for number, term in enumerate(self)}
+            self._known = dict(zip(self, range(self._size), strict=False))
         return self._known.keys()
 
     def written(self) -> str:
