@@ -57,9 +57,10 @@ def test_whoever_searches_goes_first_and_a_library_that_closes_is_left_alone(lib
     assert len(steps) == 1
 
 
-def test_what_was_added_gets_its_graph_beside_searches(library, monkeypatch):
+@pytest.mark.parametrize("limit", ["_MANY", "_LARGE"])
+def test_what_was_added_gets_its_graph_beside_searches(library, monkeypatch, limit):
     monkeypatch.setattr("paragloss.server.library._TENDED", 0.05)
-    monkeypatch.setattr("paragloss.collection.writer._MANY", 10)
+    monkeypatch.setattr(f"paragloss.collection.writer.{limit}", 10)
     store, until = library[None].state.store, time.monotonic() + 60
     library.warm()
     while store.read_blob("graph") is None and time.monotonic() < until:
