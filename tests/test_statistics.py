@@ -223,19 +223,24 @@ def test_an_unknown_field():
         counted(CAT)[0].df("body", "en", ["cat"])
 
 
-@given(st.lists(st.tuples(st.lists(st.integers(0, 40), max_size=20), st.booleans(), st.booleans()), max_size=20))
-def test_frequencies_are_those_of_a_plain_table(steps):
-    frequencies, table = Frequencies(), dict.fromkeys(range(41), 0)
-    for i, (ids, merge, look) in enumerate(steps):
-        sign = 1 if i % 3 else -1
-        frequencies.add(np.array(ids, np.uint32), sign)
-        for id in ids:
-            table[id] += sign
-        if merge:
-            frequencies = Frequencies(*frequencies.arrays())
-        if look:  # while more comes
-            assert frequencies.of(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
-    assert frequencies.of(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
+@given(
+    st.lists(st.tuples(st.lists(st.integers(0, 40), max_size=20), st.booleans(), st.booleans()), max_size=20),
+    st.sampled_from([0, 3, 100]),
+)
+def test_frequencies_are_those_of_a_plain_table(steps, often):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paragloss.statistics._OFTEN", often)
+        frequencies, table = Frequencies(), dict.fromkeys(range(41), 0)
+        for i, (ids, merge, look) in enumerate(steps):
+            sign = 1 if i % 3 else -1
+            frequencies.add(np.array(ids, np.uint32), sign)
+            for id in ids:
+                table[id] += sign
+            if merge:
+                frequencies = Frequencies(*frequencies.arrays())
+            if look:  # while more comes
+                assert frequencies.of(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
+        assert frequencies.of(np.arange(41, dtype=np.uint32)).tolist() == list(table.values())
 
 
 def test_sparse_is_in_order_and_without_zeros():

@@ -30,6 +30,10 @@ POWER, RARER = 0.2, 0.1
 _MEMO = 50_000
 #: So many times, as a power of two, more endings of ids are told apart than there are ids.
 _SPARSE = 4
+#: The table of endings is made when so many look-ups have cost as much: a command asks for less, and search processes
+#: take in new statistics twice a second.
+_OFTEN = 100
+_ANY = np.ones(1, bool)
 #: Sets of languages of which it is remembered what is usual in them.
 _MANY = 100
 
@@ -364,6 +368,7 @@ class Frequencies:
         ids = np.zeros(0, np.uint32) if ids is None else ids
         self._parts: tuple[tuple[Ids, Integers], ...] = ((ids, np.zeros(0, np.int64) if df is None else df),)
         self._ends: npt.NDArray[np.bool_] | None = None  # whether some id here ends so
+        self._asked = 0
         self._turn = threading.Lock()  # one thread may look up while another counts
 
     def of(self, ids: Ids) -> Integers:
@@ -380,6 +385,9 @@ class Frequencies:
 
     def _now(self) -> tuple[tuple[tuple[Ids, Integers], ...], npt.NDArray[np.bool_]]:
         with self._turn:
+            self._asked += 1
+            if self._ends is None and self._asked < _OFTEN:
+                return self._parts, _ANY
             if self._ends is None:
                 size = sum(len(ids) for ids, _ in self._parts)
                 self._ends = np.zeros(1 << (size.bit_length() + _SPARSE), bool)
