@@ -159,7 +159,8 @@ class _OneTerm(ClauseSearcher):
             own = np.array([at.get(code, -1) for code in looked.langs], np.int64)[which]
             home = np.where(own >= 0, own, np.array([at.get(code, -1) for code in asked.langs], np.int64)[place])
             here = np.flatnonzero(home >= 0)
-            which, question, place, home = which[here], question[here], place[here], home[here]
+            which, question, place = which[here], question[here], place[here]
+            home = home[here] if alone else np.zeros(len(here), np.int64)  # in one ranking a document stands once
         scores = self._scores(asked, place, taken(looked.rows, which))
         best = _best(which, question, home, scores) if beside else slice(None)
         return _Scored(looked.ids, which[best], question[best], home[best], scores[best])
