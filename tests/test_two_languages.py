@@ -120,3 +120,14 @@ def test_what_is_said_in_a_language_is_asked_for_once(tmp_path, monkeypatch):
         assert {hit.id for hit in found} == {"both", "de", "en"}
         terms = [id for vectors in asked for vector in vectors for id in vector.indices.tolist()]
         assert len(terms) == len(set(terms)) > 0
+
+
+def test_a_document_that_holds_two_of_the_languages_asked_for_is_found_once(tmp_path):
+    french = "Avec cette commande vous pouvez retourner une image, si elle ne tient pas dans la page que vous imprimez."
+    with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
+        three = Document("three", f"{GERMAN}\n{ENGLISH}\n{french}\n{GERMAN}", "de")
+        collection.index([three, Document("en", ENGLISH, "en"), Document("fr", french, "fr")])
+        assert sorted(collection.state.index.statistics.beside) == ["en", "fr"]
+        for pipeline in (None, "default"):
+            (found,) = collection.rank([Query("q", "page picture", "en")], k=10, to=["en", "fr"], pipeline=pipeline)
+            assert sorted(hit.id for hit in found) == ["en", "fr", "three"]
