@@ -199,20 +199,6 @@ def test_the_glossary_counts_from_the_next_query_on(serve):
     assert client.get("/api/glossary").json() == {"pairs": pairs}
 
 
-def test_the_map_puts_a_concept_s_documents_together(serve):
-    shown = serve().get("/api/map").json()
-    assert (shown["by"], shown["documents"], len(shown["points"])) == ("cr5", 720, 720)
-    assert all(0 <= point["x"] <= 1 and 0 <= point["y"] <= 1 for point in shown["points"])
-    places = {point["id"]: (point["x"], point["y"]) for point in shown["points"]}
-
-    def apart(first, second):
-        return sum((a - b) ** 2 for a, b in zip(places[first], places[second], strict=True))
-
-    same = [apart(f"{c}.en", f"{c}.fr") for c in ("volcano", "honey-bee", "potato", "owl", "desert")]
-    other = [apart("volcano.en", f"{c}.fr") for c in ("honey-bee", "potato", "owl", "desert")]
-    assert sum(same) / len(same) < sum(other) / len(other) / 2
-
-
 def test_collections_models_and_readiness_are_told(serve):
     client = serve()
     (told,) = client.get("/api/collections").json()["collections"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import tarfile
@@ -231,34 +230,13 @@ def test_a_phone_in_the_dark(watched):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(".result[data-id='honey-bee.fr'] .snippet .w", has_text="abeille").first.tap()
     assert "bee" in page.locator("#gloss").inner_text()
-    for view in ("map", "glossary", "kept", "files"):
+    for view in ("glossary", "kept", "files"):
         page.click(f"[data-view={view}]")
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
     page.click("[data-view=search]")
     seen.settled()
     seen.snap("phone")
-    seen.fine()
-
-
-def test_the_map_shows_titles_and_searches_near_a_point(watched):
-    seen = watched()
-    page = seen.open("/?view=map")
-    seen.until("document.querySelector('#map-about').textContent.includes('near each other')")
-    points = json.loads(page.evaluate("fetch('api/map').then(a => a.text())"))["points"]
-    aim = next(point for point in points if point["id"] == "volcano.en")
-    box = page.locator("#map").bounding_box()
-    pad = 22
-    x = box["x"] + pad + aim["x"] * (box["width"] - 2 * pad)
-    y = box["y"] + pad + (1 - aim["y"]) * (box["height"] - 2 * pad)
-    page.mouse.move(x, y)
-    page.wait_for_selector("#gloss b")
-    seen.snap("map")
-    near = page.locator("#gloss b").inner_text()
-    page.mouse.click(x, y)
-    seen.settled()
-    assert page.input_value("#q") == near
-    assert "volcano" in page.locator(".result").first.get_attribute("data-id")
     seen.fine()
 
 
@@ -294,7 +272,7 @@ def test_axe_finds_nothing_to_complain_about(watched, scheme, locale, tmp_path_f
     bees.locator(".snippet .w", has_text="abeille").first.hover()
     page.click("#gloss .star")
     page.click("#save-search")
-    for view in ("search", "map", "glossary", "kept", "files", "read"):
+    for view in ("search", "glossary", "kept", "files", "read"):
         if view == "read":
             page.goto(f"{seen.address}/?view=read&doc=honey-bee.fr&q=how+do+bees+make+honey")
             seen.until("document.querySelector('.rough')")

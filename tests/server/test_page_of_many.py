@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
-import numpy as np
 import pytest
 from serving_process import Process
 
-from paragloss import demo
 from paragloss.collection import Collection
-from paragloss.collection.shared_space import bridged
-from paragloss.server.projection import project
 from paragloss.translation import default
-from paragloss.types import Document, Query, Record
+from paragloss.types import Document, Query
 
 LONG = "What bees do all day long, how they find their way home and whom they tell about it, " * 3
 WORD = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenhersteller"
@@ -115,25 +109,6 @@ def test_a_long_title_stays_within_three_lines_of_a_phone(watched):
     seen.fine()
 
 
-def test_the_map_of_many_is_walked_with_keys(watched):
-    seen = watched()
-    page = seen.open("/?view=map")
-    seen.until("document.querySelector('#map-about').textContent.includes('near each other')")
-    assert page.locator("#legend .chip:not(.more)").count() == 10
-    page.locator("#map").focus()
-    page.keyboard.press("ArrowRight")
-    first = page.locator("#gloss b").inner_text()
-    page.keyboard.press("ArrowLeft")
-    assert page.locator("#gloss b").inner_text() != first or page.locator("#gloss .sure").inner_text()
-    at = page.locator("#gloss b").inner_text()
-    box = page.locator("#map").bounding_box()
-    assert box["y"] + box["height"] <= 860  # all of it is seen at once
-    page.keyboard.press("Enter")
-    seen.settled()
-    assert page.input_value("#q") == at
-    seen.fine()
-
-
 def test_an_empty_collection_says_how_to_begin(watched):
     seen = watched("empty")
     page = seen.open()
@@ -144,26 +119,4 @@ def test_an_empty_collection_says_how_to_begin(watched):
     assert "empty collection" in page.locator("#welcome h2").inner_text()  # nothing was found, and that is why
     page.locator("#welcome").get_by_text("Add files").click()
     assert page.locator("#file").count() == 1
-    page.click("[data-view=map]")
-    seen.until("document.querySelector('#map-about').textContent.includes('nothing to draw')")
-    assert page.locator("#map").is_hidden()
     seen.fine()
-
-
-def test_documents_on_one_thing_are_neighbours_on_the_map_whatever_their_language():
-    records = [Record(document, {}, {}) for document in documents()]
-    plane = project(records, bridged)
-    topics = np.array([int(document.id[0]) if document.title == "" else -1 for document in plane.documents])
-    apart = np.linalg.norm(plane.places[:, None] - plane.places[None], axis=2)
-    np.fill_diagonal(apart, 9)
-    nearest = topics[np.argsort(apart, axis=1)[:, :5]]
-    assert (nearest == topics[:, None])[topics >= 0].mean() > 0.9  # a third would be by chance
-    assert plane.places.min() >= 0
-    assert plane.places.max() <= 1
-
-
-def test_a_map_of_few_and_of_none():
-    records = [Record(document, {}, {}) for document in demo.documents()[:3]]
-    for count in range(4):
-        assert project(records[:count], bridged).places.shape == (count, 2)
-    assert json.dumps(project(records, bridged).places.tolist())

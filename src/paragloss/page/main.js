@@ -7,7 +7,6 @@ import * as glossary from "./glossary.js";
 import * as kept from "./kept.js";
 import * as keyboard from "./keyboard.js";
 import { nameOf } from "./languages.js";
-import * as map from "./map.js";
 import { models_, unread } from "./names.js";
 import * as reading from "./reading.js";
 import { settle } from "./results.js";
@@ -49,8 +48,7 @@ function render() {
   }
   gloss.hide();
   document.title = view === "search" && state.q ? `${state.q} – Paragloss` : "Paragloss";
-  if (view === "map") map.load(state, go);
-  else if (view === "glossary") {
+  if (view === "glossary") {
     page.ready.then(() => {
       glossary.load({ ...state, reader: page.reader }, { langs: langs(), writable: here()?.writable }, offered);
       offered = null;

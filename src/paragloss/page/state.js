@@ -3,7 +3,7 @@ const EMPTY = { view: "search", q: "", lang: "", to: [], each: false, reader: ""
 
 // How many results are shown at most, and by how many more at a time.
 export const MOST = 200, MORE = 20;
-export const VIEWS = ["search", "read", "map", "glossary", "kept", "files"];
+export const VIEWS = ["search", "read", "glossary", "kept", "files"];
 
 export function fromAddress(search = location.search) {
   const query = new URLSearchParams(search);

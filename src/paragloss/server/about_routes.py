@@ -1,10 +1,10 @@
-"""Routes about the server and its collections: health, readiness, metrics, models, the glossary, the map."""
+"""Routes about the server and its collections: health, readiness, metrics, models and the glossary."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from paragloss import __version__
@@ -13,8 +13,6 @@ from paragloss.server import schemas
 from paragloss.server.requests import Here, may_write, problems, serving, with_key
 from paragloss.translation.glossary import Pair
 
-#: Points of a map: more can't be told apart on a screen.
-POINTS = 2000
 #: Titles that are told of a collection, as questions it can answer.
 EXAMPLES = 3
 
@@ -85,26 +83,6 @@ async def change_glossary(here: Here, change: schemas.GlossaryChange) -> JSONRes
     some = [[Pair(**pair.model_dump()) for pair in pairs] for pairs in (change.remove, change.add)]
     await here.library.write(lambda: here.engine.change_glossary(remove=some[0], add=some[1]))
     return JSONResponse({"pairs": [pair._asdict() for pair in here.engine.glossary]})
-
-
-@routes.get("/api/map", response_model=schemas.Map, responses=problems(503, 504), dependencies=with_key)
-async def map_(here: Here, points: Annotated[int, Query(ge=1, le=POINTS)] = POINTS) -> JSONResponse:
-    """Documents as points in a plane, near each other where they say similar things."""
-    return JSONResponse(await here.library.read(lambda: _map(here.engine, points)))
-
-
-def _map(engine: Collection, points: int) -> dict[str, Any]:
-    # What draws maps takes long to load, and most servers are asked for none.
-    from paragloss.collection.shared_space import bridged
-    from paragloss.server.projection import project
-
-    plane = project(list(engine.sample(points)), bridged)
-    places = plane.places.round(4).tolist()
-    rows = [
-        {"id": d.id, "lang": d.lang, "title": (d.title or d.text)[:80], "x": x, "y": y}
-        for d, (x, y) in zip(plane.documents, places, strict=True)
-    ]
-    return {"by": plane.by, "documents": engine.count(), "points": rows}
 
 
 def _told(name: str, engine: Collection) -> dict[str, Any]:

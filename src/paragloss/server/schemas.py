@@ -286,19 +286,3 @@ class GlossaryChange(Strict):
 
     remove: list[GlossaryPair] = Field([], max_length=20_000)
     add: list[GlossaryPair] = Field([], max_length=20_000)
-
-
-class Point(BaseModel):
-    id: str = Field(examples=["bee.fr"])
-    lang: str = Field(examples=["fr"])
-    title: str = Field(examples=["Abeille"])
-    x: float = Field(examples=[0.31], description="From 0 to 1.")
-    y: float = Field(examples=[0.77])
-
-
-class Map(BaseModel):
-    """Documents as points: near each other where they say similar things."""
-
-    by: str = Field(examples=["cr5"], description="The vectors that were projected.")
-    documents: int = Field(examples=[720], description="How many there are; at most some thousands are shown.")
-    points: list[Point]
