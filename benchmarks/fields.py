@@ -51,11 +51,11 @@ def mdn() -> tuple[list[Document], list[Query], Qrels]:
     sys.path.insert(0, str(Path(__file__).parents[1] / "studies"))
     from sets import folder
 
-    from paragloss.formats.jsonl import read_aligned
+    from paragloss.formats.jsonl import read_concepts
     from paragloss.lab import judgments
 
     path = folder() / "mdn"
-    both = [c for c in read_aligned([path / "en.jsonl.gz", path / "es.jsonl.gz"]) if {"en", "es"} <= c.texts.keys()]
+    both = [c for c in read_concepts([path / "en.jsonl.gz", path / "es.jsonl.gz"]) if {"en", "es"} <= c.texts.keys()]
     links, here = judgments.read_links(path / "mutual_links.tsv.gz"), {c.id for c in both}
     asking = [c for c in both if links.get(c.id, set()) & here and c.titles.get("es")][::3][:300]
     documents = [

@@ -45,7 +45,7 @@ from paragloss.collection import Collection, coverage, load
 from paragloss.errors import ParaglossError, PlacedError
 from paragloss.formats import sandbox
 from paragloss.formats.dictionaries import read_entries
-from paragloss.formats.documents import read
+from paragloss.formats.documents import read_documents
 from paragloss.formats.queries import read_qrels, read_queries
 from paragloss.formats.trec import read_run
 from paragloss.formats.vectors import read_vectors
@@ -217,7 +217,7 @@ class Fuzz:
         reader(path)
 
     def _documents(self, path: Path) -> None:
-        list(read(path, on_error=(lambda error: None) if self.rng.random() < 0.5 else None))
+        list(read_documents(path, on_error=(lambda error: None) if self.rng.random() < 0.5 else None))
 
     def model(self) -> None:
         """A file of a model changed, the model loaded and, where that works, used."""

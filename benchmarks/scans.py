@@ -22,7 +22,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont, ImageOps
 
 from paragloss import Collection, demo
-from paragloss.formats.documents import read
+from paragloss.formats.documents import read_documents
 from paragloss.types import Document
 
 _DEJAVU = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
@@ -85,7 +85,7 @@ def scanned(document: Document, other_side: Document, level: Level, seed: int) -
         path = Path(folder, "page.jpg")
         sides = [drawn(side, level.dpi) for side in (document, other_side)]
         worsened(*sides, level, np.random.default_rng(seed)).save(path, quality=level.jpeg)
-        pages = list(read(path, on_error=lambda _: None))  # none: no words were found on it
+        pages = list(read_documents(path, on_error=lambda _: None))  # none: no words were found on it
     text, meta = (pages[0].text, pages[0].meta) if pages else ("", {"confidence": 0.0})
     return document._replace(text=text, title="", meta=meta)
 

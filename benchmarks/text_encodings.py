@@ -14,7 +14,7 @@ from pathlib import Path
 import charset_normalizer
 
 from paragloss.errors import InputError
-from paragloss.formats.encodings import encoding_of
+from paragloss.formats.encodings import detect_encoding
 
 ENCODINGS = {
     "cp1251": "ru uk bg sr be",
@@ -46,7 +46,7 @@ def right(data: bytes, guess: str, truth: str) -> bool:
 
 def ours(data: bytes) -> str:
     try:
-        return encoding_of(data)
+        return detect_encoding(data)
     except InputError:
         return ""
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from sets import folder
 
 from paragloss.analysis import analyzer
-from paragloss.formats.jsonl import read_aligned
+from paragloss.formats.jsonl import read_concepts
 from paragloss.lab.recipes.sets import share
 
 LANGS = """
@@ -138,7 +138,7 @@ def pages(lang: str) -> Iterator[Pair]:
         path = folder() / name / f"{lang}.jsonl.gz"
         if not path.is_file():
             continue
-        concepts = read_aligned([folder() / name / "en.jsonl.gz", path])
+        concepts = read_concepts([folder() / name / "en.jsonl.gz", path])
         both = [c for c in concepts if {"en", lang} <= c.texts.keys()]
         for c in _some(both, name):
             yield Pair(name, "documents", "test", c.texts["en"], c.texts[lang])

@@ -11,10 +11,11 @@ from __future__ import annotations
 import random
 
 from charset_normalizer import from_bytes
-from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+from resiliparse.parse.encoding import bytes_to_str
+from resiliparse.parse.encoding import detect_encoding as detect_web_encoding
 
-from paragloss.formats.encodings import encoding_of
-from paragloss.formats.text import lines
+from paragloss.formats.encodings import detect_encoding
+from paragloss.formats.text import read_lines
 from paragloss.lab.recipes.sets import folder
 
 ENCODINGS = {
@@ -27,7 +28,7 @@ TEXTS, ROWS = 25, 20_000
 def samples(lang: str, encoding: str, sentences: int, rng: random.Random) -> list[tuple[str, bytes]]:
     rows = [
         line.rstrip("\n").split("\t")[1]
-        for number, line in lines(folder() / "tatoeba" / f"en-{lang}.tsv.gz")
+        for number, line in read_lines(folder() / "tatoeba" / f"en-{lang}.tsv.gz")
         if number <= ROWS
     ]
     found: list[tuple[str, bytes]] = []
@@ -48,9 +49,9 @@ def main() -> None:
             for lang in langs.split()
             for sample in samples(lang, encoding, sentences, rng)
         ]
-        ours = sum(data.decode(encoding_of(data), "replace") == text for text, data in drawn)
+        ours = sum(data.decode(detect_encoding(data), "replace") == text for text, data in drawn)
         theirs = sum(str(from_bytes(data).best()) == text for text, data in drawn)
-        web = sum(bytes_to_str(data, detect_encoding(data)) == text for text, data in drawn)
+        web = sum(bytes_to_str(data, detect_web_encoding(data)) == text for text, data in drawn)
         told = f"ours {ours}, charset-normalizer {theirs}, resiliparse {web} of {len(drawn)}"
         print(f"{sentences} sentences: {told}", flush=True)
 

@@ -4,7 +4,7 @@ import pytest
 
 from paragloss.collection import Collection
 from paragloss.errors import InputError
-from paragloss.formats.conditions import conditions
+from paragloss.formats.conditions import parse_conditions
 from paragloss.types import Document, Range
 
 
@@ -41,17 +41,17 @@ def engine(tmp_path_factory):
     ],
 )
 def test_conditions_find_values_whatever_their_type(engine, said, found):
-    assert {result.id for result in engine.search("words", lang="en", where=conditions(said)).results} == found
+    assert {result.id for result in engine.search("words", lang="en", where=parse_conditions(said)).results} == found
 
 
 def test_at_most_ten_conditions():
-    assert len(conditions([f"f{number}=1" for number in range(10)])) == 10
+    assert len(parse_conditions([f"f{number}=1" for number in range(10)])) == 10
     with pytest.raises(InputError, match="at most 10"):
-        conditions([f"f{number}=1" for number in range(11)])
+        parse_conditions([f"f{number}=1" for number in range(11)])
 
 
 def test_limits_of_one_field_are_one_range():
-    assert conditions(["year>=1", "year<2"]) == {"meta.year": [Range(1.0, 2.0, False, True)]}
+    assert parse_conditions(["year>=1", "year<2"]) == {"meta.year": [Range(1.0, 2.0, False, True)]}
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_limits_of_one_field_are_one_range():
 )
 def test_conditions_that_make_no_sense(said, message):
     with pytest.raises(InputError, match=message):
-        conditions([said])
+        parse_conditions([said])

@@ -12,7 +12,7 @@ from paragloss.analysis import analyzer
 from paragloss.collection import Collection, train
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import InputError
-from paragloss.formats.jsonl import read_aligned
+from paragloss.formats.jsonl import read_concepts
 from paragloss.lab.methods import bae, cr5, knrm
 from paragloss.lab.methods import table as table_method
 from paragloss.translation.default import Default
@@ -216,7 +216,7 @@ def test_they_add_up_on_a_real_collection(tmp_path):
     if not folder.is_dir():
         pytest.skip(f"no {folder}; set PARAGLOSS_DATA")
     langs = ("en", "da", "it", "ja", "ru")
-    concepts = read_aligned([folder / f"{lang}.jsonl.gz" for lang in langs])
+    concepts = read_concepts([folder / f"{lang}.jsonl.gz" for lang in langs])
     train(cr5.fit, concepts[300:], dim=50).save(tmp_path / "cr5")
     documents = [
         Document(f"{c.id}.{lang}", text, lang, c.titles.get(lang, ""))

@@ -11,7 +11,7 @@ import pytest
 
 from paragloss.errors import InputError
 from paragloss.formats import sandbox
-from paragloss.formats.documents import read
+from paragloss.formats.documents import read_documents
 from paragloss.types import Document
 
 
@@ -25,7 +25,7 @@ def packed(parts):
 
 def read_one(path, data):
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    [document] = read(path)
+    [document] = read_documents(path)
     return document
 
 
@@ -194,7 +194,7 @@ def test_memory_is_bounded(tmp_path):
 @pytest.mark.parametrize("readers", [1, 3])
 def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch, readers):
     """Files come in their order with their ids, however many readers there are; one of them is killed by its file."""
-    alone = sandbox.Reader.read
+    alone = sandbox.SandboxedReader.read
 
     def killed(reader, kind, path, id, *how):
         if Path(path).name == "c.rtf":
@@ -203,12 +203,12 @@ def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch
             reader._process.poll = lambda: None  # and nobody has seen it yet
         return alone(reader, kind, path, id, *how)
 
-    monkeypatch.setattr(sandbox.Reader, "read", killed)
+    monkeypatch.setattr(sandbox.SandboxedReader, "read", killed)
     for name in "abcdefgh":
         (tmp_path / f"{name}.rtf").write_bytes(RTF)
     (tmp_path / "d.txt").write_text("between")
     errors, ended = [], []
-    found = read(
+    found = read_documents(
         tmp_path, on_error=errors.append, ended=lambda path, whole: ended.append((path.name, whole)), readers=readers
     )
     names = ["a.rtf", "b.rtf", "c.rtf", "d.rtf", "d.txt", "e.rtf", "f.rtf", "g.rtf", "h.rtf"]
@@ -221,16 +221,16 @@ def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch
 @pytest.mark.parametrize("delay", [0, 0.2])
 def test_readers_end_with_whoever_stops_reading(tmp_path, monkeypatch, delay):
     """Also the one that is just being started, which takes a moment on a busy machine."""
-    started = sandbox.Reader._started
+    started = sandbox.SandboxedReader._started
 
     def slowly(reader):
         time.sleep(delay)
         return started(reader)
 
-    monkeypatch.setattr(sandbox.Reader, "_started", slowly)
+    monkeypatch.setattr(sandbox.SandboxedReader, "_started", slowly)
     for name in "abcdef":
         (tmp_path / f"{name}.rtf").write_bytes(RTF)
-    found = read(tmp_path, readers=2)
+    found = read_documents(tmp_path, readers=2)
     assert next(found).id == "a.rtf"
     found.close()
     children = Path(f"/proc/self/task/{os.getpid()}/children")

@@ -1,8 +1,8 @@
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.csv import read_documents, read_parts, read_queries
-from paragloss.formats.rows import Part
+from paragloss.formats.csv import read_csv_concept_texts, read_csv_documents, read_csv_queries
+from paragloss.formats.rows import ConceptText
 from paragloss.types import Document, Query
 
 
@@ -20,14 +20,14 @@ def file(tmp_path):
 def test_the_separator_is_found_in_the_header(file, mark):
     header = mark.join(["ID", " lang", "title", "text", "fields.notes", "year"])
     row = mark.join(["a1", "fr", '"a, b; c"', '"dit ""oui"""', "n", "1999"])
-    assert list(read_documents(file(f"{header}\n{row}\n"))) == [
+    assert list(read_csv_documents(file(f"{header}\n{row}\n"))) == [
         Document("a1", 'dit "oui"', "fr", "a, b; c", {"notes": "n"}, {"year": "1999"})
     ]
 
 
 def test_cells_may_hold_lines_and_be_empty_or_long(file):
     long = "x" * 200_000
-    docs = list(read_documents(file(f'\ufeffid,lang,text\n\n1,,"two\nlines"\n2,en,{long}\n,,z\n')))
+    docs = list(read_csv_documents(file(f'\ufeffid,lang,text\n\n1,,"two\nlines"\n2,en,{long}\n,,z\n')))
     assert [(doc.id, doc.lang, doc.text) for doc in docs] == [
         ("1", "", "two\nlines"),
         ("2", "en", long),
@@ -36,12 +36,12 @@ def test_cells_may_hold_lines_and_be_empty_or_long(file):
 
 
 def test_a_single_column_is_enough(file):
-    assert [doc.text for doc in read_documents(file("text\none\ntwo\n"))] == ["one", "two"]
+    assert [doc.text for doc in read_csv_documents(file("text\none\ntwo\n"))] == ["one", "two"]
 
 
 def test_queries_and_translations(file):
-    assert list(read_queries(file("id;text;lang\nq1;rain;en\n"))) == [Query("q1", "rain", "en")]
-    assert list(read_parts(file("concept,lang,text\nc,en,rain\n"))) == [Part("c", "en", "rain")]
+    assert list(read_csv_queries(file("id;text;lang\nq1;rain;en\n"))) == [Query("q1", "rain", "en")]
+    assert list(read_csv_concept_texts(file("concept,lang,text\nc,en,rain\n"))) == [ConceptText("c", "en", "rain")]
 
 
 @pytest.mark.parametrize(
@@ -56,15 +56,15 @@ def test_queries_and_translations(file):
 def test_bad_rows(file, row, message):
     path = file(f"id,lang,text\n0,en,before\n{row}\n2,en,after\n")
     with pytest.raises(InputError, match=message):
-        list(read_documents(path))
+        list(read_csv_documents(path))
     errors = []
-    assert [doc.text for doc in read_documents(path, on_error=errors.append)] == ["before", "after"]
+    assert [doc.text for doc in read_csv_documents(path, on_error=errors.append)] == ["before", "after"]
     assert len(errors) == 1
 
 
 def test_a_quotation_mark_never_closed(file):
     with pytest.raises(InputError, match=r":3: not a row of a table .*close every quotation mark"):
-        list(read_documents(file('id,text\n1,"open\n2,x\n')))
+        list(read_csv_documents(file('id,text\n1,"open\n2,x\n')))
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,11 @@ def test_a_quotation_mark_never_closed(file):
 )
 def test_bad_headers(file, text, message):
     with pytest.raises(InputError, match=message):
-        list(read_documents(file(text)))
+        list(read_csv_documents(file(text)))
 
 
 def test_a_table_in_the_encoding_of_a_spreadsheet(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b"id,text\n1,caf\xe9\n2,ok\n")
     with pytest.warns(UserWarning, match=r"t.csv: read as cp1252, which it looks like"):
-        assert [doc.text for doc in read_documents(path)] == ["café", "ok"]
+        assert [doc.text for doc in read_csv_documents(path)] == ["café", "ok"]

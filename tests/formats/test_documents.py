@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.documents import read
-from paragloss.formats.folder_files import files, path_lang
+from paragloss.formats.documents import read_documents
+from paragloss.formats.folder_files import guess_path_language, list_files
 
 
 @pytest.fixture
@@ -40,7 +40,9 @@ def test_a_folder_in_order_with_languages_from_paths(root):
         }
     )
     with pytest.warns(UserWarning, match=r"left out 1 files of kinds that can't be read: 1 .png"):
-        found = [(doc.id, doc.lang, doc.meta.get("path", "").removeprefix(f"{top}/") or None) for doc in read(top)]
+        found = [
+            (doc.id, doc.lang, doc.meta.get("path", "").removeprefix(f"{top}/") or None) for doc in read_documents(top)
+        ]
     assert found == [
         ("b.txt", "", "b.txt"),
         ("packed.vi.txt.gz", "vi", "packed.vi.txt.gz"),
@@ -52,7 +54,7 @@ def test_a_folder_in_order_with_languages_from_paths(root):
 
 
 def test_a_folder_of_two_letters_need_not_be_a_language(root):
-    assert [doc.lang for doc in read(root({"js/a.txt": "x"}))] == [""]
+    assert [doc.lang for doc in read_documents(root({"js/a.txt": "x"}))] == [""]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_a_folder_of_two_letters_need_not_be_a_language(root):
     + [("a.txt", ""), ("docs/a.txt", ""), ("a.v2.txt", ""), ("en.txt", ""), ("en.gz", "")],
 )
 def test_languages_of_paths(path, lang):
-    assert path_lang(path) == lang
+    assert guess_path_language(path) == lang
 
 
 def test_links_do_not_lead_out_of_the_folder(root, tmp_path):
@@ -74,7 +76,7 @@ def test_links_do_not_lead_out_of_the_folder(root, tmp_path):
     os.symlink(top, top / "loop")
     os.symlink(top / "a.txt", top / "in.txt")
     os.symlink(top / "nowhere", top / "dangling.txt")
-    assert [name for name, _ in files(top)] == ["a.txt", "in.txt"]
+    assert [name for name, _ in list_files(top)] == ["a.txt", "in.txt"]
 
 
 @pytest.mark.parametrize(
@@ -88,30 +90,30 @@ def test_links_do_not_lead_out_of_the_folder(root, tmp_path):
     ],
 )
 def test_files_are_known_by_suffix_or_beginning(root, data, name):
-    [doc] = read(root({name: data}) / name)
+    [doc] = read_documents(root({name: data}) / name)
     assert doc.text == "rain"
 
 
 def test_what_can_not_be_read(root):
     top = root({"x.dat": b"\x89DAT\0", "empty.txt": ""})
     with pytest.raises(InputError, match=r"neither its suffix '.dat' nor its beginning .* supported: .jsonl, .csv"):
-        list(read(top / "x.dat"))
+        list(read_documents(top / "x.dat"))
     with pytest.raises(InputError, match=r"can't be opened"):
-        list(read(top / "nothing"))
+        list(read_documents(top / "nothing"))
     with pytest.raises(InputError, match=r"empty.txt: the file is empty"):
-        list(read(top))
+        list(read_documents(top))
     errors = []
-    assert list(read(top, on_error=errors.append)) == []
+    assert list(read_documents(top, on_error=errors.append)) == []
     assert [str(error).split(": ")[1][:20] for error in errors] == ["the file is empty; g", "neither its suffix '"]
     (top / "empty.txt").unlink()
     with pytest.raises(InputError, match="no file in this folder can be read; supported"):
-        list(read(top))
+        list(read_documents(top))
 
 
 def test_bad_rows_and_bad_pages_are_reported_the_same_way(root):
     top = root({"a.jsonl": '{"text": "x"}\nbroken\n', "b.pdf": "no", "c.txt": b"\xff\xfebad", "d.txt": "good"})
     errors = []
-    assert [doc.text for doc in read(top, on_error=errors.append)] == ["x", "good"]
+    assert [doc.text for doc in read_documents(top, on_error=errors.append)] == ["x", "good"]
     assert [os.path.basename(str(error).split(": ")[0]) for error in errors] == ["a.jsonl:2", "b.pdf", "c.txt"]
 
 
@@ -120,34 +122,34 @@ def test_a_bad_file_does_not_end_its_folder(root):
     damaged[20:40] = b"\xff" * 20
     top = root({"a.jsonl": "", "b.xml.gz": bytes(damaged), "c.csv": "x,y\n1,2\n", "d.txt": "good"})
     errors = []
-    assert [doc.text for doc in read(top, on_error=errors.append)] == ["good"]
+    assert [doc.text for doc in read_documents(top, on_error=errors.append)] == ["good"]
     assert len(errors) == 3
     with pytest.raises(InputError, match=r"a.jsonl: the file is empty"):
-        list(read(top))
+        list(read_documents(top))
 
 
 def test_with_on_error_a_bad_file_given_by_itself_is_reported_too(root):
     top = root({"bad.pdf": "no", "old.doc": b"\xd0\xcf\x11\xe0"})
     for name, reason in (("bad.pdf", "can't be read as PDF"), ("old.doc", "save it as .docx"), ("gone.txt", "opened")):
         errors = []
-        assert list(read(top / name, on_error=errors.append)) == []
+        assert list(read_documents(top / name, on_error=errors.append)) == []
         assert reason in str(errors[0])
         with pytest.raises(InputError, match=reason):
-            list(read(top / name))
+            list(read_documents(top / name))
 
 
 def test_numbers_that_can_not_be_kept_are_bad_rows(root):
     rows = ['{"id": "a", "text": "x", "n": 1e999}', '{"id": "b", "text": "x", "n": 1' + "0" * 400 + "}"]
     top = root({"rows.jsonl": "\n".join([*rows, '{"id": "c", "text": "x", "n": 9223372036854775807}'])})
     errors = []
-    assert [doc.id for doc in read(top, on_error=errors.append)] == ["c"]
+    assert [doc.id for doc in read_documents(top, on_error=errors.append)] == ["c"]
     assert ["too large" in str(errors[0]), "more than 64 bits" in str(errors[1])] == [True, True]
 
 
 def test_a_name_that_is_not_utf_8_is_written_out(root):
     top = root({"a.txt": "good"})
     (top / os.fsdecode(b"caf\xe9.txt")).write_text("coffee")
-    assert [doc.id for doc in read(top)] == ["a.txt", "caf\\xe9.txt"]
+    assert [doc.id for doc in read_documents(top)] == ["a.txt", "caf\\xe9.txt"]
 
 
 def test_a_folder_that_can_not_be_listed_is_reported(root):
@@ -167,7 +169,7 @@ def test_a_folder_that_can_not_be_listed_is_reported(root):
 
 def test_rows_without_an_id_are_called_after_their_file_and_line(root):
     top = root({"a/news.jsonl": '{"text": "x"}', "b/news.jsonl": '{"text": "y"}', "b/news.csv": "text\nz\n"})
-    assert [doc.id for doc in read(top)] == ["a/news.jsonl:1", "b/news.csv:2", "b/news.jsonl:1"]
+    assert [doc.id for doc in read_documents(top)] == ["a/news.jsonl:1", "b/news.csv:2", "b/news.jsonl:1"]
 
 
 def test_importing_the_front_door_loads_nothing_heavy():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from paragloss.formats.encodings import encoding_of
-from paragloss.formats.text import lines, read_text
+from paragloss.formats.encodings import detect_encoding
+from paragloss.formats.text import read_lines, read_text
 
 TEXTS = {
     "cp1251": "Старый мост закрыли на ремонт, и теперь все едут через соседнюю деревню.",
@@ -26,7 +26,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("encoding", TEXTS)
 def test_the_encoding_is_told_by_the_letters(encoding):
-    assert encoding_of(TEXTS[encoding].encode(encoding)) == encoding
+    assert detect_encoding(TEXTS[encoding].encode(encoding)) == encoding
 
 
 @pytest.mark.parametrize("encoding", sorted(set(TEXTS) - {"utf-8"}))
@@ -34,14 +34,14 @@ def test_files_are_read_and_the_guess_is_said(tmp_path, encoding):
     path = tmp_path / "a.txt"
     path.write_bytes(f"{TEXTS[encoding]}\nsecond\n".encode(encoding))
     with pytest.warns(UserWarning, match=f"read as {encoding}, which it looks like"):
-        assert [line for _, line in lines(path)] == [TEXTS[encoding], "second"]
+        assert [line for _, line in read_lines(path)] == [TEXTS[encoding], "second"]
     with pytest.warns(UserWarning, match=f"read as {encoding}"):
         assert read_text(path).split("\n")[0] == TEXTS[encoding]
 
 
 def test_a_damaged_utf_8_file_is_no_other_encoding():
-    assert encoding_of(TEXTS["utf-8"].encode() + b"\xff") == "utf-8"
-    assert encoding_of(TEXTS["cp1251"].encode()[:-3]) == "utf-8"
+    assert detect_encoding(TEXTS["utf-8"].encode() + b"\xff") == "utf-8"
+    assert detect_encoding(TEXTS["cp1251"].encode()[:-3]) == "utf-8"
 
 
 def test_a_long_file_is_judged_where_it_leaves_ascii(tmp_path):

@@ -16,17 +16,17 @@ DOCUMENTS = [
 
 @pytest.mark.parametrize("name", ["d.csv", "d.tsv", "d.csv.gz"])
 def test_tables(tmp_path, name):
-    assert csv.write_documents(tmp_path / name, DOCUMENTS, csv.columns(DOCUMENTS)) == 3
-    assert list(csv.read_documents(tmp_path / name)) == DOCUMENTS
+    assert csv.write_csv_documents(tmp_path / name, DOCUMENTS, csv.build_csv_header(DOCUMENTS)) == 3
+    assert list(csv.read_csv_documents(tmp_path / name)) == DOCUMENTS
 
 
 def test_json_lines(tmp_path):
-    assert jsonl.write_documents(tmp_path / "d.jsonl.gz", DOCUMENTS) == 3
-    assert list(jsonl.read_documents(tmp_path / "d.jsonl.gz")) == DOCUMENTS
+    assert jsonl.write_jsonl_documents(tmp_path / "d.jsonl.gz", DOCUMENTS) == 3
+    assert list(jsonl.read_jsonl_documents(tmp_path / "d.jsonl.gz")) == DOCUMENTS
 
 
 def test_trec_keeps_what_it_has_a_place_for(tmp_path):
-    assert trec.write_documents(tmp_path / "d.trec", DOCUMENTS) == 3
-    found = list(trec.read_documents(tmp_path / "d.trec"))
+    assert trec.write_trec_documents(tmp_path / "d.trec", DOCUMENTS) == 3
+    found = list(trec.read_trec_documents(tmp_path / "d.trec"))
     assert [(d.id, d.lang, d.title) for d in found] == [(d.id, d.lang, d.title) for d in DOCUMENTS]
     assert [" ".join(d.text.split()) for d in found] == [" ".join(d.text.split()) for d in DOCUMENTS]

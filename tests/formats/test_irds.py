@@ -4,8 +4,8 @@ from typing import NamedTuple
 import pytest
 
 from paragloss.errors import InputError, MissingExtraError
-from paragloss.formats.documents import read
-from paragloss.formats.irds import read_documents, read_qrels, read_queries
+from paragloss.formats.documents import read_documents
+from paragloss.formats.irds import read_irds_documents, read_irds_qrels, read_irds_queries
 from paragloss.types import Document, Query
 
 ir_datasets = pytest.importorskip("ir_datasets")
@@ -76,28 +76,28 @@ def collections():
 
 
 def test_documents_of_different_shapes():
-    assert list(read_documents("irds:paragloss-pages")) == [
+    assert list(read_irds_documents("irds:paragloss-pages")) == [
         Document("1", "Water falls.", "en", "Rain", {}, {"url": "http://x.org"}),
         Document("2", "Sun.", "en"),
     ]
-    assert list(read_documents("paragloss-plain")) == [Document("a", "plain text", "")]
-    assert list(read("irds:paragloss-odd")) == [Document("z", "An abstract.\nA claim.", "de", "Head")]
+    assert list(read_irds_documents("paragloss-plain")) == [Document("a", "plain text", "")]
+    assert list(read_documents("irds:paragloss-odd")) == [Document("z", "An abstract.\nA claim.", "de", "Head")]
 
 
 def test_queries_and_grades():
-    assert list(read_queries("irds:paragloss-pages")) == [Query("q1", "rain", "en")]
-    assert list(read_queries("irds:paragloss-plain")) == [Query("7", "seven", "")]
-    assert read_qrels("irds:paragloss-pages") == {"q1": {"1": 2, "2": 0}}
+    assert list(read_irds_queries("irds:paragloss-pages")) == [Query("q1", "rain", "en")]
+    assert list(read_irds_queries("irds:paragloss-plain")) == [Query("7", "seven", "")]
+    assert read_irds_qrels("irds:paragloss-pages") == {"q1": {"1": 2, "2": 0}}
 
 
 def test_collections_that_are_not_there():
     with pytest.raises(InputError, match=r"has no collection 'no/such'; https://ir-datasets.com lists them"):
-        read_documents("irds:no/such")
+        read_irds_documents("irds:no/such")
     with pytest.raises(InputError, match="the collection has no qrels, only docs, queries"):
-        read_qrels("irds:paragloss-plain")
+        read_irds_qrels("irds:paragloss-plain")
 
 
 def test_without_ir_datasets(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'paragloss\[datasets\]'"):
-        read_documents("irds:paragloss-pages")
+        read_irds_documents("irds:paragloss-pages")

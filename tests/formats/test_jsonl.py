@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from paragloss.errors import InputError
 from paragloss.formats.jsonl import (
-    read_aligned,
-    read_documents,
-    read_queries,
-    write_documents,
-    write_queries,
+    read_concepts,
+    read_jsonl_documents,
+    read_jsonl_queries,
+    write_jsonl_documents,
+    write_jsonl_queries,
 )
 from paragloss.types import Concept, Document, Query
 
@@ -43,7 +43,7 @@ def test_a_document_with_everything(file):
             "gone": None,
         }
     )
-    assert list(read_documents(path)) == [
+    assert list(read_jsonl_documents(path)) == [
         Document(
             "a1",
             "Il pleut.",
@@ -64,11 +64,11 @@ def test_ids_come_from_the_row_its_concept_or_its_line(file):
         "",
         {"text": "x"},
     )
-    assert [doc.id for doc in read_documents(path)] == ["7", "beir", "rain.fr", "rain", "news:6"]
+    assert [doc.id for doc in read_jsonl_documents(path)] == ["7", "beir", "rain.fr", "rain", "news:6"]
 
 
 def test_a_missing_language_is_left_to_the_caller(file):
-    assert [doc.lang for doc in read_documents(file({"text": "x"}, {"text": "x", "lang": None}))] == ["", ""]
+    assert [doc.lang for doc in read_jsonl_documents(file({"text": "x"}, {"text": "x", "lang": None}))] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -95,32 +95,32 @@ def test_a_missing_language_is_left_to_the_caller(file):
 def test_bad_rows_are_named_or_skipped(file, line, message):
     path = file({"text": "before"}, line, {"text": "after"})
     with pytest.raises(InputError, match=message) as caught:
-        list(read_documents(path))
+        list(read_jsonl_documents(path))
     assert str(caught.value).startswith(f"{path}:2: ")
     assert "\n" not in str(caught.value)
     errors = []
-    assert [doc.text for doc in read_documents(path, on_error=errors.append)] == ["before", "after"]
+    assert [doc.text for doc in read_jsonl_documents(path, on_error=errors.append)] == ["before", "after"]
     assert [str(error) for error in errors] == [str(caught.value)]
 
 
 def test_escaped_emoji_pairs_are_text(file):
-    assert next(read_documents(file('{"text": "\\ud83d\\ude00"}'))).text == "\U0001f600"
+    assert next(read_jsonl_documents(file('{"text": "\\ud83d\\ude00"}'))).text == "\U0001f600"
 
 
 def test_reading_is_lazy(file):
     path = file({"text": "first"}, "broken")
-    assert next(read_documents(path)).text == "first"
+    assert next(read_jsonl_documents(path)).text == "first"
 
 
 def test_queries(file):
     path = file({"id": 1, "lang": "en", "text": "rain"}, {"concept": "c", "lang": "fr", "text": "pluie"}, {"text": "x"})
-    assert list(read_queries(path)) == [
+    assert list(read_jsonl_queries(path)) == [
         Query("1", "rain", "en"),
         Query("c.fr", "pluie", "fr"),
         Query("news:3", "x", ""),
     ]
     with pytest.raises(InputError, match=r":1: no text"):
-        list(read_queries(file({"id": 1, "text": "  "})))
+        list(read_jsonl_queries(file({"id": 1, "text": "  "})))
 
 
 def test_translations_are_grouped_over_files(file):
@@ -135,7 +135,7 @@ def test_translations_are_grouped_over_files(file):
         {"concept": "empty", "lang": "fr", "title": "", "text": " "},
         name="fr.jsonl",
     )
-    assert read_aligned([en, fr]) == [
+    assert read_concepts([en, fr]) == [
         Concept("rain", {"en": "Water falls.", "fr": "L'eau tombe."}, {"en": "Rain", "fr": "Pluie"}),
         Concept("sun", {"en": "It shines.", "fr": "Il brille."}, {"fr": "Soleil"}),
     ]
@@ -144,12 +144,12 @@ def test_translations_are_grouped_over_files(file):
 def test_of_two_texts_in_one_language_the_first_is_kept_and_a_warning_counts(file):
     path = file(*({"concept": "rain", "lang": "en", "text": text} for text in ("one", "two", "three")))
     with pytest.warns(UserWarning, match=r"2 repeated texts were left out, the first being 'rain' in en"):
-        assert read_aligned([path]) == [Concept("rain", {"en": "one"})]
+        assert read_concepts([path]) == [Concept("rain", {"en": "one"})]
 
 
 def test_all_languages_on_one_line(file):
     path = file({"concept": 3, "texts": {"en": "rain", "fr": "pluie"}, "titles": {"fr": "Pluie"}})
-    assert read_aligned([path]) == [Concept("3", {"en": "rain", "fr": "pluie"}, {"fr": "Pluie"})]
+    assert read_concepts([path]) == [Concept("3", {"en": "rain", "fr": "pluie"}, {"fr": "Pluie"})]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_all_languages_on_one_line(file):
 )
 def test_bad_translations(file, row, message):
     with pytest.raises(InputError, match=message):
-        read_aligned([file(row)])
+        read_concepts([file(row)])
 
 
 words = st.text(max_size=20)
@@ -186,16 +186,16 @@ documents = st.builds(
 @given(st.lists(documents, min_size=1))
 def test_documents_come_back_as_written(tmp_path_factory, docs):
     path = tmp_path_factory.getbasetemp() / "docs.jsonl.gz"
-    assert write_documents(path, docs) == len(docs)
-    assert list(read_documents(path)) == docs
+    assert write_jsonl_documents(path, docs) == len(docs)
+    assert list(read_jsonl_documents(path)) == docs
 
 
 @settings(deadline=None)
 @given(st.lists(st.builds(Query, names, words.filter(str.strip), langs, st.just(())), min_size=1))
 def test_queries_come_back_as_written(tmp_path_factory, queries):
     path = tmp_path_factory.getbasetemp() / "queries.jsonl"
-    write_queries(path, queries)
-    assert list(read_queries(path)) == queries
+    write_jsonl_queries(path, queries)
+    assert list(read_jsonl_queries(path)) == queries
 
 
 def _data(name):
@@ -207,7 +207,7 @@ def _data(name):
 
 @pytest.mark.data
 def test_real_translations_are_joined():
-    concepts = read_aligned([_data("lohelp/de.jsonl.gz"), _data("lohelp/fr.jsonl.gz")])
+    concepts = read_concepts([_data("lohelp/de.jsonl.gz"), _data("lohelp/fr.jsonl.gz")])
     assert len(concepts) > 1000
     assert sum(set(concept.texts) == {"de", "fr"} for concept in concepts) > 1000
-    assert {len(c.texts) for c in read_aligned([_data("flores/dev.jsonl.gz")])} >= {59}
+    assert {len(c.texts) for c in read_concepts([_data("flores/dev.jsonl.gz")])} >= {59}

@@ -5,7 +5,7 @@ import mailbox
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.documents import read
+from paragloss.formats.documents import read_documents
 
 LETTER = "From: a@b.org\nSubject: {0}\nContent-Type: text/plain; charset=utf-8\n\n{1}\n"
 
@@ -15,7 +15,7 @@ def test_an_mbox_is_a_document_per_letter(tmp_path):
     for subject, text in (("Rain", "It rains.\nFrom here to the sea."), ("Snow", "It snows.")):
         box.add(LETTER.format(subject, text).encode())
     box.close()
-    rain, snow = read(tmp_path / "in.mbox")
+    rain, snow = read_documents(tmp_path / "in.mbox")
     assert (rain.id, rain.title, rain.text) == ("in.mbox:1", "Rain", "It rains.\nFrom here to the sea.")
     assert (snow.id, snow.title, snow.text) == ("in.mbox:2", "Snow", "It snows.")
     assert rain.meta["from"] == "a@b.org"
@@ -26,20 +26,20 @@ def test_a_bad_letter_is_reported_and_the_others_are_read(tmp_path):
         "From x\n\nFrom y\n" + LETTER.format("Snow", "It snows.") + "\n", encoding="utf-8"
     )
     errors = []
-    assert [letter.title for letter in read(tmp_path / "in.mbox", on_error=errors.append)] == ["Snow"]
+    assert [letter.title for letter in read_documents(tmp_path / "in.mbox", on_error=errors.append)] == ["Snow"]
     assert [str(error) for error in errors] == [f"{tmp_path}/in.mbox:1: no text in the letter; give one that has some"]
 
 
 def test_what_is_no_mbox_is_refused(tmp_path):
     (tmp_path / "in.mbox").write_text("Dear all,\n")
     with pytest.raises(InputError, match="does not begin with a line `From"):
-        list(read(tmp_path / "in.mbox"))
+        list(read_documents(tmp_path / "in.mbox"))
 
 
 def test_the_letters_of_a_maildir_have_no_suffix(tmp_path):
     box = mailbox.Maildir(tmp_path / "mail")
     box.add(LETTER.format("Rain", "It rains.").encode())
-    (letter,) = read(tmp_path / "mail")
+    (letter,) = read_documents(tmp_path / "mail")
     assert (letter.title, letter.text) == ("Rain", "It rains.")
 
 
@@ -64,7 +64,7 @@ news today
 def test_subtitles_are_what_is_said(tmp_path):
     (tmp_path / "film.de.srt").write_text(SRT, encoding="utf-8", newline="")
     (tmp_path / "talk.vtt").write_text(VTT)
-    film, talk = read(tmp_path)
+    film, talk = read_documents(tmp_path)
     assert (film.lang, film.text) == ("de", "Guten Morgen!\nWie geht's?\n42")
     assert talk.text == "Good & bad\nnews today"
 
@@ -72,4 +72,4 @@ def test_subtitles_are_what_is_said(tmp_path):
 def test_a_file_without_times_is_no_subtitles(tmp_path):
     (tmp_path / "a.srt").write_text("Good morning\n")
     with pytest.raises(InputError, match="no line with times"):
-        list(read(tmp_path / "a.srt"))
+        list(read_documents(tmp_path / "a.srt"))

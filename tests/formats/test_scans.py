@@ -12,7 +12,7 @@ from paragloss import Collection
 from paragloss.cli.output import Progress
 from paragloss.errors import InputError
 from paragloss.formats import scans
-from paragloss.formats.documents import read
+from paragloss.formats.documents import read_documents
 
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
 GERMAN = (
@@ -23,7 +23,7 @@ BREAD = "Der Bäcker knetet den Teig für das Brot und heizt den Ofen an.\nAm Mo
 RUSSIAN = "Вулкан извергает горячую лаву и пепел.\nЖители покинули деревню у подножия горы."
 HAS = (
     subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True).stdout.split()
-    if scans.available()
+    if scans.is_tesseract_installed()
     else []
 )
 tesseract = pytest.mark.skipif(
@@ -47,13 +47,13 @@ def test_a_scan_without_tesseract_is_refused_and_says_what_to_install(tmp_path, 
     Image.new("L", (600, 600), 200).save(tmp_path / "a.pdf")
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(InputError, match="no text in 1 pages, it is a scan; install Tesseract"):
-        list(read(tmp_path / "a.pdf"))
+        list(read_documents(tmp_path / "a.pdf"))
 
 
 @tesseract
 def test_pages_are_read_in_the_language_of_each_and_keep_their_number_and_confidence(tmp_path):
     printed(GERMAN).save(tmp_path / "a.pdf", save_all=True, append_images=[printed(RUSSIAN)], resolution=200)
-    (page,) = read(tmp_path / "a.pdf")
+    (page,) = read_documents(tmp_path / "a.pdf")
     first, second = page.text.split("\f")
     assert first.split() == GERMAN.split()
     assert second.split() == RUSSIAN.split()
@@ -78,10 +78,10 @@ def test_of_a_folder_s_pictures_those_with_words_are_documents(tmp_path):
     printed(GERMAN).save(tmp_path / "letter.png")
     Image.effect_noise((600, 600), 60).save(tmp_path / "photo.png")
     (tmp_path / "note.txt").write_text("A note.")
-    assert [document.id for document in read(tmp_path)] == ["letter.png", "note.txt"]
+    assert [document.id for document in read_documents(tmp_path)] == ["letter.png", "note.txt"]
     Image.new("L", (16, 16)).save(tmp_path / "icon.png")
     with pytest.warns(UserWarning, match="left out 1 files of kinds that can't be read: 1 .png"):
-        list(read(tmp_path))
+        list(read_documents(tmp_path))
 
 
 @tesseract
@@ -89,7 +89,7 @@ def test_a_page_with_a_text_layer_is_not_read_again(tmp_path):
     from test_pages import pdf
 
     (tmp_path / "text.pdf").write_bytes(pdf("Rain falls"))
-    (page,) = read(tmp_path / "text.pdf")
+    (page,) = read_documents(tmp_path / "text.pdf")
     assert "scanned" not in page.meta
 
 
@@ -98,7 +98,7 @@ def test_a_page_that_is_darker_at_one_side_is_read(tmp_path):
     page = printed(GERMAN, worse=False)
     light = Image.linear_gradient("L").rotate(90).resize(page.size)
     ImageChops.multiply(page, light.point(lambda value: 70 + value * 185 // 255)).save(tmp_path / "dark.png")
-    (read_,) = read(tmp_path / "dark.png")
+    (read_,) = read_documents(tmp_path / "dark.png")
     assert read_.text.split() == GERMAN.split()
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from paragloss.errors import InputError
 from paragloss.formats.text import (
-    checked_lang,
-    lines,
-    looks_like_lang,
+    file_stem,
+    format_suffix,
+    is_language_code,
     open_output,
+    parse_language_code,
+    parse_lines,
+    read_lines,
     read_text,
-    rows,
-    stem,
-    suffix,
 )
 
 
@@ -26,18 +26,18 @@ def written(path, data):
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
 def test_compression_is_told_by_the_bytes_not_the_name(tmp_path, pack):
     path = written(tmp_path / "plain.txt", pack("één\r\n\ntwo".encode()))
-    assert list(lines(path)) == [(1, "één"), (2, ""), (3, "two")]
+    assert list(read_lines(path)) == [(1, "één"), (2, ""), (3, "two")]
     assert read_text(path) == "één\r\n\ntwo"
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path):
     path = written(tmp_path / "a.txt", b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
-    assert list(lines(path)) == [(1, "one"), (2, "\ufefftwo")]
+    assert list(read_lines(path)) == [(1, "one"), (2, "\ufefftwo")]
 
 
 def test_only_newline_ends_a_line(tmp_path):
     path = written(tmp_path / "a.txt", "a\u2028b\x85c\x0cd\n".encode())
-    assert list(lines(path)) == [(1, "a\u2028b\x85c\x0cd")]
+    assert list(read_lines(path)) == [(1, "a\u2028b\x85c\x0cd")]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_only_newline_ends_a_line(tmp_path):
 def test_what_is_no_text_is_one_line_of_error(tmp_path, data, message):
     path = written(tmp_path / "bad.txt", data)
     with pytest.raises(InputError, match=message) as caught:
-        list(lines(path))
+        list(read_lines(path))
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -64,22 +64,22 @@ def test_what_is_no_text_is_one_line_of_error(tmp_path, data, message):
 def test_a_missing_file_and_a_folder_are_named(tmp_path):
     for path in (tmp_path / "nowhere.txt", tmp_path):
         with pytest.raises(InputError, match=r"can't be opened"):
-            list(lines(path))
+            list(read_lines(path))
 
 
 def test_a_line_over_the_limit_is_reported_and_the_next_one_still_read(tmp_path):
     path = written(tmp_path / "long.txt", b"one\n" + b"x" * 5000 + b"\nthree\n")
     with pytest.raises(InputError, match=r"long.txt:2: the line is longer than 100 bytes"):
-        list(lines(path, limit=100))
+        list(read_lines(path, limit=100))
     errors = []
-    assert list(lines(path, limit=100, on_error=errors.append)) == [(1, "one"), (3, "three")]
+    assert list(read_lines(path, limit=100, on_error=errors.append)) == [(1, "one"), (3, "three")]
     assert len(errors) == 1
 
 
 def test_a_line_of_exactly_the_limit_is_read(tmp_path):
     path = written(tmp_path / "edge.txt", b"x" * 9 + b"\n" + b"y" * 10 + b"\nz")
     errors = []
-    assert [line for _, line in lines(path, limit=10, on_error=errors.append)] == ["x" * 9, "z"]
+    assert [line for _, line in read_lines(path, limit=10, on_error=errors.append)] == ["x" * 9, "z"]
     assert len(errors) == 1
 
 
@@ -96,7 +96,7 @@ def test_an_endless_line_does_not_fill_the_memory(tmp_path):
     try:
         for path in (sparse, bomb):
             with pytest.raises(InputError, match=r":1: the line is longer than 16,777,216 bytes"):
-                list(lines(path))
+                list(read_lines(path))
         assert tracemalloc.get_traced_memory()[1] < 80 * 2**20
     finally:
         tracemalloc.stop()
@@ -111,9 +111,9 @@ def test_rows_give_errors_their_place(tmp_path):
         return int(line)
 
     with pytest.raises(InputError, match=r"n.txt:3: 'x' is no number"):
-        list(rows(path, parse))
+        list(parse_lines(path, parse))
     errors = []
-    assert list(rows(path, parse, on_error=errors.append)) == [1, 3]
+    assert list(parse_lines(path, parse, on_error=errors.append)) == [1, 3]
     assert [str(error) for error in errors] == [f"{path}:3: 'x' is no number"]
 
 
@@ -146,19 +146,19 @@ def test_output_to_a_missing_folder_is_an_error(tmp_path):
     ("said", "lang"), [("en", "en"), ("pt-br", "pt"), ("zh_Hant", "zh"), ("yue", "zh"), ("sr-Latn-RS", "sr")]
 )
 def test_languages_are_called_the_same_in_all_files(said, lang):
-    assert checked_lang(said) == lang
+    assert parse_language_code(said) == lang
 
 
 @pytest.mark.parametrize("lang", ["", "e", "english", "e1", "en us", "日本", "xx"])
 def test_unknown_languages_are_said(lang):
     with pytest.raises(InputError, match=r"unknown language code .*; expected an ISO 639 code"):
-        checked_lang(lang)
+        parse_language_code(lang)
 
 
 def test_names():
-    assert (stem("a/en-de.tsv.gz"), suffix("a/en-de.TSV.gz")) == ("en-de", ".tsv")
-    assert (stem("a/x"), suffix("a/x")) == ("x", "")
-    assert looks_like_lang("fr")
-    assert looks_like_lang("pt-br")
-    assert not looks_like_lang("src")
-    assert not looks_like_lang("FR")
+    assert (file_stem("a/en-de.tsv.gz"), format_suffix("a/en-de.TSV.gz")) == ("en-de", ".tsv")
+    assert (file_stem("a/x"), format_suffix("a/x")) == ("x", "")
+    assert is_language_code("fr")
+    assert is_language_code("pt-br")
+    assert not is_language_code("src")
+    assert not is_language_code("FR")

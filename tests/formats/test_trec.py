@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 
 from paragloss.errors import InputError
 from paragloss.formats.trec import (
-    read_documents,
-    read_qrels,
     read_run,
     read_topics,
+    read_trec_documents,
+    read_trec_qrels,
     write_qrels,
     write_run,
 )
@@ -88,19 +88,19 @@ def test_runs_come_back_as_written(tmp_path_factory, run):
 def test_qrels_come_back_as_written(tmp_path_factory, qrels):
     path = tmp_path_factory.getbasetemp() / "qrels"
     write_qrels(path, qrels)
-    assert read_qrels(path) == qrels
+    assert read_trec_qrels(path) == qrels
 
 
 def test_qrels(file):
     path = file("1 0 a 2\n1 0 b 0\n1 0 a 2\n2 Q0 c -1\n")
-    assert read_qrels(path) == {"1": {"a": 2, "b": 0}, "2": {"c": -1}}
+    assert read_trec_qrels(path) == {"1": {"a": 2, "b": 0}, "2": {"c": -1}}
     for line, message in (
         ("1 0 a", ":2: 3 columns where 4"),
         ("1 0 a x", ":2: grade 'x'"),
         ("1 0 a 1", ":2: document 'a' has two"),
     ):
         with pytest.raises(InputError, match=message):
-            read_qrels(file(f"1 0 a 2\n{line}\n"))
+            read_trec_qrels(file(f"1 0 a 2\n{line}\n"))
 
 
 def test_documents(file):
@@ -120,7 +120,7 @@ def test_documents(file):
 <p>Only this</p> and that</doc>
 """
     )
-    docs = list(read_documents(path, lang="en"))
+    docs = list(read_trec_documents(path, lang="en"))
     assert [(doc.id, doc.lang, doc.title, " ".join(doc.text.split())) for doc in docs] == [
         ("FT-1", "en", "Rain & sun", "First. Second."),
         ("AFP-2", "fr", "", "Pluie."),
@@ -131,9 +131,9 @@ def test_documents(file):
 def test_bad_documents_are_placed_at_their_start(file):
     path = file("<DOC>\n<TEXT>x</TEXT>\n</DOC>\n<DOC>\n<DOCNO>2</DOCNO>x</DOC>\n<DOC>\n<DOCNO>3</DOCNO>\n")
     with pytest.raises(InputError, match=r":1: <DOC> without <DOCNO>"):
-        list(read_documents(path))
+        list(read_trec_documents(path))
     errors = []
-    assert list(read_documents(path, on_error=errors.append)) == [Document("2", "x", "")]
+    assert list(read_trec_documents(path, on_error=errors.append)) == [Document("2", "x", "")]
     assert "6: <DOC> is never closed" in str(errors[1])
 
 
@@ -141,7 +141,7 @@ def test_documents_may_share_a_line_and_one_never_closed_is_told(file):
     one = "<DOC><DOCNO>{}</DOCNO>{}</DOC>"
     path = file(one.format(1, "a") + one.format(2, "b") + "\n<DOC><DOCNO>lost</DOCNO>\n" + one.format(3, "c"))
     errors = []
-    assert [(doc.id, doc.text) for doc in read_documents(path, on_error=errors.append)] == [
+    assert [(doc.id, doc.text) for doc in read_trec_documents(path, on_error=errors.append)] == [
         ("1", "a"),
         ("2", "b"),
         ("3", "c"),
@@ -151,11 +151,11 @@ def test_documents_may_share_a_line_and_one_never_closed_is_told(file):
 
 def test_a_file_without_documents(file):
     with pytest.raises(InputError, match=r"no <DOC> element"):
-        list(read_documents(file("just text\n")))
+        list(read_trec_documents(file("just text\n")))
 
 
 def test_unclosed_markup_costs_one_pass(file):
-    [doc] = read_documents(file("<DOC><DOCNO>1</DOCNO>" + "<text>" * 50_000 + "<" + "a" * 500_000 + "</DOC>"))
+    [doc] = read_trec_documents(file("<DOC><DOCNO>1</DOCNO>" + "<text>" * 50_000 + "<" + "a" * 500_000 + "</DOC>"))
     assert doc.text.endswith("aaa")
 
 

@@ -5,10 +5,10 @@ import tracemalloc
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.documents import read
-from paragloss.formats.wikipedia import read_documents
-from paragloss.formats.wikitext import plain_text
-from paragloss.formats.xml import elements
+from paragloss.formats.documents import read_documents
+from paragloss.formats.wikipedia import read_wikipedia_dump
+from paragloss.formats.wikitext import wikitext_to_text
+from paragloss.formats.xml import read_elements
 from paragloss.types import Document
 
 
@@ -33,14 +33,17 @@ PAGES = dump(RAIN, page(13, "Nedbør", "#REDIRECT [[Regn]]", redirect="Regn"), p
 def test_articles_of_the_main_namespace(tmp_path, pack):
     path = tmp_path / "dawiki-20260101-pages-articles.xml"
     path.write_bytes(pack(PAGES))
-    assert list(read_documents(path)) == [Document("12.da", "Regn er vand & mere.", "da", "Regn")]
-    assert next(read_documents(path, lang="no")).lang == "no"
+    assert list(read_wikipedia_dump(path)) == [Document("12.da", "Regn er vand & mere.", "da", "Regn")]
+    assert next(read_wikipedia_dump(path, lang="no")).lang == "no"
 
 
 def test_a_folder_of_dumps_is_read_each_in_the_language_of_its_name(tmp_path):
     (tmp_path / "dawiki-20260101-pages-articles.xml.bz2").write_bytes(bz2.compress(PAGES))
     (tmp_path / "frwiki-20260101-pages-articles.xml").write_bytes(dump(page(12, "Pluie", "La pluie tombe.")))
-    assert [(d.id, d.lang, d.title) for d in read(tmp_path)] == [("12.da", "da", "Regn"), ("12.fr", "fr", "Pluie")]
+    assert [(d.id, d.lang, d.title) for d in read_documents(tmp_path)] == [
+        ("12.da", "da", "Regn"),
+        ("12.fr", "fr", "Pluie"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def test_bad_dumps(tmp_path, data, message):
     path = tmp_path / "x.xml"
     path.write_bytes(data)
     with pytest.raises(InputError, match=message) as caught:
-        list(read_documents(path))
+        list(read_wikipedia_dump(path))
     assert "\n" not in str(caught.value)
 
 
@@ -72,7 +75,7 @@ def test_a_large_dump_is_streamed(tmp_path):
         out.write(b"</mediawiki>")
     tracemalloc.start()
     try:
-        assert sum(1 for _ in elements(path, ("page",))) == 400
+        assert sum(1 for _ in read_elements(path, ("page",))) == 400
         assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
     finally:
         tracemalloc.stop()
@@ -82,7 +85,7 @@ def test_an_endless_page_is_refused(tmp_path):
     path = tmp_path / "x.xml"
     path.write_bytes(dump(page(1, "T", "x" * 10_000)))
     with pytest.raises(InputError, match="one element is larger than 5,000 characters"):
-        list(elements(path, ("page",), limit=5000))
+        list(read_elements(path, ("page",), limit=5000))
 
 
 @pytest.mark.parametrize(
@@ -108,9 +111,9 @@ def test_an_endless_page_is_refused(tmp_path):
     ],
 )
 def test_wikitext(markup, text):
-    assert plain_text(markup) == text
+    assert wikitext_to_text(markup) == text
 
 
 @pytest.mark.parametrize("piece", ["{{", "[[", "<ref>", "<!--", "[http://", "== ", "'''", "{|\n", "<a "])
 def test_open_markup_costs_one_pass(piece):
-    assert isinstance(plain_text(piece * 200_000), str)
+    assert isinstance(wikitext_to_text(piece * 200_000), str)

@@ -20,7 +20,7 @@ from paragloss.collection import Collection
 from paragloss.collection.distributed import parts
 from paragloss.collection.integrity import check
 from paragloss.errors import InputError
-from paragloss.formats.file_ids import Roots
+from paragloss.formats.file_ids import IndexedFolders
 
 PACKAGES = (
     "s3fs==2026.9.0 aiobotocore==3.10.0 botocore==1.43.117 boto3==1.43.117 s3transfer==0.19.3 aioitertools==0.13.0 "
@@ -31,7 +31,7 @@ SCRIPT = """
 import json, sys
 import distributed, fsspec
 from paragloss.collection.distributed import parts, spread
-from paragloss.formats.file_ids import Roots
+from paragloss.formats.file_ids import IndexedFolders
 
 def main(place):
     storage = fsspec.filesystem("s3")
@@ -40,7 +40,7 @@ def main(place):
         rows = [{"id": f"{number}-{i}", "text": f"rain falls w{i}", "lang": "en"} for i in range(5)]
         storage.pipe(f"archive/pages/{number}.jsonl", "".join(json.dumps(row) + "\\n" for row in rows).encode())
     storage.pipe("archive/pages/deep/leaf.de.txt", "Der Regen fällt.".encode())
-    names = [part.name for part in parts(["s3://archive/pages"], Roots())]
+    names = [part.name for part in parts(["s3://archive/pages"], IndexedFolders())]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         told = [spread(place, ["s3://archive/pages"], scheduler=cluster.scheduler_address)]
         storage.pipe("archive/pages/0.jsonl", b'{"id": "0-0", "text": "snow", "lang": "en"}')
@@ -119,5 +119,5 @@ def test_storage_that_can_not_be_read_is_said_in_one_line(address, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "s3fs", None)  # as where it is not installed
     with pytest.raises(InputError, match="can't be read") as caught:
-        parts([address], Roots())
+        parts([address], IndexedFolders())
     assert "\n" not in str(caught.value)

@@ -14,7 +14,7 @@ from paragloss.collection import Collection
 from paragloss.collection.distributed import parts, spread
 from paragloss.collection.integrity import check
 from paragloss.errors import InputError
-from paragloss.formats.file_ids import Roots
+from paragloss.formats.file_ids import IndexedFolders
 
 distributed = pytest.importorskip("distributed")
 
@@ -31,13 +31,13 @@ def files(tmp_path):
 
 
 def test_parts_are_files_by_any_address(files):
-    by_path, by_url = parts([str(files)], Roots()), parts([f"file://{files}"], Roots())
+    by_path, by_url = parts([str(files)], IndexedFolders()), parts([f"file://{files}"], IndexedFolders())
     assert by_path == by_url
     assert [part.name for part in by_path] == [f"{number}.jsonl" for number in range(6)]
     (files / "0.jsonl").write_text('{"text": "changed", "lang": "en"}\n')
-    assert sum(a.note != b.note for a, b in zip(by_path, parts([str(files)], Roots()), strict=True)) == 1
+    assert sum(a.note != b.note for a, b in zip(by_path, parts([str(files)], IndexedFolders()), strict=True)) == 1
     with pytest.raises(InputError, match="does not exist"):
-        parts([str(files / "gone")], Roots())
+        parts([str(files / "gone")], IndexedFolders())
 
 
 @pytest.mark.parametrize("scheme", ["", "memory:/"])
@@ -47,12 +47,14 @@ def test_files_of_one_name_in_two_folders_have_two_ids(tmp_path, scheme):
     for folder in "xyz":
         storage.makedirs(f"{tmp_path}/{folder}")
         storage.pipe(f"{tmp_path}/{folder}/report.txt", folder.encode())
-    roots = Roots()
+    roots = IndexedFolders()
     assert [part.name for part in parts([f"{home}/x", f"{home}/y/report.txt"], roots)] == [
         "x/report.txt",
         "y/report.txt",
     ]
-    later = Roots(roots.known)  # another day: what is known is called as it was, and the third is no other's
+    later = IndexedFolders(
+        roots.prefixes
+    )  # another day: what is known is called as it was, and the third is no other's
     assert [part.name for part in parts([f"{home}/z", f"{home}/y"], later)] == ["z/report.txt", "y/report.txt"]
 
 

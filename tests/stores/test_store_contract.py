@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from paragloss.errors import StoreError
-from paragloss.formats.numbers import number
+from paragloss.formats.numbers import parse_number
 from paragloss.stores import create_store, open_store
 from paragloss.types import Document, Hit, Range, Record, SparseVector
 
@@ -208,7 +208,7 @@ def test_a_field_indexed_for_one_kind_of_value_still_matches_the_other(store):
         (Range(high=1999), "abd"),
         (1999.0, "ab"),
         (1998.5, "d"),
-        (Range(low=number("2024-05-02")), "f"),
+        (Range(low=parse_number("2024-05-02")), "f"),
     ],
 )
 def test_ranges_of_numbers_also_of_those_written_as_text(store, wanted, expected):

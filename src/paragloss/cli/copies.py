@@ -13,7 +13,7 @@ from paragloss.cli.help_layout import COLLECTIONS
 from paragloss.cli.output import Progress, writable
 from paragloss.cli.program import Location, app
 from paragloss.errors import InputError
-from paragloss.formats.conditions import conditions
+from paragloss.formats.conditions import parse_conditions
 from paragloss.types import Document
 
 if TYPE_CHECKING:
@@ -99,15 +99,15 @@ def export(
     if kind not in (".jsonl", ".csv", ".tsv", ".trec"):
         raise InputError(f"--out {out}: expected a file called *.jsonl, *.csv, *.tsv or *.trec, or that with .gz")
     writable(out, "--out")
-    wanted = conditions(where or [])
+    wanted = parse_conditions(where or [])
     with Collection.open(collection) as engine, Progress("exporting") as bar:
         documents: Iterator[Document] = bar.counting(engine.documents(where=wanted), engine.count(wanted))
         if kind == ".jsonl":
-            count = jsonl.write_documents(out, documents)
+            count = jsonl.write_jsonl_documents(out, documents)
         elif kind == ".trec":
-            count = trec.write_documents(out, documents)
+            count = trec.write_trec_documents(out, documents)
         else:
-            count = csv.write_documents(out, documents, csv.columns(engine.documents(where=wanted)))
+            count = csv.write_csv_documents(out, documents, csv.build_csv_header(engine.documents(where=wanted)))
     print(f"{count} documents: {out}")
 
 

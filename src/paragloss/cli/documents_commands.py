@@ -18,7 +18,7 @@ from paragloss.cli.output import Progress, Skipped, print_json, print_table, wri
 from paragloss.cli.program import AsJson, In, app
 from paragloss.cli.terminal_text import plain_lines
 from paragloss.errors import InputError
-from paragloss.formats.conditions import conditions
+from paragloss.formats.conditions import parse_conditions
 
 if TYPE_CHECKING:
     from paragloss.collection import CollectionKeywords
@@ -196,7 +196,7 @@ def list_(
     """List the documents of a collection."""
     from paragloss.collection import Collection
 
-    wanted = conditions(where or [])
+    wanted = parse_conditions(where or [])
     with Collection.open(collection) as engine:
         documents, total = list(engine.documents(where=wanted, k=k)), engine.count(wanted)
     if as_json:

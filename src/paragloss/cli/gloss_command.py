@@ -47,11 +47,11 @@ def gloss(
 
 def _read(file: str) -> tuple[str, str]:
     """The text and the language it says it is in."""
-    from paragloss.formats.documents import read
+    from paragloss.formats.documents import read_documents
 
     if file == "-":
         return sys.stdin.read(), ""
-    documents = list(read(file))
+    documents = list(read_documents(file))
     if not documents:
         raise InputError(f"{file} holds no text")
     return "\n".join(f"{d.title}\n{d.text}" if d.title else d.text for d in documents), documents[0].lang

@@ -15,7 +15,7 @@ from paragloss.cli.help_layout import COMMON, TRAINING
 from paragloss.cli.output import Progress, print_json, print_table, show, writable
 from paragloss.cli.program import AsJson, In, app
 from paragloss.errors import InputError
-from paragloss.formats.conditions import conditions
+from paragloss.formats.conditions import parse_conditions
 from paragloss.types import Query, Ranking
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def search(
     if bool(query) == bool(queries) and not (explain_pipeline and not queries):
         raise InputError("give either a query or --queries FILE")
     new = [f"added>={since}"] if since else []
-    wanted = None if explain_pipeline else conditions([*(where or []), *new])
+    wanted = None if explain_pipeline else parse_conditions([*(where or []), *new])
     options = SearchOptions(lang or None, to.split(",") if to else None, k or 10, pipeline or None, wanted)
     options = replace(options, reader=os.environ.get("LANG", "")[:2])
     with Collection.open(collection, default=not no_default) as engine:

@@ -13,7 +13,7 @@ from paragloss.stores import Placement
 from paragloss.types import Where
 
 if TYPE_CHECKING:
-    from paragloss.formats.scans import Scanning
+    from paragloss.formats.scans import ScanProgress
 
 Progress: TypeAlias = Callable[[int], None] | None
 Encoding: TypeAlias = Callable[[int, int], None] | None
@@ -105,7 +105,7 @@ class FileOptions(IndexOptions):
     again: bool = False
     prune: bool = False
     on_error: OnError = None
-    scanning: Scanning = lambda *_: None
+    scanning: ScanProgress = lambda *_: None
 
 
 class IndexKeywords(TypedDict, total=False):
@@ -124,4 +124,4 @@ class FileKeywords(IndexKeywords, total=False):
     again: bool
     prune: bool
     on_error: OnError
-    scanning: Scanning
+    scanning: ScanProgress

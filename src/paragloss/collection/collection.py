@@ -39,7 +39,7 @@ from paragloss.collection.sources import documents_of, known_roots, with_folders
 from paragloss.collection.state import State, leave_out_default
 from paragloss.collection.writer import Done
 from paragloss.encoders.pretrained import MEANING
-from paragloss.formats.file_ids import inside
+from paragloss.formats.file_ids import is_inside
 from paragloss.formats.text import OnError
 from paragloss.gloss import Gloss
 from paragloss.search import terms
@@ -212,14 +212,14 @@ class Collection:
 
     def original(self, meta: Mapping[str, Any]) -> Path | None:
         """The file a document was read from, where it lies in a folder that was indexed."""
-        from paragloss.formats.documents import KINDS  # which imports every format
+        from paragloss.formats.documents import SUPPORTED_SUFFIXES  # which imports every format
 
         recorded = str(meta.get("path", ""))
         if not os.path.isabs(recorded):
             return None
         real = remembered(self.state.memory, "real roots", lambda: [*map(os.path.realpath, self._roots())])
         path = os.path.realpath(recorded)
-        known = os.path.splitext(path)[1].lower() in KINDS and any(inside(path, root) for root in real)
+        known = os.path.splitext(path)[1].lower() in SUPPORTED_SUFFIXES and any(is_inside(path, root) for root in real)
         return Path(path) if known and os.path.isfile(path) else None
 
     def _roots(self) -> dict[str, str]:

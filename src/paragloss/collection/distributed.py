@@ -23,8 +23,8 @@ from paragloss.collection.preparation import Prepared, Settings, prepared
 from paragloss.collection.sources import roots_of
 from paragloss.collection.writer import languages_there
 from paragloss.errors import InputError, MissingExtraError
-from paragloss.formats.documents import read
-from paragloss.formats.file_ids import Roots
+from paragloss.formats.documents import read_documents
+from paragloss.formats.file_ids import IndexedFolders
 from paragloss.search.terms import Counted
 from paragloss.stores import model_files, open_store, wire
 
@@ -50,7 +50,7 @@ class Spread(NamedTuple):
     failed: tuple[str, ...]
 
 
-def parts(paths: Sequence[str], roots: Roots) -> list[Part]:
+def parts(paths: Sequence[str], roots: IndexedFolders) -> list[Part]:
     """The files of paths and addresses (`s3://bucket/folder`, a shared folder), each once, called as `roots` says."""
     found: dict[str, Part] = {}
     listed = [(system, root, system.isdir(root)) for system, root in map(_system, paths)]
@@ -62,7 +62,7 @@ def parts(paths: Sequence[str], roots: Roots) -> list[Part]:
             url = system.unstrip_protocol(file)
             changed = about.get("ETag") or about.get("mtime") or about.get("LastModified") or ""
             note = hashlib.blake2b(f"{url}\0{about.get('size')}\0{changed}".encode(), digest_size=16).hexdigest()
-            name = roots.name(home, os.path.relpath(file, root) if folder else os.path.basename(file))
+            name = roots.make_id(home, os.path.relpath(file, root) if folder else os.path.basename(file))
             found.setdefault(url, Part(url, name, _NOTE + note))
     return list(found.values())
 
@@ -138,7 +138,7 @@ def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
     try:
         layout, models = Layout(settings.fields, k1=settings.k1, b=settings.b), _models(settings.models)
         with _here(part) as path:
-            found = (_at_home(document, part) for document in read(path, name=lambda _: part.name))
+            found = (_at_home(document, part) for document in read_documents(path, name=lambda _: part.name))
             batches = iter(lambda: list(islice(found, _BATCH)), [])
             each = prepared(batches, layout, models, settings.lang)
             ready = [[p.documents, list(p.counted.bags), p.counted.cuts, p.dense] for p in each]

@@ -19,7 +19,7 @@ from paragloss.collection.query_language import guesses as guessed
 from paragloss.collection.spelling import suggestion
 from paragloss.collection.state import State
 from paragloss.errors import InputError
-from paragloss.formats.numbers import dated
+from paragloss.formats.numbers import get_document_day
 from paragloss.search import calibrated, plan
 from paragloss.search import pipeline as pipelines
 from paragloss.search.all_languages import Everywhere
@@ -94,7 +94,7 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
         ((other, searcher),) = _found(state, parts, [(meant, [Guess(meant.lang, 1.0)])], options, standing=True)
         found = _expected([(1.0, other), (1.0, found)], options.k)
     every = {each.id: each for each in _without_texts(state, found)} if options.newest else {}
-    newest = sorted(every, key=lambda id: dated(every[id].meta) or 0.0, reverse=True)
+    newest = sorted(every, key=lambda id: get_document_day(every[id].meta) or 0.0, reverse=True)
     ids = newest[:k] if options.newest else [hit.id for hit in found]
     cut = {record.document.id: (record, kept(record)) for record in state.records(ids)}
     every = every or {id: record.document for id, (record, _) in cut.items()}

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import PureWindowsPath
 from typing import Any
 
-from paragloss.formats.file_ids import Roots, inside
-from paragloss.formats.irds import PREFIX
+from paragloss.formats.file_ids import IndexedFolders, is_inside
+from paragloss.formats.irds import IRDS_PREFIX
 from paragloss.formats.text import OnError
 from paragloss.stores import AnyStore
 from paragloss.types import Document, Where
@@ -26,20 +26,20 @@ def documents_of(
     store: AnyStore, paths: Sequence[str], on_error: OnError, *, readers: int = 1, **asked: Callable[..., Any]
 ) -> Iterator[Document]:
     """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.file_ids`); `asked` is who is
-    asked before a file is read and told when it was, `readers` how many read ahead (`formats.documents.read`)."""
+    asked before a file is read and told when it was, `readers` how many read ahead (`read_documents`)."""
     with roots_of(store) as roots:
-        roots.add([path for path in paths if not path.startswith(PREFIX) and os.path.exists(path)])
+        roots.add([path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)])
     return _told(_read(paths, roots, on_error, {**asked, "readers": readers}))
 
 
 @contextmanager
-def roots_of(store: AnyStore) -> Iterator[Roots]:
+def roots_of(store: AnyStore) -> Iterator[IndexedFolders]:
     """The folders a collection remembers; those that are taken in within are remembered too."""
     known = known_roots(store)
-    roots = Roots(known)
+    roots = IndexedFolders(known)
     yield roots
-    if roots.known != known:
-        store.write_blob(_BLOB, json.dumps(roots.known).encode())
+    if roots.prefixes != known:
+        store.write_blob(_BLOB, json.dumps(roots.prefixes).encode())
 
 
 def known_roots(store: AnyStore) -> dict[str, str]:
@@ -53,10 +53,10 @@ def without_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[s
     path = meta.get("path")
     if not isinstance(path, str) or not (path.startswith("/") or PureWindowsPath(path).is_absolute()):
         return dict(meta)
-    below = [(root, path) for root in roots if inside(path, root)]
+    below = [(root, path) for root in roots if is_inside(path, root)]
     if not below or len(roots) > 1:  # behind a link it may lie elsewhere
         real = os.path.realpath(path)
-        below += [(root, real) for root in roots if inside(real, root)]
+        below += [(root, real) for root in roots if is_inside(real, root)]
     root, each = max(below, key=lambda found: len(found[0]), default=("", ""))
     return {**meta, "path": roots[root] + os.path.relpath(each, root) if below else PureWindowsPath(path).name}
 
@@ -69,13 +69,13 @@ def with_folders(where: Where, roots: Mapping[str, str]) -> Where:
     return {**where, "meta.folder": [*where["meta.folder"], *full]} if folders else where
 
 
-def _read(paths: Sequence[str], roots: Roots, on_error: OnError, asked: dict[str, Any]) -> Iterator[Document]:
-    from paragloss.formats.documents import read  # which imports every format
+def _read(paths: Sequence[str], roots: IndexedFolders, on_error: OnError, asked: dict[str, Any]) -> Iterator[Document]:
+    from paragloss.formats.documents import read_documents  # which imports every format
 
     folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
     for path in dict.fromkeys(paths):
         if not any((os.path.realpath(path) + os.sep).startswith(other) for other in folders if not _is(path, other)):
-            yield from read(path, name=partial(roots.name, path), on_error=on_error, **asked)
+            yield from read_documents(path, name=partial(roots.make_id, path), on_error=on_error, **asked)
 
 
 def _is(path: str, folder: str) -> bool:

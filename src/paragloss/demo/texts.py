@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from importlib.resources import as_file, files
 
-from paragloss.formats.jsonl import read_aligned, read_documents, read_queries
+from paragloss.formats.jsonl import read_concepts, read_jsonl_documents, read_jsonl_queries
 from paragloss.types import Concept, Document, Qrels, Query
 
 #: Grades: a document on the concept itself, one on a closely related concept.
@@ -19,13 +19,13 @@ ITSELF, RELATED = 2, 1
 def concepts() -> list[Concept]:
     """The collection as training data."""
     with as_file(files(__package__) / "concepts.jsonl") as path:
-        return read_aligned([path])
+        return read_concepts([path])
 
 
 def documents() -> list[Document]:
     """The collection as documents, `concept.lang` being their ids."""
     with as_file(files(__package__) / "concepts.jsonl") as path:
-        return list(read_documents(path))
+        return list(read_jsonl_documents(path))
 
 
 def related() -> dict[str, list[str]]:
@@ -37,7 +37,7 @@ def related() -> dict[str, list[str]]:
 def queries() -> tuple[list[Query], Qrels]:
     """A query per concept and language, and the documents in other languages that answer it, with their grades."""
     with as_file(files(__package__) / "queries.jsonl") as path:
-        asked = list(read_queries(path))
+        asked = list(read_jsonl_queries(path))
     graded = {about: dict.fromkeys(others, RELATED) | {about: ITSELF} for about, others in related().items()}
     by_concept: dict[str, list[Document]] = {}
     for document in documents():

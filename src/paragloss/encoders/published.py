@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.formats.text import stem, suffix
-from paragloss.formats.vectors import language_of, read_languages
+from paragloss.formats.text import file_stem, format_suffix
+from paragloss.formats.vectors import parse_vector_source, read_multilingual_vectors
 from paragloss.vocabulary import Vocabulary, by_term
 
 _SUFFIXES = (".vec", ".txt", ".bin", ".w2v")
@@ -29,15 +29,15 @@ def name(path: str | Path) -> str:
     """What such files are called together, `joint_28` for joint_28_en.txt.gz,joint_28_fr.txt.gz; "" for a folder."""
     if Path(path).is_dir() or not (found := files(path)):
         return ""
-    lang, file = language_of(found[0])
-    return re.sub(rf"[._-]?{lang}([._-].*)?$", "", stem(file)) or "vectors"
+    lang, file = parse_vector_source(found[0])
+    return re.sub(rf"[._-]?{lang}([._-].*)?$", "", file_stem(file)) or "vectors"
 
 
 def encoder(paths: Sequence[str]) -> BagEncoder:
     """A text is the sum of its words' vectors, as Cr5's authors have it. Words are looked up as our analysis cuts
     them from a text, and are not stemmed, as they are published."""
     towers = {}
-    for lang, (words, rows) in read_languages(paths).items():
+    for lang, (words, rows) in read_multilingual_vectors(paths).items():
         terms, known = by_term(words, rows, lang, stem=False)
         towers[lang] = Tower(Vocabulary(lang, terms, np.ones(len(terms)), 1, stem=False), known)
     return BagEncoder(towers, weighting="count", meta={"method": "vectors", "files": [Path(p).name for p in paths]})
@@ -50,4 +50,4 @@ def opened(path: str | Path) -> BagEncoder:
 
 def _is_vectors(file: str) -> bool:
     path = Path(file.partition("=")[2] or file)
-    return path.is_file() and suffix(path) in _SUFFIXES
+    return path.is_file() and format_suffix(path) in _SUFFIXES

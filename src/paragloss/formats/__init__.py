@@ -1,4 +1,4 @@
 """One file per format: `read_*` are iterators, `write_*` write.
 
-The front doors choose by name and content: `documents.read`, `queries.read_queries`.
+The front doors choose by name and content: `documents.read_documents`, `queries.read_queries`.
 """

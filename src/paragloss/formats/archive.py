@@ -11,8 +11,8 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
-from paragloss.formats.text import WHOLE_LIMIT, PathLike, read_bytes, spoken_lang
-from paragloss.formats.xml import elements_of, text_of
+from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, parse_declared_language, read_bytes
+from paragloss.formats.xml import get_element_text, parse_elements
 from paragloss.types import Document
 
 #: Where Word, PowerPoint and Excel say what a file is called.
@@ -23,7 +23,7 @@ _MAX_RATIO = 200
 _SMALL = 8 * 2**20  # below this any ratio will do: XML of repeated rows packs well
 _MAX_PARTS = 20_000
 #: One part of an archive is never larger than this once unpacked.
-_MAX_PART = 2 * WHOLE_LIMIT
+_MAX_PART = 2 * MAX_DOCUMENT_BYTES
 
 
 class Archive:
@@ -31,7 +31,7 @@ class Archive:
 
     def __init__(self, path: PathLike) -> None:
         self.path = path
-        self.data = read_bytes(path, limit=4 * WHOLE_LIMIT)
+        self.data = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
         kind = Path(path).suffix.lower() or "a zip archive"
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(self.data))
@@ -66,7 +66,7 @@ class Archive:
     def elements(self, name: str, names: Collection[str]) -> Iterator[Element]:
         """The outermost elements of these names in a part; none where there is no such part."""
         data = self.part(name)
-        return elements_of(io.BytesIO(data), names, self.path) if data else iter(())
+        return parse_elements(io.BytesIO(data), names, self.path) if data else iter(())
 
     def document(self, id: str, text: str, empty: str, *, about: str = CORE, title: str = "", **found: Any) -> Document:
         """Its text, under the title that the file declares or else this one; an error where there is no text."""
@@ -79,5 +79,5 @@ class Archive:
         """The title and the language that a part declares, the first of each."""
         told: dict[str, str] = {}
         for element in self.elements(name, ("title", "language")):
-            told.setdefault(element.tag, text_of(element))
-        return told.get("title", ""), spoken_lang(told.get("language", ""))
+            told.setdefault(element.tag, get_element_text(element))
+        return told.get("title", ""), parse_declared_language(told.get("language", ""))

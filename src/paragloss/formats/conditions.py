@@ -6,20 +6,22 @@ import re
 from collections.abc import Sequence
 
 from paragloss.errors import InputError
-from paragloss.formats.numbers import number
+from paragloss.formats.numbers import parse_number
 from paragloss.types import Range
 
 #: Conditions of one search.
-MOST = 10
+MAX_CONDITIONS = 10
 _CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<sign>>=|<=|>|<|=)(?P<value>.*)", re.DOTALL)
 
 
-def conditions(texts: Sequence[str]) -> dict[str, list[str | int | float | bool | Range]]:
+def parse_conditions(texts: Sequence[str]) -> dict[str, list[str | int | float | bool | Range]]:
     """What --where says: values of one field are alternatives, limits of one field hold together."""
     where: dict[str, list[str | int | float | bool | Range]] = {}
     limits: dict[str, Range] = {}
-    if len(texts) > MOST:
-        raise InputError(f"--where is given {len(texts):,} times; at most {MOST} conditions can be asked at once")
+    if len(texts) > MAX_CONDITIONS:
+        raise InputError(
+            f"--where is given {len(texts):,} times; at most {MAX_CONDITIONS} conditions can be asked at once"
+        )
     for condition in texts:
         found = _CONDITION.fullmatch(condition)
         if found is None:
@@ -28,7 +30,9 @@ def conditions(texts: Sequence[str]) -> dict[str, list[str | int | float | bool 
         if found["sign"] == "=":
             where.setdefault(field, []).extend(_values(found["value"]))
         else:
-            limits[field] = _narrowed(limits.get(field, Range()), found["sign"], condition, number(found["value"]))
+            limits[field] = _narrowed(
+                limits.get(field, Range()), found["sign"], condition, parse_number(found["value"])
+            )
     for field, limit in limits.items():
         where.setdefault(field, []).append(limit)
     return where
@@ -38,7 +42,7 @@ def _values(text: str) -> list[str | int | float | bool | Range]:
     """What a value may stand for: a text, and the number or truth it is written as; in quotes only the text."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         return [text[1:-1]]
-    size = number(text)
+    size = parse_number(text)
     truth = {"true": True, "false": False}.get(text)
     return [text, *([] if truth is None else [truth]), *([] if size is None else [size])]
 

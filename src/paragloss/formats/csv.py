@@ -10,8 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from paragloss.errors import InputError
-from paragloss.formats.rows import Part, document, parts, query
-from paragloss.formats.text import LINE_LIMIT, OnError, PathLike, lines, made, open_output, report, stem
+from paragloss.formats.rows import ConceptText, parse_concept_row, parse_document_row, parse_query_row
+from paragloss.formats.text import (
+    MAX_LINE_BYTES,
+    OnError,
+    PathLike,
+    file_stem,
+    open_output,
+    parse_numbered_items,
+    raise_or_report,
+    read_lines,
+)
 from paragloss.types import Document, Query
 
 T = TypeVar("T")
@@ -19,29 +28,29 @@ _DELIMITERS = ",;\t|"
 _KNOWN = frozenset({"id", "_id", "lang", "title", "text", "concept"})
 
 
-def read_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
+def read_csv_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
     """A Document per row; one without `id` and `concept` is called after the file (or `name`) and its line."""
-    return _read(path, document, on_error, name)
+    return _read(path, parse_document_row, on_error, name)
 
 
-def read_queries(path: PathLike) -> Iterator[Query]:
+def read_csv_queries(path: PathLike) -> Iterator[Query]:
     """A Query per row."""
-    return _read(path, query, None)
+    return _read(path, parse_query_row, None)
 
 
-def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
+def read_csv_concept_texts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
     """Each row's share of a concept: columns `concept`, `lang`, `text` and perhaps `title`."""
-    for found in _read(path, lambda row, _: parts(row), on_error):
+    for found in _read(path, lambda row, _: parse_concept_row(row), on_error):
         yield from found
 
 
-def columns(documents: Iterable[Document]) -> list[str]:
+def build_csv_header(documents: Iterable[Document]) -> list[str]:
     """The header of a table that holds some documents: what all have, then fields and what they are filtered by."""
     more = dict.fromkeys(name for d in documents for name in (*(f"fields.{f}" for f in d.fields), *map(str, d.meta)))
     return ["id", "lang", "title", "text", *(name for name in more if name not in _KNOWN)]
 
 
-def write_documents(path: PathLike, documents: Iterable[Document], header: Sequence[str]) -> int:
+def write_csv_documents(path: PathLike, documents: Iterable[Document], header: Sequence[str]) -> int:
     """Write one row per document under a header made by `columns`; how many there were. Tabs stand between cells where
     the file is called `.tsv`, commas otherwise."""
     tabs = str(path).removesuffix(".gz").endswith(".tsv")
@@ -58,12 +67,12 @@ def write_documents(path: PathLike, documents: Iterable[Document], header: Seque
 
 def _read(path: PathLike, make: Callable[[dict[str, Any], str], T], on_error: OnError, name: str = "") -> Iterator[T]:
     # The limit is the whole process's, and its default would refuse a document of 128 KiB.
-    csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
-    name, number = name or stem(path), 0
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+    name, number = name or file_stem(path), 0
 
     def counted() -> Iterator[str]:
         nonlocal number
-        for place, line in lines(path, on_error=on_error):
+        for place, line in read_lines(path, on_error=on_error):
             number = place
             yield line + "\n"
 
@@ -78,14 +87,14 @@ def _read(path: PathLike, make: Callable[[dict[str, Any], str], T], on_error: On
                 cells = next(table, None)
             except csv.Error as error:
                 remedy = "close every quotation mark, and double those inside a quoted cell"
-                report(InputError(f"not a row of a table ({error}); {remedy}"), path, number, on_error)
+                raise_or_report(InputError(f"not a row of a table ({error}); {remedy}"), path, number, on_error)
                 continue
             if cells is None:
                 return
             if cells:
                 yield number, cells
 
-    yield from made(rows(), lambda n, cells: make(_row(columns, cells), f"{name}:{n}"), path, on_error)
+    yield from parse_numbered_items(rows(), lambda n, cells: make(_row(columns, cells), f"{name}:{n}"), path, on_error)
 
 
 def _header(line: str, path: PathLike) -> tuple[str, list[str]]:

@@ -13,8 +13,16 @@ from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
 from paragloss.formats import jsonl
-from paragloss.formats.text import OnError, PathLike, decoded, made, read_bytes, rows, suffix
-from paragloss.formats.xml import elements, text_of
+from paragloss.formats.text import (
+    OnError,
+    PathLike,
+    decode_utf8,
+    format_suffix,
+    parse_lines,
+    parse_numbered_items,
+    read_bytes,
+)
+from paragloss.formats.xml import get_element_text, read_elements
 
 _DICT_LIMIT = 2**30
 _BASE64 = {c: n for n, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
@@ -40,7 +48,7 @@ class Entry(NamedTuple):
 def read_entries(path: PathLike, source: str, target: str, *, on_error: OnError = None) -> Iterator[Entry]:
     """The entries of a dictionary, its format chosen by its suffix: .index (dictd), .tei or .xml, .u8 (CC-CEDICT),
     .jsonl (Wiktionary), anything else one pair per line."""
-    kind = suffix(path)
+    kind = format_suffix(path)
     if kind == ".index":
         return read_dictd(path, on_error=on_error)
     if kind in (".tei", ".xml"):
@@ -55,7 +63,7 @@ def read_entries(path: PathLike, source: str, target: str, *, on_error: OnError 
 def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
     """One pair per line: with tabs, `source, target` and then perhaps a part of speech, a weight or both (a glossary);
     without, two words with a blank between them (MUSE)."""
-    return rows(path, lambda _, line: _pair(line), on_error=on_error)
+    return parse_lines(path, lambda _, line: _pair(line), on_error=on_error)
 
 
 def read_cedict(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
@@ -63,7 +71,7 @@ def read_cedict(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
 
     `to eat` is the verb `eat`; cross-references and measure words are left out.
     """
-    for found in rows(path, lambda _, line: _cedict(line), on_error=on_error):
+    for found in parse_lines(path, lambda _, line: _cedict(line), on_error=on_error):
         yield from found
 
 
@@ -86,16 +94,16 @@ def read_dictd(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
         if columns[0].startswith("00") or (start, length) in seen:
             return ""
         seen.add((start, length))
-        return decoded(data[start : start + length], start)
+        return decode_utf8(data[start : start + length], start)
 
-    for article in rows(index, parse, on_error=on_error):
+    for article in parse_lines(index, parse, on_error=on_error):
         yield from _article(article)
 
 
 def read_tei(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
     """A FreeDict dictionary in TEI XML."""
-    entries = enumerate(elements(path, ("entry",)), 1)
-    for found in made(entries, lambda _, entry: _tei(entry), f"{path}, entry", on_error):
+    entries = enumerate(read_elements(path, ("entry",)), 1)
+    for found in parse_numbered_items(entries, lambda _, entry: _tei(entry), f"{path}, entry", on_error):
         yield from found
 
 
@@ -104,7 +112,9 @@ def read_wiktionary(
 ) -> Iterator[Entry]:
     """Wiktionary as extracted by wiktextract (kaikki.org), a word per line: translations between the two languages
     in either direction, and glosses where `target` is the language that edition is written in."""
-    for found in rows(path, lambda _, row: _wiktionary(jsonl.parsed(row), source, target, edition), on_error=on_error):
+    for found in parse_lines(
+        path, lambda _, row: _wiktionary(jsonl.parse_json_object(row), source, target, edition), on_error=on_error
+    ):
         yield from found
 
 
@@ -189,11 +199,15 @@ def _marked(sense: str) -> Iterator[tuple[str, str]]:
 
 
 def _tei(entry: Element) -> list[Entry]:
-    sources = [text_of(orth) for form in _children(entry, "form") for orth in form.iter() if orth.tag == "orth"]
+    sources = [
+        get_element_text(orth) for form in _children(entry, "form") for orth in form.iter() if orth.tag == "orth"
+    ]
     if not any(sources):
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
-    pos = next((text_of(p) for group in _children(entry, "gramGrp") for p in group.iter() if p.tag == "pos"), "")
-    targets = [_plain(text_of(quote)) for cit in _translations(entry) for quote in _children(cit, "quote")]
+    pos = next(
+        (get_element_text(p) for group in _children(entry, "gramGrp") for p in group.iter() if p.tag == "pos"), ""
+    )
+    targets = [_plain(get_element_text(quote)) for cit in _translations(entry) for quote in _children(cit, "quote")]
     return [Entry(source, target, pos) for source in sources if source for target in targets if target]
 
 

@@ -15,30 +15,30 @@ from paragloss.errors import InputError
 from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox, scans, subtitles, trec, wikipedia
 from paragloss.formats import folder_files as folder
 from paragloss.formats.foreign import READERS as FOREIGN
-from paragloss.formats.text import OnError, PathLike, open_bytes, suffix
+from paragloss.formats.text import OnError, PathLike, format_suffix, open_bytes
 from paragloss.types import Document
 
-SUPPORTED = (
+SUPPORTED_FORMATS = (
     f".jsonl, .csv, .tsv, LS-CLIR .documents, .txt, .md, .srt, .vtt, .mbox, maildirs, {', '.join(FOREIGN)}, "
     "TREC <DOC> files, MediaWiki .xml dumps, "
     "folders of them, and irds:DATASET; files may be packed with gzip, bzip2 or xz"
 )
 _TABLES: dict[str, Callable[..., Iterator[Document]]] = {
-    **dict.fromkeys((".jsonl", ".ndjson"), jsonl.read_documents),
-    **dict.fromkeys((".csv", ".tsv"), csv.read_documents),
+    **dict.fromkeys((".jsonl", ".ndjson"), jsonl.read_jsonl_documents),
+    **dict.fromkeys((".csv", ".tsv"), csv.read_csv_documents),
     ".mbox": mail.read_mbox,
 }
 _DUMPS: dict[str, Callable[..., Iterator[Document]]] = {
-    **dict.fromkeys((".trec", ".sgml"), trec.read_documents),
-    ".xml": wikipedia.read_documents,
-    ".documents": lsclir.read_documents,
+    **dict.fromkeys((".trec", ".sgml"), trec.read_trec_documents),
+    ".xml": wikipedia.read_wikipedia_dump,
+    ".documents": lsclir.read_lsclir_documents,
 }
 _PAGES: dict[str, Callable[..., Document]] = {
     ".txt": markdown.read_plain,
     **dict.fromkeys((".md", ".markdown"), markdown.read_markdown),
     **dict.fromkeys((".srt", ".vtt"), subtitles.read_subtitles),
 }
-KINDS = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
+SUPPORTED_SUFFIXES = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
 #: A smaller picture among other files is an icon, not a page.
 _SMALLEST = 10_000
 #: What can't be read, and what it can be saved as.
@@ -68,14 +68,14 @@ _ZIPPED = (
 )
 
 
-def read(
+def read_documents(
     path: PathLike,
     *,
     name: Callable[[str], str] | None = None,
     wanted: Callable[[Path], bool] = lambda _: True,
     ended: Callable[[Path, bool], None] = lambda *_: None,
     on_error: OnError = None,
-    scanning: scans.Scanning = lambda *_: None,
+    scanning: scans.ScanProgress = lambda *_: None,
     readers: int = 1,
 ) -> Iterator[Document]:
     """Documents of a file, a folder or `irds:DATASET`.
@@ -88,23 +88,23 @@ def read(
     `scanning` is told of every page of a scan.
     Of a folder so many `readers` read the next files while these are made use of; their order stays.
     """
-    if str(path).startswith(irds.PREFIX):
-        yield from irds.read_documents(str(path))
+    if str(path).startswith(irds.IRDS_PREFIX):
+        yield from irds.read_irds_documents(str(path))
         return
     named = name or (lambda relative: relative)
     if not Path(path).is_dir():
         if wanted(Path(path)):
-            alone = _File(Path(path), Path(path).name, named(readable(Path(path).name)))
+            alone = _File(Path(path), Path(path).name, named(decode_path(Path(path).name)))
             yield from _reported(alone, ended, on_error, scanning)
         return
     read_, left_out, waiting = 0, Counter[str](), deque[_File]()
-    with sandbox.side_by_side(readers, scanning) as ask:
-        for relative, file in folder.files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
+    with sandbox.open_parallel_readers(readers, scanning) as ask:
+        for relative, file in folder.list_files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
             kind = _by_name(file)
-            if kind in KINDS and not (kind in scans.IMAGES and _no_page(file)):
+            if kind in SUPPORTED_SUFFIXES and not (kind in scans.IMAGES and _no_page(file)):
                 read_ += 1
                 if wanted(file):
-                    id = named(readable(relative))
+                    id = named(decode_path(relative))
                     waiting.append(_File(file, relative, id, ask(kind, file, id) if kind in FOREIGN else None))
             else:
                 left_out[kind or "without a suffix"] += 1
@@ -115,7 +115,7 @@ def read(
         while waiting:
             yield from _reported(waiting.popleft(), ended, on_error, scanning)
     if not read_:
-        raise InputError(f"no file in this folder can be read; supported: {SUPPORTED}", place=path)
+        raise InputError(f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}", place=path)
     if left_out and on_error is None:
         kinds = ", ".join(f"{count} {kind}" for kind, count in left_out.most_common(8))
         warnings.warn(f"{path}: left out {left_out.total()} files of kinds that can't be read: {kinds}", stacklevel=2)
@@ -133,7 +133,7 @@ class _File(NamedTuple):
 
 
 def _reported(
-    file: _File, ended: Callable[[Path, bool], None], on_error: OnError, scanning: scans.Scanning
+    file: _File, ended: Callable[[Path, bool], None], on_error: OnError, scanning: scans.ScanProgress
 ) -> Iterator[Document]:
     """The documents of a file. One that is bad as a whole is to its folder what a bad row is to its file."""
     if file.wrong and on_error is not None:
@@ -149,7 +149,7 @@ def _reported(
         on_error(error)
 
 
-def _documents(file: _File, kind: str, on_error: OnError, scanning: scans.Scanning) -> Iterator[Document]:
+def _documents(file: _File, kind: str, on_error: OnError, scanning: scans.ScanProgress) -> Iterator[Document]:
     path, name = file.path, file.name
     if kind in _TABLES:
         yield from _TABLES[kind](path, name=name, on_error=on_error)
@@ -166,29 +166,29 @@ def _documents(file: _File, kind: str, on_error: OnError, scanning: scans.Scanni
             raise
     else:
         page = sandbox.READER.read(kind, path, name, scanning) if kind in FOREIGN else _PAGES[kind](path, id=name)
-    where = readable(os.path.abspath(path))
+    where = decode_path(os.path.abspath(path))
     changed = date.fromtimestamp(os.stat(path).st_mtime).isoformat()
     meta = {"modified": changed, **page.meta, "path": where}
-    yield page._replace(lang=page.lang or folder.path_lang(file.relative), meta=meta)
+    yield page._replace(lang=page.lang or folder.guess_path_language(file.relative), meta=meta)
 
 
-def readable(path: str) -> str:
+def decode_path(path: str) -> str:
     """A path as text, also one whose bytes are not: those are written out, `caf\\xe9.txt`."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _by_name(path: Path) -> str:
-    return ".eml" if mail.in_maildir(path) else suffix(path)
+    return ".eml" if mail.is_in_maildir(path) else format_suffix(path)
 
 
 def _no_page(picture: Path) -> bool:
     """Whether a picture in a folder is not worth reading, or can't be."""
-    return not scans.available() or picture.stat().st_size < _SMALLEST
+    return not scans.is_tesseract_installed() or picture.stat().st_size < _SMALLEST
 
 
 def _kind(path: Path) -> str:
     kind = _by_name(path)
-    if kind in KINDS:
+    if kind in SUPPORTED_SUFFIXES:
         return kind
     with open_bytes(path) as stream:
         start = stream.read(4096)
@@ -204,4 +204,4 @@ def _kind(path: Path) -> str:
 def _unreadable(kind: str) -> str:
     if kind in _INSTEAD:
         return f"{kind} files can't be read; save it as {_INSTEAD[kind]}"
-    return f"neither its suffix {kind!r} nor its beginning tells its format; supported: {SUPPORTED}"
+    return f"neither its suffix {kind!r} nor its beginning tells its format; supported: {SUPPORTED_FORMATS}"

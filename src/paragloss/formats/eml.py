@@ -7,7 +7,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 from paragloss.errors import InputError
-from paragloss.formats.html import shown_text
+from paragloss.formats.html import extract_visible_text
 from paragloss.formats.text import PathLike, read_bytes
 from paragloss.types import Document
 
@@ -41,7 +41,7 @@ def _body(letter: EmailMessage) -> str:
     except (LookupError, KeyError):  # an encoding nobody knows
         text = (part.get_payload(decode=True) or b"").decode("utf-8", "replace")  # type: ignore[union-attr]
     text = str(text).replace("\r\n", "\n")
-    return shown_text(text) if part.get_content_subtype() == "html" else text.strip()
+    return extract_visible_text(text) if part.get_content_subtype() == "html" else text.strip()
 
 
 def _header(letter: EmailMessage, name: str) -> str:

@@ -52,7 +52,7 @@ _ENOUGH = 0.25
 _ACCENTED = 0.4
 
 
-def encoding_of(sample: bytes) -> str:
+def detect_encoding(sample: bytes) -> str:
     """The encoding of a file that begins with these bytes; "utf-8" where that fits, also where it is a damaged one."""
     for mark, name in _MARKS:
         if sample.startswith(mark):
@@ -69,7 +69,7 @@ def encoding_of(sample: bytes) -> str:
     return best if scores[best] >= _ENOUGH else _latin(sample)
 
 
-class Converted(io.RawIOBase):
+class Utf8Stream(io.RawIOBase):
     """A stream in some encoding, as UTF-8."""
 
     def __init__(self, stream: BinaryIO, encoding: str, path: object) -> None:

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 from paragloss.errors import InputError
 from paragloss.formats.archive import Archive
-from paragloss.formats.html import shown_text
-from paragloss.formats.text import WHOLE_LIMIT, PathLike
+from paragloss.formats.html import extract_visible_text
+from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike
 from paragloss.types import Document
 
 
@@ -20,10 +20,10 @@ def read_epub(path: PathLike, *, id: str = "") -> Document:
         raise InputError("no list of chapters in the file; it is not an EPUB book, or encrypted", place=path)
     chapters, size = list[str](), 0
     for name in _chapters(archive, package):
-        chapters.append(shown_text(archive.part(name).decode("utf-8", "replace")))
+        chapters.append(extract_visible_text(archive.part(name).decode("utf-8", "replace")))
         size += len(chapters[-1])
-        if size > WHOLE_LIMIT:
-            raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
+        if size > MAX_DOCUMENT_BYTES:
+            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
     text = "\n\n".join(chapter for chapter in chapters if chapter)
     nothing = f"no text in {len(chapters)} chapters; the book may be of images only"
     return archive.document(id, text, nothing, about=package)

@@ -1,7 +1,7 @@
-"""What documents of files are called: a file's path below the folder it was first indexed with, and stays that.
+"""Ids of documents that come from files: the path below the folder with which a file was first indexed.
 
-A collection remembers those folders (`Roots.known`). A file given by itself, through its folder, or through a folder
-above or below, has one id; files of the same name in two folders have two.
+A collection remembers those folders (`IndexedFolders.prefixes`). A file has the same id whether it is given by itself,
+through its folder, or through a folder above or below; files of the same name in two folders have different ids.
 """
 
 from __future__ import annotations
@@ -13,63 +13,74 @@ from pathlib import Path
 from paragloss.formats.text import PathLike
 
 
-class Roots:
-    """Folders, each with what the ids of its files begin with."""
+class IndexedFolders:
+    """The folders of a collection, each with the prefix of the ids of its files."""
 
-    def __init__(self, known: Mapping[str, str] | None = None) -> None:
-        self.known = dict(known or {})
+    def __init__(self, prefixes: Mapping[str, str] | None = None) -> None:
+        self.prefixes = dict(prefixes or {})
 
     def add(self, paths: Sequence[PathLike]) -> None:
-        """Take in the folders of these files and folders that are not inside a known one."""
-        found = dict.fromkeys(_folder(path) for path in paths)
-        fresh = [root for root in found if not any(inside(root, other) for other in {*self.known, *found} - {root})]
-        fresh = [root for root in fresh if root not in self.known and not self._moved(root)]
-        above = os.path.commonpath(fresh) if len(fresh) > 1 else ""
-        for root in fresh:
-            self.known[root] = self._prefix(root, above)
+        """Add the folders of these files and folders, unless they are inside a folder that is already there."""
+        candidates = dict.fromkeys(_resolve_folder(path) for path in paths)
+        new_folders = [
+            folder
+            for folder in candidates
+            if folder not in self.prefixes
+            and not any(is_inside(folder, other) for other in {*self.prefixes, *candidates} - {folder})
+            and not self._replace_moved_folder(folder)
+        ]
+        parent = os.path.commonpath(new_folders) if len(new_folders) > 1 else ""
+        for folder in new_folders:
+            self.prefixes[folder] = self._make_prefix(folder, parent)
 
-    def name(self, root: PathLike, relative: str) -> str:
-        """The id of a file below a folder that was taken in, or of a file that was (`relative` is then its name)."""
-        path = os.path.join(_folder(root), relative)
-        home = max((known for known in self.known if inside(path, known)), key=len, default=None)
-        if home is None:
+    def make_id(self, root: PathLike, relative: str) -> str:
+        """Return the id of the file at `relative` below `root`; for a single file, `relative` is its name."""
+        path = os.path.join(_resolve_folder(root), relative)
+        enclosing = [folder for folder in self.prefixes if is_inside(path, folder)]
+        if not enclosing:
             return relative
-        return self.known[home] + Path(os.path.relpath(path, home)).as_posix()
+        nearest = max(enclosing, key=len)
+        return self.prefixes[nearest] + Path(os.path.relpath(path, nearest)).as_posix()
 
-    def _moved(self, root: str) -> bool:
-        """Whether a known folder of this name is no longer where it was: then this is it, and takes its place."""
-        for known in self.known if "://" not in root else ():
-            if "://" not in known and Path(known).name == Path(root).name and not os.path.isdir(known):
-                self.known[root] = self.known.pop(known)
+    def _replace_moved_folder(self, folder: str) -> bool:
+        """Give `folder` the prefix of an indexed folder of the same name that no longer exists, if there is one."""
+        if "://" in folder:
+            return False
+        for indexed in self.prefixes:
+            if "://" not in indexed and Path(indexed).name == Path(folder).name and not os.path.isdir(indexed):
+                self.prefixes[folder] = self.prefixes.pop(indexed)
                 return True
         return False
 
-    def _prefix(self, root: str, above: str) -> str:
-        """Nothing for the only folder; otherwise its name, made different from what other ids may begin with."""
-        if not self.known and not above:
+    def _make_prefix(self, folder: str, parent: str) -> str:
+        """Return "" for the only folder, otherwise its name, with a number where ids of others may begin so."""
+        if not self.prefixes and not parent:
             return ""
-        name = Path(os.path.relpath(root, above)).as_posix() if above else Path(root).name or "root"
+        name = Path(os.path.relpath(folder, parent)).as_posix() if parent else Path(folder).name or "root"
         prefix, number = f"{name}/", 1
-        while self._taken(prefix):
+        while self._is_prefix_taken(prefix):
             number += 1
             prefix = f"{name}-{number}/"
         return prefix
 
-    def _taken(self, prefix: str) -> bool:
-        return any(
-            prefix.startswith(other) and (prefix == other or os.path.lexists(os.path.join(root, prefix[len(other) :])))
-            for root, other in self.known.items()
-        )
+    def _is_prefix_taken(self, prefix: str) -> bool:
+        for folder, other in self.prefixes.items():
+            if prefix == other:
+                return True
+            if prefix.startswith(other) and os.path.lexists(os.path.join(folder, prefix[len(other) :])):
+                return True
+        return False
 
 
-def _folder(path: PathLike) -> str:
-    """The folder as it really is; that of a file is the one it lies in. An address is a folder's."""
+def is_inside(path: str, folder: str) -> bool:
+    """Say whether a path is the folder itself or lies below it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _resolve_folder(path: PathLike) -> str:
+    """Return the real path of a folder, or of the folder that a file lies in; a URL is a folder as it is."""
     if "://" in str(path):
         return str(path).rstrip("/")
     if os.path.isdir(path):
         return os.path.realpath(path)
     return os.path.realpath(os.path.dirname(os.path.abspath(path)))
-
-
-def inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from paragloss.errors import InputError
-from paragloss.formats.text import COMPRESSED, OnError, PathLike, checked_lang, looks_like_lang
+from paragloss.formats.text import COMPRESSED_SUFFIXES, OnError, PathLike, is_language_code, parse_language_code
 
 
-def files(
+def list_files(
     root: PathLike, *, unread: Callable[[Path], None] = lambda _: None, on_error: OnError = None
 ) -> Iterator[tuple[str, Path]]:
     """(path relative to the root, path) of every file below it, sorted. Hidden ones are skipped; a link is followed
@@ -37,12 +37,12 @@ def files(
             yield path.relative_to(top).as_posix(), path
 
 
-def path_lang(relative: str) -> str:
+def guess_path_language(relative: str) -> str:
     """The language a path names: `report.fr.txt`, else the nearest folder, `fr/report.txt`; else ""."""
     path = PurePosixPath(relative)
     parts = path.name.split(".")
-    if len(parts) > 2 and "." + parts[-1].lower() in COMPRESSED:
+    if len(parts) > 2 and "." + parts[-1].lower() in COMPRESSED_SUFFIXES:
         parts.pop()
-    if len(parts) > 2 and looks_like_lang(parts[-2]):
-        return checked_lang(parts[-2])
-    return next((checked_lang(part) for part in reversed(path.parts[:-1]) if looks_like_lang(part)), "")
+    if len(parts) > 2 and is_language_code(parts[-2]):
+        return parse_language_code(parts[-2])
+    return next((parse_language_code(part) for part in reversed(path.parts[:-1]) if is_language_code(part)), "")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import InputError
-from paragloss.formats.encodings import encoding_of
-from paragloss.formats.text import PathLike, read_bytes, spoken_lang
+from paragloss.formats.encodings import detect_encoding
+from paragloss.formats.text import PathLike, parse_declared_language, read_bytes
 from paragloss.types import Document
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
@@ -55,7 +55,7 @@ def _decoded(data: bytes) -> str:
         return _decode(data, declared[1].decode("ascii"))
     if b"\0" in data:
         raise InputError("a zero byte: this is binary, not a page; give an HTML file")
-    return data.decode(encoding_of(data), errors="replace")
+    return data.decode(detect_encoding(data), errors="replace")
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -93,7 +93,7 @@ def _translations(tree: Any) -> list[str]:
 def _language(tree: Any) -> str:
     node = tree.css_first("html")
     code = str((node.attributes.get("lang") if node is not None else "") or "").strip()
-    return spoken_lang(code)
+    return parse_declared_language(code)
 
 
 def _body(source: str, tree: Any) -> str:
@@ -104,7 +104,7 @@ def _body(source: str, tree: Any) -> str:
     return "\n".join(line for line in lines if line) or _shown(tree)  # too short or too odd for resiliparse
 
 
-def shown_text(source: str) -> str:
+def extract_visible_text(source: str) -> str:
     """Everything a page shows, menus and all: for letters and chapters, which have no boilerplate."""
     from selectolax.lexbor import LexborHTMLParser
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from paragloss.errors import InputError, MissingExtraError
-from paragloss.formats.text import looks_like_lang
+from paragloss.formats.text import is_language_code
 from paragloss.types import Document, Qrels, Query
 
-PREFIX = "irds:"
+IRDS_PREFIX = "irds:"
 _TITLES = ("title", "headline", "page_title", "name")
 _QUERY_TEXTS = ("text", "query", "title", "description")
 
 
-def read_documents(name: str) -> Iterator[Document]:
+def read_irds_documents(name: str) -> Iterator[Document]:
     """Documents. Their title is a field called so; their text is what the collection itself calls its default text,
     without the title, else all fields of text."""
     dataset = _dataset(name, "docs")
@@ -22,14 +22,14 @@ def read_documents(name: str) -> Iterator[Document]:
     return (_document(doc, lang) for doc in dataset.docs_iter())
 
 
-def read_queries(name: str) -> Iterator[Query]:
+def read_irds_queries(name: str) -> Iterator[Query]:
     """Queries: what the collection calls their default text, else `text`, `query` or `title`."""
     dataset = _dataset(name, "queries")
     lang = _lang(dataset, "queries")
     return (Query(str(q.query_id), _query_text(q), _own_lang(q) or lang) for q in dataset.queries_iter())
 
 
-def read_qrels(name: str) -> Qrels:
+def read_irds_qrels(name: str) -> Qrels:
     """Grades by query and document."""
     qrels: Qrels = {}
     for judged in _dataset(name, "qrels").qrels_iter():
@@ -42,7 +42,7 @@ def _dataset(name: str, part: str) -> Any:
         import ir_datasets
     except ImportError as error:
         raise MissingExtraError(f"reading {name}", "datasets") from error
-    bare = name.removeprefix(PREFIX)
+    bare = name.removeprefix(IRDS_PREFIX)
     try:
         dataset = ir_datasets.load(bare)
     except KeyError as error:
@@ -87,7 +87,7 @@ def _query_text(query: Any) -> str:
 
 def _own_lang(record: Any) -> str:
     lang = getattr(record, "lang", "")
-    return lang if isinstance(lang, str) and looks_like_lang(lang) else ""
+    return lang if isinstance(lang, str) and is_language_code(lang) else ""
 
 
 def _lang(dataset: Any, part: str) -> str:

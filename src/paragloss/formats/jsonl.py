@@ -11,45 +11,54 @@ from math import isfinite
 from typing import Any, NoReturn
 
 from paragloss.errors import InputError
-from paragloss.formats.rows import Part, document, group, parts, query, unparsed
-from paragloss.formats.text import OnError, PathLike, open_output, rows, stem
+from paragloss.formats.rows import (
+    ConceptText,
+    format_document_row,
+    group_by_concept,
+    parse_concept_row,
+    parse_document_row,
+    parse_query_row,
+)
+from paragloss.formats.text import OnError, PathLike, file_stem, open_output, parse_lines
 from paragloss.types import Concept, Document, Query
 
 
-def read_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
+def read_jsonl_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
     """A Document per line; one without `id` and `concept` is called after its file, or `name`, and line: `news:12`."""
-    name = name or stem(path)
-    return rows(path, lambda n, line: document(parsed(line), f"{name}:{n}"), on_error=on_error)
+    name = name or file_stem(path)
+    return parse_lines(
+        path, lambda n, line: parse_document_row(parse_json_object(line), f"{name}:{n}"), on_error=on_error
+    )
 
 
-def read_queries(path: PathLike) -> Iterator[Query]:
+def read_jsonl_queries(path: PathLike) -> Iterator[Query]:
     """A Query per line: `id`, `text` and perhaps `lang`."""
-    name = stem(path)
-    return rows(path, lambda n, line: query(parsed(line), f"{name}:{n}"))
+    name = file_stem(path)
+    return parse_lines(path, lambda n, line: parse_query_row(parse_json_object(line), f"{name}:{n}"))
 
 
-def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
+def read_jsonl_concept_texts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
     """Each line's share of a concept: `concept`, `lang`, `title`, `text`; or `concept` and `texts` by language."""
-    for found in rows(path, lambda _, line: parts(parsed(line)), on_error=on_error):
+    for found in parse_lines(path, lambda _, line: parse_concept_row(parse_json_object(line)), on_error=on_error):
         yield from found
 
 
-def read_aligned(paths: Iterable[PathLike], *, on_error: OnError = None) -> list[Concept]:
+def read_concepts(paths: Iterable[PathLike], *, on_error: OnError = None) -> list[Concept]:
     """The lines of all files grouped by `concept`, for example one file per language."""
-    return group(part for path in paths for part in read_parts(path, on_error=on_error))
+    return group_by_concept(part for path in paths for part in read_jsonl_concept_texts(path, on_error=on_error))
 
 
-def write_documents(path: PathLike, documents: Iterable[Document]) -> int:
+def write_jsonl_documents(path: PathLike, documents: Iterable[Document]) -> int:
     """Write one line per document; how many there were."""
-    return _write(path, (unparsed(doc) for doc in documents))
+    return _write(path, (format_document_row(doc) for doc in documents))
 
 
-def write_queries(path: PathLike, queries: Iterable[Query]) -> int:
+def write_jsonl_queries(path: PathLike, queries: Iterable[Query]) -> int:
     """Write one line per query; how many there were. Its clauses are not kept: they are made again."""
     return _write(path, ({"id": q.id, "lang": q.lang, "text": q.text} for q in queries))
 
 
-def parsed(line: str) -> dict[str, Any]:
+def parse_json_object(line: str) -> dict[str, Any]:
     """The JSON object on a line."""
     try:
         value = _DECODER.decode(line)

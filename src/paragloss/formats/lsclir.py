@@ -9,28 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paragloss.errors import InputError
-from paragloss.formats.text import OnError, PathLike, checked_lang, rows, stem
+from paragloss.formats.text import OnError, PathLike, file_stem, parse_language_code, parse_lines
 from paragloss.types import Document, Qrels, Query
 
 
-def read_queries(path: PathLike) -> Iterator[Query]:
+def read_lsclir_queries(path: PathLike) -> Iterator[Query]:
     """Queries in the language the file is named after; their text is the first sentence."""
-    found = rows(path, lambda _, line: _columns(line, "id, title, first sentence"))
+    found = parse_lines(path, lambda _, line: _columns(line, "id, title, first sentence"))
     code = _named(path)
     return (Query(name, sentence, code) for name, _, sentence in found)
 
 
-def read_documents(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
+def read_lsclir_documents(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
     """Documents in the language the file is named after."""
-    found = rows(path, lambda _, line: _columns(line, "id, title, text"), on_error=on_error)
+    found = parse_lines(path, lambda _, line: _columns(line, "id, title, text"), on_error=on_error)
     code = _named(path)
     return (Document(name, text, code, title) for name, title, text in found)
 
 
-def read_rel(path: PathLike) -> Qrels:
+def read_lsclir_qrels(path: PathLike) -> Qrels:
     """The links: 2 for the query's own page, 1 for a page linked with it both ways."""
     qrels: Qrels = {}
-    for query, document, grade in rows(path, lambda _, line: _columns(line, "query id, document id, grade")):
+    for query, document, grade in parse_lines(path, lambda _, line: _columns(line, "query id, document id, grade")):
         if grade not in ("0", "1", "2"):
             raise InputError(f"grade {grade[:20]!r} is none of 0, 1 and 2; check the columns", place=path)
         grades = qrels.setdefault(query, {})
@@ -46,8 +46,8 @@ def _columns(line: str, expected: str) -> tuple[str, str, str]:
 
 
 def _named(path: PathLike) -> str:
-    name = stem(path).rpartition("_")[2]
+    name = file_stem(path).rpartition("_")[2]
     try:
-        return checked_lang(name)
+        return parse_language_code(name)
     except InputError as error:
         raise InputError("no language in the file's name; call it wiki_xx.documents", place=path) from error

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paragloss.errors import InputError
 from paragloss.formats import sandbox
-from paragloss.formats.text import WHOLE_LIMIT, OnError, PathLike, open_bytes, report, stem
+from paragloss.formats.text import MAX_DOCUMENT_BYTES, OnError, PathLike, file_stem, open_bytes, raise_or_report
 from paragloss.types import Document
 
 
@@ -20,12 +20,12 @@ def read_mbox(path: PathLike, *, name: str = "", on_error: OnError = None) -> It
         for number, data in enumerate(_letters(path), 1):
             letter.write_bytes(data)
             try:
-                yield sandbox.READER.read(".eml", letter, f"{name or stem(path)}:{number}")
+                yield sandbox.READER.read(".eml", letter, f"{name or file_stem(path)}:{number}")
             except InputError as error:
-                report(InputError(str(error).removeprefix(f"{letter}: ")), path, number, on_error)
+                raise_or_report(InputError(str(error).removeprefix(f"{letter}: ")), path, number, on_error)
 
 
-def in_maildir(path: Path) -> bool:
+def is_in_maildir(path: Path) -> bool:
     """Whether a file is a letter in a maildir, whose letters have names without a suffix."""
     return path.parent.name in ("cur", "new") and (path.parent.parent / "tmp").is_dir()
 
@@ -41,7 +41,7 @@ def _letters(path: PathLike) -> Iterator[bytes]:
                 letter, size, begun = [], 0, True
             elif not begun and line.strip():
                 raise InputError("does not begin with a line `From ...`, so it is no mbox; save it anew", place=path)
-            elif size < WHOLE_LIMIT:  # what is longer is cut off: attachments are at the end
+            elif size < MAX_DOCUMENT_BYTES:  # what is longer is cut off: attachments are at the end
                 quoted = line.startswith(b">") and line.lstrip(b">").startswith(b"From ")
                 letter.append(line[1:] if quoted else line)
                 size += len(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from paragloss.formats.text import PathLike, looks_like_lang, read_text
+from paragloss.formats.text import PathLike, is_language_code, read_text
 from paragloss.types import Document
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n", re.DOTALL)
@@ -41,7 +41,7 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
     lang = settings.get("lang") or settings.get("language") or ""
     fields = {"headings": "\n".join(headings), "strong": "\n".join(strong)}
     text = _inline(_BULLET.sub(BULLET, _QUOTED.sub("", _HEADING.sub(r"\1", text)))).strip()
-    title, lang = settings.get("title") or next(iter(headings), ""), lang if looks_like_lang(lang) else ""
+    title, lang = settings.get("title") or next(iter(headings), ""), lang if is_language_code(lang) else ""
     return Document(id or Path(path).name, text, lang, title, {name: value for name, value in fields.items() if value})
 
 

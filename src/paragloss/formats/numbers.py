@@ -12,10 +12,10 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
 
 #: The first day of 1970.
-EPOCH = 719163
+EPOCH_DAY = 719163
 
 
-def number(value: object) -> float | None:
+def parse_number(value: object) -> float | None:
     """The number, a date as its day counted from the year 1; None where it is neither."""
     if isinstance(value, bool):
         return None
@@ -35,15 +35,15 @@ def number(value: object) -> float | None:
     return None
 
 
-def dated(meta: Mapping[str, Any]) -> float | None:
+def get_document_day(meta: Mapping[str, Any]) -> float | None:
     """When a document is from, by what it says of itself, counted as `number` counts dates: its date, the day its file
     was changed, or its year."""
     for name in ("date", "modified", "year"):
-        found = number(meta.get(name))
+        found = parse_number(meta.get(name))
         if found is not None and 1 <= found < 10_000:
             return float(date(int(found), 1, 1).toordinal())
         if found is not None and found > 1e8:  # seconds
-            return found / 86400 + EPOCH
+            return found / 86400 + EPOCH_DAY
         if found is not None and isinstance(meta[name], str):
             return found
     return None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import InputError
-from paragloss.formats.text import WHOLE_LIMIT, PathLike, read_bytes
+from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
 from paragloss.types import Document
 
 #: What PDFium calls a picture on a page.
@@ -18,7 +18,7 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
     """One document; every page but the first begins with a form feed."""
     import pypdfium2
 
-    data = read_bytes(path, limit=4 * WHOLE_LIMIT)
+    data = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
     try:
         pdf = pypdfium2.PdfDocument(data)
         try:
@@ -29,8 +29,8 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
                 size += len(pages[-1])
                 if not pages[-1] and _has_picture(pdf, number):
                     unread.append(number)
-                if size > WHOLE_LIMIT:
-                    raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
+                if size > MAX_DOCUMENT_BYTES:
+                    raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
         finally:
             pdf.close()
     except pypdfium2.PdfiumError as error:

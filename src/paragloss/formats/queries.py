@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from paragloss.errors import InputError
 from paragloss.formats import csv, irds, jsonl, lsclir, trec
-from paragloss.formats.text import PathLike, lines, suffix
+from paragloss.formats.text import PathLike, format_suffix, read_lines
 from paragloss.types import Qrels, Query
 
 _SUPPORTED = ".jsonl, .csv and .tsv with a header, TREC topics, LS-CLIR .queries, irds:DATASET"
@@ -14,16 +14,16 @@ _SUPPORTED = ".jsonl, .csv and .tsv with a header, TREC topics, LS-CLIR .queries
 
 def read_queries(path: PathLike) -> Iterator[Query]:
     """Queries of a file or a collection."""
-    if str(path).startswith(irds.PREFIX):
-        return irds.read_queries(str(path))
-    kind = suffix(path)
-    first = next((line.strip() for _, line in lines(path) if line.strip()), "")
+    if str(path).startswith(irds.IRDS_PREFIX):
+        return irds.read_irds_queries(str(path))
+    kind = format_suffix(path)
+    first = next((line.strip() for _, line in read_lines(path) if line.strip()), "")
     if kind in (".csv", ".tsv"):
-        return csv.read_queries(path)
+        return csv.read_csv_queries(path)
     if kind == ".queries":
-        return lsclir.read_queries(path)
+        return lsclir.read_lsclir_queries(path)
     if kind in (".jsonl", ".ndjson") or first.startswith("{"):
-        return jsonl.read_queries(path)
+        return jsonl.read_jsonl_queries(path)
     if first.startswith("<"):
         return trec.read_topics(path)
     raise InputError(
@@ -33,8 +33,8 @@ def read_queries(path: PathLike) -> Iterator[Query]:
 
 def read_qrels(path: PathLike) -> Qrels:
     """Grades of a TREC file, an LS-CLIR .rel file or a collection."""
-    if str(path).startswith(irds.PREFIX):
-        return irds.read_qrels(str(path))
-    if suffix(path) == ".rel":
-        return lsclir.read_rel(path)
-    return trec.read_qrels(path)
+    if str(path).startswith(irds.IRDS_PREFIX):
+        return irds.read_irds_qrels(str(path))
+    if format_suffix(path) == ".rel":
+        return lsclir.read_lsclir_qrels(path)
+    return trec.read_trec_qrels(path)

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from paragloss.errors import InputError
-from paragloss.formats.text import checked_lang
+from paragloss.formats.text import parse_language_code
 from paragloss.types import Concept, Document, Query
 
 _KEYS = frozenset({"id", "_id", "lang", "title", "text", "fields", "meta"})
 _SCALAR = (str, int, float, bool)
 
 
-class Part(NamedTuple):
+class ConceptText(NamedTuple):
     """One language's side of a concept."""
 
     concept: str
@@ -28,43 +28,45 @@ class Part(NamedTuple):
     title: str = ""
 
 
-def document(row: Mapping[str, Any], fallback: str) -> Document:
+def parse_document_row(row: Mapping[str, Any], fallback: str) -> Document:
     """The row as a Document. Its id is `id`; else its concept and language, `volcano.fr`; else `fallback`.
 
     A missing language is "": the caller finds out. A nested value of meta is kept as its JSON text; null is dropped.
     """
     if "text" not in row and "title" not in row and "fields" not in row:
         raise InputError(f"no text: the row has only {_listed(row)}; add a key 'text'")
-    lang = language(row)
-    title, text = string(row, "title"), string(row, "text")
+    lang = get_row_language(row)
+    title, text = get_row_text(row, "title"), get_row_text(row, "text")
     meta = _meta(row)
-    return Document(identity(row, lang, fallback), text, lang, title, _strings(row, "fields"), meta)
+    return Document(get_row_id(row, lang, fallback), text, lang, title, _strings(row, "fields"), meta)
 
 
-def query(row: Mapping[str, Any], fallback: str) -> Query:
+def parse_query_row(row: Mapping[str, Any], fallback: str) -> Query:
     """The row as a Query, with an id as a document's."""
-    text = string(row, "text")
+    text = get_row_text(row, "text")
     if not text.strip():
         raise InputError(f"no text: the row has {_listed(row)}; add a key 'text' that says what is asked")
-    lang = language(row)
-    return Query(identity(row, lang, fallback), text, lang)
+    lang = get_row_language(row)
+    return Query(get_row_id(row, lang, fallback), text, lang)
 
 
-def parts(row: Mapping[str, Any]) -> list[Part]:
+def parse_concept_row(row: Mapping[str, Any]) -> list[ConceptText]:
     """The row's share of a concept: one language, or every language of an object `texts`."""
     name = _key(row, "concept")
     if not name:
         raise InputError(f"no concept: the row has {_listed(row)}; add a key 'concept' that joins its translations")
     if "texts" in row:
         texts, titles = _strings(row, "texts"), _strings(row, "titles")
-        return [Part(name, checked_lang(lang), text, titles.get(lang, "")) for lang, text in texts.items()]
-    lang = language(row)
+        return [
+            ConceptText(name, parse_language_code(lang), text, titles.get(lang, "")) for lang, text in texts.items()
+        ]
+    lang = get_row_language(row)
     if not lang:
         raise InputError(f'no language for concept {name!r}; add a key \'lang\', for example "lang": "en"')
-    return [Part(name, lang, string(row, "text"), string(row, "title"))]
+    return [ConceptText(name, lang, get_row_text(row, "text"), get_row_text(row, "title"))]
 
 
-def group(parts: Iterable[Part]) -> list[Concept]:
+def group_by_concept(parts: Iterable[ConceptText]) -> list[Concept]:
     """Parts joined by concept, in the order in which concepts first appear. A part with neither text nor title
     is left out; of two parts in the same language the first is kept, and one warning counts the others."""
     texts: dict[str, dict[str, str]] = {}
@@ -85,7 +87,7 @@ def group(parts: Iterable[Part]) -> list[Concept]:
     return [Concept(name, by_lang, titles.get(name, {})) for name, by_lang in texts.items()]
 
 
-def unparsed(doc: Document) -> dict[str, Any]:
+def format_document_row(doc: Document) -> dict[str, Any]:
     """A Document as the row that `document` reads back. Meta lies flat in the row where its keys are free."""
     row: dict[str, Any] = {"id": doc.id, "lang": doc.lang, "title": doc.title, "text": doc.text}
     if doc.fields:
@@ -95,7 +97,7 @@ def unparsed(doc: Document) -> dict[str, Any]:
     return row | {key: value for key, value in doc.meta.items() if key not in _KEYS}
 
 
-def identity(row: Mapping[str, Any], lang: str, fallback: str) -> str:
+def get_row_id(row: Mapping[str, Any], lang: str, fallback: str) -> str:
     """The row's id: its own, or made of its concept and language, or the fallback."""
     if name := _key(row, "id") or _key(row, "_id"):
         return name
@@ -104,13 +106,13 @@ def identity(row: Mapping[str, Any], lang: str, fallback: str) -> str:
     return fallback
 
 
-def language(row: Mapping[str, Any]) -> str:
+def get_row_language(row: Mapping[str, Any]) -> str:
     """The row's `lang`, which must look like a code; "" where it has none."""
-    lang = string(row, "lang")
-    return checked_lang(lang) if lang else ""
+    lang = get_row_text(row, "lang")
+    return parse_language_code(lang) if lang else ""
 
 
-def string(row: Mapping[str, Any], key: str) -> str:
+def get_row_text(row: Mapping[str, Any], key: str) -> str:
     """The text under `key`; "" where it is missing or null."""
     value = row.get(key)
     if value is None:
@@ -137,7 +139,7 @@ def _strings(row: Mapping[str, Any], key: str) -> dict[str, str]:
         return {}
     if not isinstance(value, Mapping):
         raise InputError(f'{key!r} is {_shown(value)}; give an object of texts, for example {{"name": "text"}}')
-    return {name: string(value, name) for name in value if value[name] is not None}
+    return {name: get_row_text(value, name) for name in value if value[name] is not None}
 
 
 def _meta(row: Mapping[str, Any]) -> dict[str, Any]:

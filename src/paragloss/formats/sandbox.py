@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import InputError
-from paragloss.formats.sandbox_child import MEMORY, framed, receive
-from paragloss.formats.scans import Scanning, completed
+from paragloss.formats.sandbox_child import MEMORY, frame_message, receive_message
+from paragloss.formats.scans import ScanProgress, complete_scanned_pages
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
@@ -30,7 +30,7 @@ SECONDS, PATIENCE = 8, 5
 PAGE_SECONDS = 60
 
 
-class Reader:
+class SandboxedReader:
     """The child process and the pipes to it. Threads take turns."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def read(self, kind: str, path: PathLike, id: str, scanning: Scanning = lambda *_: None) -> Document:
+    def read(self, kind: str, path: PathLike, id: str, scanning: ScanProgress = lambda *_: None) -> Document:
         """One document of a file of some kind."""
         try:
             seconds = SECONDS + (os.stat(path).st_size >> 20)
@@ -50,7 +50,9 @@ class Reader:
         try:
             found = self._document({"kind": kind, "path": there, "id": id, "seconds": seconds})
             asked = {"kind": kind, "path": there, "seconds": PAGE_SECONDS}
-            return completed(found, path, lambda number: self._document({**asked, "page": number}), scanning)
+            return complete_scanned_pages(
+                found, path, lambda number: self._document({**asked, "page": number}), scanning
+            )
         except InputError as error:
             raise InputError(error.reason, place=error.place.replace(there, str(path), 1)) from None
 
@@ -79,9 +81,9 @@ class Reader:
             watch = threading.Timer(PATIENCE * question["seconds"], process.kill)
             watch.start()
             try:
-                process.stdin.write(framed(question))
+                process.stdin.write(frame_message(question))
                 process.stdin.flush()
-                answer = receive(process.stdout)
+                answer = receive_message(process.stdout)
             except OSError:
                 answer = None
             finally:
@@ -117,16 +119,18 @@ def _reason(code: int, question: dict[str, Any]) -> str:
     return f"breaks its reader (with up to {MEMORY >> 20:,} MB of memory; it ended with {code})"
 
 
-READER = Reader()
+READER = SandboxedReader()
 
 
 @contextmanager
-def side_by_side(number: int, scanning: Scanning) -> Iterator[Callable[[str, PathLike, str], Future[Document]]]:
+def open_parallel_readers(
+    number: int, scanning: ScanProgress
+) -> Iterator[Callable[[str, PathLike, str], Future[Document]]]:
     """So many readers of files, a process each: asking gives what will be the document. One that dies dies alone."""
-    readers, mine = list[Reader](), threading.local()
+    readers, mine = list[SandboxedReader](), threading.local()
 
     def begin() -> None:
-        mine.reader = Reader()
+        mine.reader = SandboxedReader()
         readers.append(mine.reader)
 
     def read(kind: str, path: PathLike, id: str) -> Document:

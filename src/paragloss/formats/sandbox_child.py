@@ -32,7 +32,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides what stops
     _bound_memory()
-    while (question := receive(asked)) is not None:
+    while (question := receive_message(asked)) is not None:
         _bound_time(question["seconds"])
         answers.write(_answer(question))
         answers.flush()
@@ -40,12 +40,12 @@ def main() -> None:
             return
 
 
-def framed(value: Any) -> bytes:
+def frame_message(value: Any) -> bytes:
     data = json.dumps(value).encode()
     return LENGTH.pack(len(data)) + data
 
 
-def receive(stream: IO[bytes]) -> Any:
+def receive_message(stream: IO[bytes]) -> Any:
     """What the other side has sent; None where it has gone."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
@@ -64,15 +64,15 @@ def _answer(question: dict[str, Any]) -> bytes:
             found = READERS[question["kind"]](path, id=question["id"])
         texts = {name: _clean(text) for name, text in found.fields.items()}
         meta = {name: _clean(value) if isinstance(value, str) else value for name, value in found.meta.items()}
-        return framed({"document": [found.id, _clean(found.text), found.lang, _clean(found.title), texts, meta]})
+        return frame_message({"document": [found.id, _clean(found.text), found.lang, _clean(found.title), texts, meta]})
     except InputError as error:
-        return framed({"error": error.reason, "place": error.place})
+        return frame_message({"error": error.reason, "place": error.place})
     except MemoryError:
         needs = f"takes more than {MEMORY >> 20:,} MB to read, so it is left out; split the document"
-        return framed({"error": needs, "place": path})
+        return frame_message({"error": needs, "place": path})
     except Exception as error:  # readers are others' code, and files are anybody's
         reason = (str(error) or type(error).__name__).splitlines()[0][:200]
-        return framed({"error": f"can't be read as {question['kind']} ({reason}); save it anew", "place": path})
+        return frame_message({"error": f"can't be read as {question['kind']} ({reason}); save it anew", "place": path})
 
 
 def _clean(text: str) -> str:

@@ -54,7 +54,7 @@ class _Word(NamedTuple):
     line: tuple[str, str, str]  # block, paragraph, line
 
 
-def available() -> bool:
+def is_tesseract_installed() -> bool:
     """Whether Tesseract is installed."""
     return shutil.which("tesseract") is not None
 
@@ -66,17 +66,19 @@ def read_image(path: PathLike, *, id: str = "") -> Document:
 
 
 #: Told after each page that was read from a scan: the file, how many pages were, and how many will be.
-Scanning = Callable[[PathLike, int, int], None]
+ScanProgress = Callable[[PathLike, int, int], None]
 
 
-def completed(document: Document, path: PathLike, read_page: Callable[[int], Document], scanning: Scanning) -> Document:
+def complete_scanned_pages(
+    document: Document, path: PathLike, read_page: Callable[[int], Document], scanning: ScanProgress
+) -> Document:
     """The document with those of its pages that are pictures read one by one; how many, and how surely, is in its
     `meta`: `scanned` and `confidence`."""
     meta = dict(document.meta)
     unread: Sequence[int] = meta.pop("unread", ())
     if not unread:
         return document
-    if not available():
+    if not is_tesseract_installed():
         if document.text.strip():
             return document._replace(meta=meta)
         remedy = "install Tesseract (Debian: apt install tesseract-ocr, and tesseract-ocr-deu for German ...)"

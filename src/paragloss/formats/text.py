@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
 from paragloss.errors import InputError, LanguageError
-from paragloss.formats.encodings import Converted, encoding_of
+from paragloss.formats.encodings import Utf8Stream, detect_encoding
 from paragloss.languages import known, normalise
 
 S = TypeVar("S")
@@ -32,10 +32,10 @@ PathLike: TypeAlias = str | Path
 OnError: TypeAlias = Callable[[InputError], None] | None
 
 #: No line of text is longer than this; a file of one endless line must not fill the memory.
-LINE_LIMIT = 16 * 2**20
+MAX_LINE_BYTES = 16 * 2**20
 #: No single document (a page, a topic file, a TREC document) is larger than this.
-WHOLE_LIMIT = 64 * 2**20
-COMPRESSED = (".gz", ".bz2", ".xz", ".dz")
+MAX_DOCUMENT_BYTES = 64 * 2**20
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".dz")
 
 _BLOCK = 1 << 20
 #: What reading a damaged packed file may raise; zlib and lzma have errors of their own.
@@ -43,7 +43,7 @@ _BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 @lru_cache(maxsize=1024)
-def checked_lang(lang: str) -> str:
+def parse_language_code(lang: str) -> str:
     """The base code of a language, the same in all files: `pt-br` and `POR` are `pt`."""
     try:
         return normalise(lang)
@@ -52,12 +52,12 @@ def checked_lang(lang: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def looks_like_lang(word: str) -> bool:
+def is_language_code(word: str) -> bool:
     """Whether a part of a path may be read as a language: two letters that are a code, and perhaps a region."""
     return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known()
 
 
-def spoken_lang(code: str) -> str:
+def parse_declared_language(code: str) -> str:
     """What a document says its language is, as a code; "" where it says none, or none that is known."""
     base = re.match(r"[A-Za-z]{2,3}(?=$|[-_])", code.strip())
     try:
@@ -66,16 +66,16 @@ def spoken_lang(code: str) -> str:
         return ""
 
 
-def stem(path: PathLike) -> str:
+def file_stem(path: PathLike) -> str:
     """The file's name without its suffixes of format and compression: `a/en-de.tsv.gz` is `en-de`."""
     name = Path(path)
-    return (name.with_suffix("") if name.suffix.lower() in COMPRESSED else name).stem
+    return (name.with_suffix("") if name.suffix.lower() in COMPRESSED_SUFFIXES else name).stem
 
 
-def suffix(path: PathLike) -> str:
+def format_suffix(path: PathLike) -> str:
     """The suffix that names the format, in lower case: `a/en-de.tsv.gz` is `.tsv`."""
     name = Path(path)
-    return (name.with_suffix("") if name.suffix.lower() in COMPRESSED else name).suffix.lower()
+    return (name.with_suffix("") if name.suffix.lower() in COMPRESSED_SUFFIXES else name).suffix.lower()
 
 
 @contextmanager
@@ -99,16 +99,16 @@ def open_utf8(path: PathLike) -> Iterator[BinaryIO]:
     """The file's text as UTF-8 bytes, without a mark; where it is in another encoding, that is guessed and said."""
     with open_bytes(path) as stream:
         sample = cast(io.BufferedReader, stream).peek(_BLOCK)
-        encoding = encoding_of(sample)
+        encoding = detect_encoding(sample)
         if encoding != "utf-8":
             warnings.warn(f"{path}: read as {encoding}, which it looks like; convert it if that is wrong", stacklevel=5)
-            stream = cast(BinaryIO, io.BufferedReader(Converted(stream, encoding, path), _BLOCK))
+            stream = cast(BinaryIO, io.BufferedReader(Utf8Stream(stream, encoding, path), _BLOCK))
         elif sample.startswith(codecs.BOM_UTF8):
             stream.read(len(codecs.BOM_UTF8))
         yield stream
 
 
-def read_bytes(path: PathLike, *, limit: int = WHOLE_LIMIT) -> bytes:
+def read_bytes(path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES) -> bytes:
     """The whole file, decompressed; an error where that is more than `limit` bytes."""
     with open_bytes(path) as stream:
         return _whole(stream, path, limit)
@@ -124,9 +124,9 @@ def _whole(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
 def read_text(path: PathLike) -> str:
     """The whole file as text."""
     with open_utf8(path) as stream:
-        data = _whole(stream, path, WHOLE_LIMIT)
+        data = _whole(stream, path, MAX_DOCUMENT_BYTES)
     try:
-        text = decoded(data)
+        text = decode_utf8(data)
     except InputError as error:
         raise InputError(str(error), place=path) from error.__cause__
     if not text.strip():
@@ -134,7 +134,7 @@ def read_text(path: PathLike) -> str:
     return text
 
 
-def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) -> Iterator[tuple[int, str]]:
+def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError = None) -> Iterator[tuple[int, str]]:
     """Every line with its number from 1, without its end; blank lines too. A file of blank lines only is an error."""
     blank, number, offset = True, 0, 0
     with open_utf8(path) as stream:
@@ -144,10 +144,10 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
             try:
                 if len(raw) > limit:
                     raise InputError(f"the line is longer than {limit:,} bytes; put one record on a line")
-                text = decoded(raw, start)
+                text = decode_utf8(raw, start)
             except InputError as error:
                 blank = False
-                report(error, path, number, on_error)
+                raise_or_report(error, path, number, on_error)
                 if not raw.endswith(b"\n"):
                     offset += _skip_line(stream)
                 continue
@@ -157,24 +157,26 @@ def lines(path: PathLike, *, limit: int = LINE_LIMIT, on_error: OnError = None) 
         raise InputError("the file is empty; give a file with at least one row", place=path)
 
 
-def rows(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:
+def parse_lines(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:
     """`parse(number, line)` of every line that is not blank; where it raises, the error is given its place."""
-    filled = ((number, line) for number, line in lines(path, on_error=on_error) if line and not line.isspace())
-    return made(filled, parse, path, on_error)
+    filled = ((number, line) for number, line in read_lines(path, on_error=on_error) if line and not line.isspace())
+    return parse_numbered_items(filled, parse, path, on_error)
 
 
-def made(items: Iterable[tuple[int, S]], make: Callable[[int, S], T], path: PathLike, on_error: OnError) -> Iterator[T]:
+def parse_numbered_items(
+    items: Iterable[tuple[int, S]], make: Callable[[int, S], T], path: PathLike, on_error: OnError
+) -> Iterator[T]:
     """`make(number, thing)` of every numbered thing in a file; where it raises, the error is given its place."""
     for number, thing in items:
         try:
             found = make(number, thing)
         except InputError as error:
-            report(error, path, number, on_error)
+            raise_or_report(error, path, number, on_error)
             continue
         yield found
 
 
-def decoded(data: bytes, offset: int = 0) -> str:
+def decode_utf8(data: bytes, offset: int = 0) -> str:
     """Bytes as UTF-8 text; an error names the first byte that is none."""
     if b"\0" in data:
         at = offset + data.index(b"\0")
@@ -188,7 +190,7 @@ def decoded(data: bytes, offset: int = 0) -> str:
         ) from error
 
 
-def report(error: InputError, path: PathLike, number: int, on_error: OnError) -> None:
+def raise_or_report(error: InputError, path: PathLike, number: int, on_error: OnError) -> None:
     """Gives the error its place, and raises it or hands it to `on_error`."""
     placed = InputError(str(error), place=f"{path}:{number}")
     if on_error is None:

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Iterator
 
 from paragloss.errors import InputError
 from paragloss.formats import text as files
-from paragloss.formats.text import WHOLE_LIMIT, OnError, PathLike, checked_lang, open_output, report
+from paragloss.formats.text import (
+    MAX_DOCUMENT_BYTES,
+    OnError,
+    PathLike,
+    open_output,
+    parse_language_code,
+    raise_or_report,
+)
 from paragloss.types import Document, Hit, Qrels, Query, Run
 
 # Possessive, so that a "<" that is never closed costs one pass.
@@ -38,7 +45,7 @@ def read_run(path: PathLike) -> Run:
         if found.setdefault(query, {}).setdefault(document, placed) is not placed:
             raise InputError(f"document {document!r} comes twice for query {query!r}; keep one of the lines")
 
-    for _row in files.rows(path, parse):
+    for _row in files.parse_lines(path, parse):
         pass
     run: Run = {}
     for query, ranking in found.items():
@@ -66,7 +73,7 @@ def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
                 out.write(f"{query} Q0 {_one_word(hit.id, 'document id')} {rank} {score!r} {tag}\n")
 
 
-def read_qrels(path: PathLike) -> Qrels:
+def read_trec_qrels(path: PathLike) -> Qrels:
     """`query 0 document grade` as grades by query and document."""
     qrels: Qrels = {}
 
@@ -77,7 +84,7 @@ def read_qrels(path: PathLike) -> Qrels:
         if grades.setdefault(document, value) != value:
             raise InputError(f"document {document!r} has two grades for query {query!r}; keep one of the lines")
 
-    for _row in files.rows(path, parse):
+    for _row in files.parse_lines(path, parse):
         pass
     return qrels
 
@@ -91,13 +98,13 @@ def write_qrels(path: PathLike, qrels: Qrels) -> None:
                 out.write(f"{query} 0 {_one_word(document, 'document id')} {int(grade)}\n")
 
 
-def read_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
+def read_trec_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
     """`<DOC>` elements. Title from a TITLE, HEADLINE or HL element, text from the TEXT elements, or from all others
     where there is none; a `<LANG>` element goes before `lang`."""
-    return files.made(_bodies(path, on_error), lambda _, body: _document(body, lang), path, on_error)
+    return files.parse_numbered_items(_bodies(path, on_error), lambda _, body: _document(body, lang), path, on_error)
 
 
-def write_documents(path: PathLike, documents: Iterable[Document]) -> int:
+def write_trec_documents(path: PathLike, documents: Iterable[Document]) -> int:
     """Write `<DOC>` elements that `read_documents` reads again; how many there were. What TREC has no
     place for (fields, meta) is left out."""
     count = 0
@@ -121,7 +128,7 @@ def read_topics(path: PathLike, *, lang: str = "") -> Iterator[Query]:
         try:
             yield _topic(match[2], match[3], lang)
         except InputError as error:
-            report(error, path, text.count("\n", 0, match.start()) + 1, None)
+            raise_or_report(error, path, text.count("\n", 0, match.start()) + 1, None)
 
 
 def _columns(line: str, count: int, expected: str) -> list[str]:
@@ -159,26 +166,26 @@ def _bodies(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
     """(line, markup) of every <DOC> element, from its opening tag to its closing one."""
     start, size, body, seen = 0, 0, list[str](), False
     unclosed = InputError("<DOC> is never closed; end it with </DOC>")
-    for number, line in files.lines(path, on_error=on_error):
+    for number, line in files.read_lines(path, on_error=on_error):
         for piece in _DOC_END.split(line):
             opening = _DOC_START.search(piece)
             if opening is not None:
                 if start:
-                    report(unclosed, path, start, on_error)
+                    raise_or_report(unclosed, path, start, on_error)
                 start, size, body, seen = number, 0, [], True
             if not start:
                 continue
             body.append(piece)
             size += len(piece)
-            if size > WHOLE_LIMIT:
-                long = InputError(f"<DOC> is longer than {WHOLE_LIMIT:,} characters; close it with </DOC>")
+            if size > MAX_DOCUMENT_BYTES:
+                long = InputError(f"<DOC> is longer than {MAX_DOCUMENT_BYTES:,} characters; close it with </DOC>")
                 place, start = start, 0
-                report(long, path, place, on_error)
+                raise_or_report(long, path, place, on_error)
             elif _DOC_CLOSED.search(piece):
                 place, start = start, 0
                 yield place, "\n".join(body)
     if start:
-        report(unclosed, path, start, on_error)
+        raise_or_report(unclosed, path, start, on_error)
     if not seen:
         raise InputError("no <DOC> element; give a file of TREC documents", place=path)
 
@@ -194,7 +201,7 @@ def _document(body: str, lang: str) -> Document:
     title = next((texts[tag] for tag in _TITLES if texts.get(tag)), "")
     own = texts.get("lang", "").lower()
     text = texts.get("text") or _clean(_outside(body, _HEADER))
-    return Document(name, text, checked_lang(own) if own else lang, title)
+    return Document(name, text, parse_language_code(own) if own else lang, title)
 
 
 def _topic(attributes: str, body: str, lang: str) -> Query:
@@ -203,7 +210,7 @@ def _topic(attributes: str, body: str, lang: str) -> Query:
     for name, text in _behind_tags(body):
         prefix, _, bare = name.rpartition("-")
         if bare in ("title", "desc", "narr") and prefix:
-            name, lang = bare, checked_lang(prefix)
+            name, lang = bare, parse_language_code(prefix)
         value = html.unescape(_LABEL.sub("", text)).strip()
         if name and value:
             texts.setdefault(name, value)
@@ -214,7 +221,7 @@ def _topic(attributes: str, body: str, lang: str) -> Query:
     if not wanted:
         raise InputError(f"topic {number} has no <title>; it has {', '.join(texts)}")
     own = given.get("lang") or given.get("xml:lang") or ""
-    return Query(number, " ".join(wanted.split()), checked_lang(own) if own else lang)
+    return Query(number, " ".join(wanted.split()), parse_language_code(own) if own else lang)
 
 
 # Loose SGML: elements closed or not, in any case, nested or not; each function is one pass.

@@ -18,7 +18,15 @@ import numpy as np
 
 from paragloss.errors import InputError
 from paragloss.formats import text as files
-from paragloss.formats.text import LINE_LIMIT, PathLike, checked_lang, looks_like_lang, open_bytes, stem, suffix
+from paragloss.formats.text import (
+    MAX_LINE_BYTES,
+    PathLike,
+    file_stem,
+    format_suffix,
+    is_language_code,
+    open_bytes,
+    parse_language_code,
+)
 from paragloss.types import Floats
 
 _BLOCK = 4096  # lines that tell how many numbers a word has
@@ -32,7 +40,7 @@ def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
     with open_bytes(path) as stream:
         start = stream.read(4096)
     header = _HEADER.match(start)
-    if start.startswith(b"\x80") or suffix(path) in (".pkl", ".pickle"):
+    if start.startswith(b"\x80") or format_suffix(path) in (".pkl", ".pickle"):
         raise InputError("a pickle runs what it says when it is opened; save its vectors as word2vec text", place=path)
     if header is not None and _is_binary(start[header.end() :]):
         words, matrix = _read_binary(path, int(header[1]), int(header[2]))
@@ -41,11 +49,11 @@ def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
     return _unique(words, matrix)
 
 
-def read_languages(paths: Sequence[str]) -> dict[str, tuple[list[str], Floats]]:
+def read_multilingual_vectors(paths: Sequence[str]) -> dict[str, tuple[list[str], Floats]]:
     """Vectors of several languages, from a file for each: `joint_28_fr.txt.gz`, `wiki.multi.fr.vec`, or fr=FILE."""
     found: dict[str, tuple[list[str], Floats]] = {}
     for given in paths:
-        lang, path = language_of(given)
+        lang, path = parse_vector_source(given)
         if lang in found:
             raise InputError(f"vectors for {lang} were given before; give one file for each language", place=path)
         found[lang] = read_vectors(path)
@@ -55,14 +63,14 @@ def read_languages(paths: Sequence[str]) -> dict[str, tuple[list[str], Floats]]:
     return found
 
 
-def language_of(given: str) -> tuple[str, str]:
+def parse_vector_source(given: str) -> tuple[str, str]:
     """The language and the path of a file of vectors: said before it (fr=FILE), else the last code in its name."""
     lang, equals, path = given.partition("=")
-    if equals and looks_like_lang(lang):
-        return checked_lang(lang), path
-    for part in reversed(re.split(r"[._-]", stem(given))):
-        if looks_like_lang(part):
-            return checked_lang(part), given
+    if equals and is_language_code(lang):
+        return parse_language_code(lang), path
+    for part in reversed(re.split(r"[._-]", file_stem(given))):
+        if is_language_code(part):
+            return parse_language_code(part), given
     raise InputError(f"no language in the file's name; call it such as wiki.fr.vec, or write fr={given}", place=given)
 
 
@@ -92,7 +100,7 @@ def _promised(first: str, path: PathLike) -> tuple[int, int]:
 
 
 def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
-    source = files.lines(path)
+    source = files.read_lines(path)
     expected, dim = _promised(next(source)[1], path) if has_header else (0, 0)
     first = list(islice(source, _BLOCK))
     dim = dim or _dim([line.rstrip() for _, line in first], path)
@@ -102,7 +110,7 @@ def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
             try:
                 word, row = _parsed(line, dim)
             except InputError as error:
-                files.report(error, path, number, None)
+                files.raise_or_report(error, path, number, None)
             words.append(word)
             values.extend(row)
     if len(words) < expected:
@@ -140,7 +148,7 @@ def _read_binary(path: PathLike, count: int, dim: int) -> tuple[list[str], Float
     words: list[str] = []
     data = bytearray()
     with open_bytes(path) as stream:
-        stream.readline(LINE_LIMIT)
+        stream.readline(MAX_LINE_BYTES)
         for row in range(count):
             words.append(_binary_word(stream, path, row))
             values = stream.read(4 * dim)

@@ -23,7 +23,7 @@ _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _NAMESPACE = re.compile(r"^:?[^\W\d_][\w -]*:(?=\S)")
 
 
-def plain_text(markup: str) -> str:
+def wikitext_to_text(markup: str) -> str:
     """The article's running text; paragraphs and headings on lines of their own."""
     text = _without_elements(_COMMENT.sub("", markup))
     text = _without_braces(text)

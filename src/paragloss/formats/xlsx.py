@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
 from paragloss.formats.archive import Archive
-from paragloss.formats.text import WHOLE_LIMIT, PathLike
+from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike
 from paragloss.types import Document
 
 _SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
@@ -26,8 +26,8 @@ def read_xlsx(path: PathLike, *, id: str = "") -> Document:
             lines.append(line)
             size += len(line)
             # One shared text may stand in any number of cells.
-            if size > WHOLE_LIMIT:
-                raise InputError(f"more than {WHOLE_LIMIT:,} characters of text; split the file", place=path)
+            if size > MAX_DOCUMENT_BYTES:
+                raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
         sheets.append("\n".join(lines))
     text = "\n\n".join(sheet for sheet in sheets if sheet)
     nothing = f"no text in {len(numbered)} sheets; give a workbook that has some"

@@ -8,20 +8,20 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from paragloss.errors import InputError
-from paragloss.formats.text import WHOLE_LIMIT, PathLike, open_bytes
+from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, open_bytes
 
 _BLOCK = 1 << 18
 _MAX_DEPTH = 100
 
 
-def elements(path: PathLike, names: Collection[str], *, limit: int = WHOLE_LIMIT) -> Iterator[Element]:
+def read_elements(path: PathLike, names: Collection[str], *, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[Element]:
     """Every outermost element of these names, without namespaces, as soon as it closes; the rest is let go."""
     with open_bytes(path) as stream:
-        yield from elements_of(stream, names, path, limit=limit)
+        yield from parse_elements(stream, names, path, limit=limit)
 
 
-def elements_of(
-    stream: IO[bytes], names: Collection[str], path: PathLike, *, limit: int = WHOLE_LIMIT
+def parse_elements(
+    stream: IO[bytes], names: Collection[str], path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[Element]:
     """The same of a stream; `path` is where errors are said to be."""
     handler = _Handler(frozenset(names), limit)
@@ -42,7 +42,7 @@ def elements_of(
         handler.done.clear()
 
 
-def text_of(element: Element) -> str:
+def get_element_text(element: Element) -> str:
     """All it says, in one line."""
     return " ".join("".join(element.itertext()).split())
 

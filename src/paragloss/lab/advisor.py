@@ -19,7 +19,7 @@ import numpy as np
 
 from paragloss import languages
 from paragloss.errors import InputError
-from paragloss.formats.documents import read
+from paragloss.formats.documents import read_documents
 from paragloss.lab import aligned_files
 from paragloss.languages import identify
 from paragloss.translation import default
@@ -88,7 +88,7 @@ def look(paths: Sequence[str]) -> Corpus:
             (words if short else aligned)["-".join(pair)] += len(found)
             continue
         guessed = ""
-        for number, document in enumerate(read(path)):
+        for number, document in enumerate(read_documents(path)):
             if not document.lang and (number < GUESSED or number % STEP == 0):
                 guessed = identify([document.text[:2000]])[0] or "?"
             lang = document.lang or guessed

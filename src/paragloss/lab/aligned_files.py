@@ -13,8 +13,16 @@ from pathlib import Path
 
 from paragloss.errors import InputError
 from paragloss.formats import csv, jsonl
-from paragloss.formats.rows import Part, group
-from paragloss.formats.text import OnError, PathLike, checked_lang, lines, rows, stem, suffix
+from paragloss.formats.rows import ConceptText, group_by_concept
+from paragloss.formats.text import (
+    OnError,
+    PathLike,
+    file_stem,
+    format_suffix,
+    parse_language_code,
+    parse_lines,
+    read_lines,
+)
 from paragloss.types import Concept
 
 _PAIR = re.compile(r"(?:.*\.)?([a-zA-Z]{2,3}(?:_[A-Za-z0-9]+)*)-([a-zA-Z]{2,3}(?:[-_][A-Za-z0-9]+)*)")
@@ -26,18 +34,20 @@ _SUPPORTED = (
 def read_aligned(paths: Iterable[PathLike] | PathLike, *, on_error: OnError = None) -> list[Concept]:
     """Concepts from files, or from folders of them. A concept in one language only is kept: it still counts words."""
     given = [paths] if isinstance(paths, str | Path) else list(paths)
-    return group(part for path in given for file in _files(Path(path)) for part in read_parts(file, on_error=on_error))
+    return group_by_concept(
+        part for path in given for file in _files(Path(path)) for part in read_parts(file, on_error=on_error)
+    )
 
 
-def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[Part]:
+def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
     """What one file says of its concepts."""
-    kind = suffix(path)
+    kind = format_suffix(path)
     if kind in (".jsonl", ".ndjson", ".json"):
-        return jsonl.read_parts(path, on_error=on_error)
+        return jsonl.read_jsonl_concept_texts(path, on_error=on_error)
     if kind == ".tsv" and languages(path) is not None:
         return read_bitext(path, on_error=on_error)
     if kind in (".csv", ".tsv"):
-        return csv.read_parts(path, on_error=on_error)
+        return csv.read_csv_concept_texts(path, on_error=on_error)
     raise InputError(f"no format for aligned texts ends in {kind!r}; supported: {_SUPPORTED}", place=path)
 
 
@@ -47,7 +57,8 @@ def _files(path: Path) -> list[Path]:
     found = [
         file
         for file in sorted(path.iterdir())
-        if file.is_file() and (suffix(file) in (".jsonl", ".ndjson") or (suffix(file) == ".tsv" and languages(file)))
+        if file.is_file()
+        and (format_suffix(file) in (".jsonl", ".ndjson") or (format_suffix(file) == ".tsv" and languages(file)))
     ]
     if not found:
         raise InputError(f"no aligned texts in this folder; supported: {_SUPPORTED}", place=path)
@@ -56,37 +67,39 @@ def _files(path: Path) -> list[Path]:
 
 def languages(path: PathLike) -> tuple[str, str] | None:
     """The pair a file is named after: `en-de.tsv.gz` and `news.en-de.tsv` are (en, de), `en-pt-br.tsv` (en, pt-br)."""
-    match = _PAIR.fullmatch(stem(path))
+    match = _PAIR.fullmatch(file_stem(path))
     return (match[1], match[2]) if match else None
 
 
 def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[str, str]]:
     """The two columns of every line; further columns are not read."""
-    return rows(path, lambda _, line: _pair(line), on_error=on_error)
+    return parse_lines(path, lambda _, line: _pair(line), on_error=on_error)
 
 
 def read_beside(first: PathLike, second: PathLike) -> Iterator[tuple[str, str]]:
     """Line beside line of two files; pairs of which one is blank are left out."""
-    for left, right in zip_longest(lines(first), lines(second)):
+    for left, right in zip_longest(read_lines(first), read_lines(second)):
         if left is None or right is None:
             raise InputError(f"{first} and {second} have not as many lines: they should say the same, line by line")
         if left[1].strip() and right[1].strip():
             yield left[1].strip(), right[1].strip()
 
 
-def read_bitext(path: PathLike, *, langs: tuple[str, str] | None = None, on_error: OnError = None) -> Iterator[Part]:
+def read_bitext(
+    path: PathLike, *, langs: tuple[str, str] | None = None, on_error: OnError = None
+) -> Iterator[ConceptText]:
     """Each pair as a concept of two languages, called after folder, file and line: `tatoeba/en-de:12`."""
     pair = langs or languages(path)
     if pair is None:
         raise InputError("no language pair in the file's name; call it after its languages, as en-de.tsv", place=path)
-    first, second = checked_lang(pair[0]), checked_lang(pair[1])
-    name = f"{Path(path).absolute().parent.name}/{stem(path)}"
+    first, second = parse_language_code(pair[0]), parse_language_code(pair[1])
+    name = f"{Path(path).absolute().parent.name}/{file_stem(path)}"
 
-    def parse(number: int, line: str) -> tuple[Part, Part]:
+    def parse(number: int, line: str) -> tuple[ConceptText, ConceptText]:
         left, right = _pair(line)
-        return Part(f"{name}:{number}", first, left), Part(f"{name}:{number}", second, right)
+        return ConceptText(f"{name}:{number}", first, left), ConceptText(f"{name}:{number}", second, right)
 
-    for both in rows(path, parse, on_error=on_error):
+    for both in parse_lines(path, parse, on_error=on_error):
         yield from both
 
 

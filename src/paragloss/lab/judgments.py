@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.errors import InputError
-from paragloss.formats.text import rows
+from paragloss.formats.text import parse_lines
 from paragloss.types import Aligned, Concept, Document, Integers, Judged, Qrels, Query
 
 #: Grades: the same concept, a linked one, anything else.
@@ -70,7 +70,7 @@ def _ask(concept: Concept, lang: str, query: str) -> str:
 def read_links(path: str | Path) -> dict[str, set[str]]:
     """Pairs of linked concepts, `one<TAB>other` per line (gzipped if the name ends in .gz); both ways."""
     links: dict[str, set[str]] = {}
-    for one, other in rows(path, _linked):
+    for one, other in parse_lines(path, _linked):
         links.setdefault(one, set()).add(other)
         links.setdefault(other, set()).add(one)
     return links

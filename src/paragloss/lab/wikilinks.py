@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from paragloss.errors import InputError
 from paragloss.formats import wikipedia
-from paragloss.formats.rows import Part
-from paragloss.formats.text import OnError, PathLike, lines
+from paragloss.formats.rows import ConceptText
+from paragloss.formats.text import OnError, PathLike, read_lines
 from paragloss.types import Document
 
 Value: TypeAlias = str | int | None
@@ -26,7 +26,7 @@ _ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 def read_table(path: PathLike, table: str) -> Iterator[tuple[Value, ...]]:
     """The rows of one table of a dump."""
     seen = ""
-    for number, line in lines(path, limit=_LINE):
+    for number, line in read_lines(path, limit=_LINE):
         found = _INSERT.match(line)
         if found is None:
             continue
@@ -67,14 +67,14 @@ def read_pagelinks(path: PathLike, linktarget: PathLike | None = None) -> Iterat
 
 def read_parts(
     dump: PathLike, langlinks: PathLike | None = None, *, hub: str = "en", lang: str = "", on_error: OnError = None
-) -> Iterator[Part]:
+) -> Iterator[ConceptText]:
     """Articles by concept, for `rows.group` to join with other languages' dumps. A concept is called after its page in
     the hub's language: by `langlinks` of this dump, or, in the hub's own dump, by its title."""
     titles = dict(_to_hub(langlinks, hub)) if langlinks is not None else None
-    for doc in wikipedia.read_documents(dump, lang=lang, on_error=on_error):
+    for doc in wikipedia.read_wikipedia_dump(dump, lang=lang, on_error=on_error):
         concept = doc.title if titles is None else titles.get(_number(doc))
         if concept:
-            yield Part(concept, doc.lang, doc.text, doc.title)
+            yield ConceptText(concept, doc.lang, doc.text, doc.title)
 
 
 def concept_links(
@@ -91,7 +91,7 @@ def concept_links(
     to_hub = dict(_to_hub(langlinks, hub)) if langlinks is not None else None
     concepts: dict[int, str] = {}
     by_title: dict[str, str] = {}
-    for doc in wikipedia.read_documents(dump, lang=lang):
+    for doc in wikipedia.read_wikipedia_dump(dump, lang=lang):
         concept = doc.title if to_hub is None else to_hub.get(_number(doc), "")
         if concept:
             concepts[_number(doc)], by_title[doc.title] = concept, concept

@@ -12,7 +12,7 @@ from datetime import date
 from typing import Any
 
 from paragloss.collection import Collection, Deadline, SearchOptions
-from paragloss.formats.numbers import dated
+from paragloss.formats.numbers import get_document_day
 from paragloss.types import Document, Query
 
 #: How deep documents are counted: what a person might page through; and how many of the best are sorted by date.
@@ -82,7 +82,7 @@ def _fields(engine: Collection, found: Sequence[Document]) -> dict[str, dict[str
     for document in found:
         meta = engine.without_folders(document.meta)
         folder, name = posixpath.split(str(meta.get("path", "")))
-        day = dated(meta)
+        day = get_document_day(meta)
         year = {} if day is None else {"dated": date.fromordinal(int(day)).year}
         told = {"kind": posixpath.splitext(name)[1][1:].lower(), "folder": folder, **year, **meta}
         for field, value in told.items():

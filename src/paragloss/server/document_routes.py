@@ -100,7 +100,7 @@ async def change(here: Here, id: Id, change: schemas.Change) -> JSONResponse:
     """Change parts of a document; the others stay."""
     given = {key: value for key, value in change.model_dump().items() if value is not None}
     if "lang" in given:
-        given["lang"] = rows.language(given)
+        given["lang"] = rows.get_row_language(given)
 
     def work() -> None:
         here.engine.add([_known(here, id)._replace(**given)])
@@ -149,12 +149,12 @@ async def bulk(request: Request, here: Here) -> JSONResponse:
         try:
             if line is None:
                 raise InputError(f"the line is longer than {here.library.limits.line:,} bytes; split the document")
-            row = jsonl.parsed(line.decode())
+            row = jsonl.parse_json_object(line.decode())
             if set(row) == {"delete"}:
                 await flush()
                 counts["deleted"] += await _delete(here, str(row["delete"]))
             else:
-                ready.append((number, rows.document(row, f"line:{number}")))
+                ready.append((number, rows.parse_document_row(row, f"line:{number}")))
         except (InputError, UnicodeDecodeError) as error:
             bad(number, error)
         if len(ready) >= BATCH:
@@ -214,7 +214,7 @@ def _missing(here: Place, id: str) -> HTTPException:
 
 
 def _made(id: str, given: schemas.NewText) -> Document:
-    return rows.document({**given.model_dump(), "id": id, "lang": given.lang or None}, id)
+    return rows.parse_document_row({**given.model_dump(), "id": id, "lang": given.lang or None}, id)
 
 
 def _shown(here: Place, document: Document) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from fastapi import APIRouter, Query, Request, Response
 
-from paragloss.formats.numbers import EPOCH, dated, number
+from paragloss.formats.numbers import EPOCH_DAY, get_document_day, parse_number
 from paragloss.server import answers
 from paragloss.server.requests import Here, problems, with_key
 from paragloss.server.schemas import Problem
@@ -45,7 +45,7 @@ async def feed(
     """Documents found for a query that were added in the last days, as Atom."""
     asked(here, q)
     now = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
-    since = {"meta.added": [Range(low=number((now - timedelta(days=days)).isoformat()))]}
+    since = {"meta.added": [Range(low=parse_number((now - timedelta(days=days)).isoformat()))]}
     options = replace(options, k=MOST, where={**(options.where or {}), **since})
     answer = await here.library.ask(here.name, answers.found, q, options)
     page = str(request.base_url)
@@ -76,6 +76,6 @@ def _link(page: str, parameters: dict[str, str]) -> str:
 
 
 def _moment(meta: dict[str, Any], now: datetime) -> str:
-    day = dated(meta)
-    moment = now if day is None else datetime(1970, 1, 1) + timedelta(days=day - EPOCH)
+    day = get_document_day(meta)
+    moment = now if day is None else datetime(1970, 1, 1) + timedelta(days=day - EPOCH_DAY)
     return f"{moment.replace(microsecond=0).isoformat()}Z"

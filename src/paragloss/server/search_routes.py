@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import JSONResponse, Response
 
 from paragloss.collection import SearchOptions
-from paragloss.formats.conditions import conditions
+from paragloss.formats.conditions import parse_conditions
 from paragloss.server import answers, schemas
 from paragloss.server.requests import Here, Place, problems, with_key
 
@@ -39,7 +39,9 @@ async def _options(
     reader: Annotated[str, Query(description="The reader's language: that of names alone.", max_length=35)] = "",
 ) -> SearchOptions:
     targets = [code for code in to.split(",") if code]
-    return SearchOptions(lang or None, targets or None, k, pipeline or None, conditions(where) or None, reader=reader)
+    return SearchOptions(
+        lang or None, targets or None, k, pipeline or None, parse_conditions(where) or None, reader=reader
+    )
 
 
 Options = Annotated[SearchOptions, Depends(_options)]
@@ -64,7 +66,7 @@ async def search(
 async def counts(here: Here, q: Text, lang: Lang = "", where: Conditions = []) -> Response:  # noqa: B006
     """How many of the best documents are in which language, and have which values of fields."""
     asked(here, q)
-    options = SearchOptions(lang or None, where=conditions(where) or None)
+    options = SearchOptions(lang or None, where=parse_conditions(where) or None)
     return await _answered(here, answers.counted, q, options)
 
 

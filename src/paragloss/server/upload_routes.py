@@ -20,8 +20,8 @@ from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import StreamingResponse
 
 from paragloss.errors import InputError, ParaglossError
-from paragloss.formats.documents import read
-from paragloss.formats.text import checked_lang
+from paragloss.formats.documents import read_documents
+from paragloss.formats.text import parse_language_code
 from paragloss.server.document_routes import BATCH, LISTED
 from paragloss.server.requests import Here, Place, problems, with_key
 from paragloss.types import Document
@@ -51,7 +51,7 @@ async def upload(
     """Add the documents of a file of any kind that `paragloss index` reads."""
     home = Path(tempfile.mkdtemp(prefix="paragloss-upload-"))
     try:
-        code = checked_lang(lang) if lang else ""
+        code = parse_language_code(lang) if lang else ""
         path = home / _safe(file.filename or "file.txt")
         await asyncio.to_thread(_keep, file, path)
         if modified:
@@ -73,7 +73,7 @@ async def _told(here: Place, path: Path, below: str, lang: str) -> AsyncIterator
         wrong = lambda error: errors.append(_without_folder(error, path))  # noqa: E731
         pages: dict[str, int] = {}  # of a scan: how many were read, and how many there are
         told_page = lambda _, page, of: pages.update(page=page, pages=of)  # noqa: E731
-        documents = read(path, name=lambda name: below + name, on_error=wrong, scanning=told_page)
+        documents = read_documents(path, name=lambda name: below + name, on_error=wrong, scanning=told_page)
         while True:
             reading = asyncio.ensure_future(asyncio.to_thread(_next, documents, below + path.name))
             while not (await asyncio.wait([reading], timeout=EVERY))[0]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from paragloss.errors import StoreError
-from paragloss.formats.numbers import EPOCH, dated, number
+from paragloss.formats.numbers import EPOCH_DAY, get_document_day, parse_number
 from paragloss.types import Document, Floats, Range, Record, SparseRows, SparseVector, Where
 
 #: Documents sent to the engine at a time.
@@ -69,8 +69,8 @@ def payload(record: Record) -> dict[str, Any]:
         kept["title"] = document.title
     if document.fields:
         kept["fields"] = dict(document.fields)
-    kept["numbers"] = {ADDED: time.time() / 86400 + EPOCH}
-    if (day := dated(document.meta)) is not None:
+    kept["numbers"] = {ADDED: time.time() / 86400 + EPOCH_DAY}
+    if (day := get_document_day(document.meta)) is not None:
         kept["numbers"][DATED] = day
     kept["flags"] = [f"{name}=" for name in kept["numbers"]]
     if document.meta:
@@ -193,8 +193,8 @@ def limits(wanted: Range) -> dict[str, float]:
 
 def _numbers(value: Any) -> float | list[float] | None:
     if isinstance(value, list):
-        return [found for item in value if (found := number(item)) is not None]
-    return number(value)
+        return [found for item in value if (found := parse_number(item)) is not None]
+    return parse_number(value)
 
 
 def _flag(name: str, value: bool) -> str:

@@ -338,9 +338,9 @@ DATA = Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss
 @pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "lohelp").exists(), reason="no LibreOffice help pages under PARAGLOSS_DATA")
 def test_held_out_help_pages_are_found_across_languages():
-    from paragloss.formats.jsonl import read_aligned
+    from paragloss.formats.jsonl import read_concepts
 
-    aligned = sorted(read_aligned([DATA / "lohelp" / f"{lang}.jsonl.gz" for lang in ("en", "it")]))
+    aligned = sorted(read_concepts([DATA / "lohelp" / f"{lang}.jsonl.gz" for lang in ("en", "it")]))
     both = [c for c in aligned if len(c.texts) == 2]
     encoder = cr5.fit(both[:-200], dim=200)
     assert precision(encoder, both[-200:], "it", "en") > 0.7

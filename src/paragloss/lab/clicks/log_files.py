@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.formats import jsonl
-from paragloss.formats.rows import language, string
-from paragloss.formats.text import OnError, PathLike, lines, open_output, rows
+from paragloss.formats.rows import get_row_language, get_row_text
+from paragloss.formats.text import OnError, PathLike, open_output, parse_lines, read_lines
 
 # In the published files a blank stands between rank and order, in their description a tab.
 _SOGOU = re.compile(r"([^\t]*)\t([^\t]+)\t\[(.*)\]\t *(\d+)[ \t](\d+)\t(.+)")
@@ -39,12 +39,12 @@ class Session(NamedTuple):
 
 def read_sessions(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
     """Our own form."""
-    return rows(path, lambda _, line: _session(jsonl.parsed(line)), on_error=on_error)
+    return parse_lines(path, lambda _, line: _session(jsonl.parse_json_object(line)), on_error=on_error)
 
 
 def read_log(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
     """Either form: a line of ours begins with a brace."""
-    first = next((line.lstrip() for _, line in lines(path) if line.strip()), "")
+    first = next((line.lstrip() for _, line in read_lines(path) if line.strip()), "")
     return (read_sessions if first.startswith("{") else read_sogou)(path, on_error=on_error)
 
 
@@ -63,7 +63,7 @@ def read_sogou(path: PathLike, *, lang: str = "zh", on_error: OnError = None) ->
     The published files are in GB18030: convert them first, `iconv -f GB18030 -t UTF-8`.
     """
     grouped: dict[tuple[str, str], list[tuple[int, Click]]] = {}
-    for user, query, order, click in rows(path, lambda _, line: _sogou(line), on_error=on_error):
+    for user, query, order, click in parse_lines(path, lambda _, line: _sogou(line), on_error=on_error):
         grouped.setdefault((user, query), []).append((order, click))
     for (_, query), clicks in grouped.items():
         yield Session(query, (), tuple(click for _, click in sorted(clicks, key=lambda pair: pair[0])), lang)
@@ -78,7 +78,7 @@ def _sogou(line: str) -> tuple[str, str, int, Click]:
 
 
 def _session(row: dict[str, Any]) -> Session:
-    query, shown, clicks = string(row, "query"), row.get("shown", []), row.get("clicks", [])
+    query, shown, clicks = get_row_text(row, "query"), row.get("shown", []), row.get("clicks", [])
     if not query.strip():
         raise InputError("no query; add a key 'query' that says what was asked")
     if not isinstance(shown, list) or not all(isinstance(name, str) for name in shown):
@@ -86,7 +86,7 @@ def _session(row: dict[str, Any]) -> Session:
     if not isinstance(clicks, list):
         raise InputError('\'clicks\' is no list; write "clicks": [{"doc": "d1", "dwell": 12.5}]')
     places = {name: place for place, name in enumerate(shown, 1)}
-    return Session(query, tuple(shown), tuple(_click(click, places) for click in clicks), language(row))
+    return Session(query, tuple(shown), tuple(_click(click, places) for click in clicks), get_row_language(row))
 
 
 def _click(click: Any, places: dict[str, int]) -> Click:

@@ -137,11 +137,11 @@ def _cased(before: Judged, case: str) -> tuple[Judged, dict[str, object]]:
 
 
 def _write(folder: Path, queries: Iterable[Query], qrels: Qrels) -> None:
-    from paragloss.formats.jsonl import write_queries
+    from paragloss.formats.jsonl import write_jsonl_queries
     from paragloss.formats.trec import write_qrels
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_queries(folder / "queries.jsonl", queries)
+    write_jsonl_queries(folder / "queries.jsonl", queries)
     write_qrels(folder / "qrels", qrels)
 
 

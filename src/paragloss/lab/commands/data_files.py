@@ -37,10 +37,10 @@ def reader(hint: Any) -> Reader | None:
 
 
 def word_vectors(_: str, given: list[str]) -> Any:
-    from paragloss.formats.vectors import read_languages
+    from paragloss.formats.vectors import read_multilingual_vectors
     from paragloss.lab.learning.monolingual import Vectors
 
-    return {lang: Vectors(words, rows) for lang, (words, rows) in read_languages(listed(given)).items()}
+    return {lang: Vectors(words, rows) for lang, (words, rows) in read_multilingual_vectors(listed(given)).items()}
 
 
 def word_lookup(flag: str, given: list[str]) -> dict[str, dict[str, Floats]]:
@@ -66,9 +66,9 @@ def word_pairs(flag: str, given: list[str]) -> dict[tuple[str, str], list[tuple[
 
 def texts(_: str, given: list[str]) -> list[str]:
     """A text on each line."""
-    from paragloss.formats.text import lines
+    from paragloss.formats.text import read_lines
 
-    return [line.strip() for path in listed(given) for _, line in lines(path) if line.strip()]
+    return [line.strip() for path in listed(given) for _, line in read_lines(path) if line.strip()]
 
 
 def clicked(flag: str, given: list[str]) -> list[tuple[str, str]]:
@@ -97,7 +97,7 @@ def judgments(flag: str, given: list[str]) -> list[Judged]:
 
 def judged(flag: str, files: Sequence[str]) -> Judged:
     from paragloss.formats.queries import read_qrels, read_queries
-    from paragloss.formats.text import suffix
+    from paragloss.formats.text import format_suffix
     from paragloss.lab import clicks
     from paragloss.lab.clicks.log_files import read_log
 
@@ -108,8 +108,8 @@ def judged(flag: str, files: Sequence[str]) -> Judged:
         return clicks.judged(grades, documents(files[1:]), next((s.lang for s in sessions if s.lang), ""))
     if len(files) != 3:
         raise InputError(f"{flag} {','.join(files)}: expected QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS")
-    if {suffix(path) for path in files} == set(LSCLIR):
-        files = sorted(files, key=lambda path: LSCLIR.index(suffix(path)))
+    if {format_suffix(path) for path in files} == set(LSCLIR):
+        files = sorted(files, key=lambda path: LSCLIR.index(format_suffix(path)))
     known = documents([files[1]])
     qrels = {query: {d: g for d, g in found.items() if d in known} for query, found in read_qrels(files[2]).items()}
     asked = [query for query in read_queries(files[0]) if qrels.get(query.id)]
@@ -121,9 +121,9 @@ def judged(flag: str, files: Sequence[str]) -> Judged:
 
 
 def documents(files: Sequence[str]) -> dict[str, Document]:
-    from paragloss.formats.documents import read
+    from paragloss.formats.documents import read_documents
 
-    return {document.id: document for path in files for document in read(path)}
+    return {document.id: document for path in files for document in read_documents(path)}
 
 
 def model(_: str, given: list[str]) -> Any:

@@ -228,9 +228,9 @@ def _needed(out: str, paths: Sequence[str]) -> None:
 
 
 def _are_judgments(paths: Sequence[str]) -> bool:
-    from paragloss.formats.text import suffix
+    from paragloss.formats.text import format_suffix
 
-    return any(suffix(path) in data_files.LSCLIR for path in paths)
+    return any(format_suffix(path) in data_files.LSCLIR for path in paths)
 
 
 def _help(method: str, context: typer.Context) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from paragloss.formats import lsclir, trec
 from paragloss.formats.dictionaries import Entry, read_pairs
-from paragloss.formats.rows import group
+from paragloss.formats.rows import group_by_concept
 from paragloss.lab import aligned_files, judgments, wikilinks
 from paragloss.lab.recipes.adhoc import Pages
 from paragloss.lab.recipes.sets import Split, divided, drawn, folder
@@ -58,11 +58,13 @@ def dinu() -> list[Entry]:
 def judged(lang: str, most: int) -> Judged:
     """LS-CLIR's English queries, at most so many, and their documents in another language."""
     place = folder() / "lsclir"
-    qrels = lsclir.read_rel(place / f"en2{lang}.rel")
-    asked = [query for query in lsclir.read_queries(place / "wiki_en.queries") if query.id in qrels and query.text]
+    qrels = lsclir.read_lsclir_qrels(place / f"en2{lang}.rel")
+    asked = [
+        query for query in lsclir.read_lsclir_queries(place / "wiki_en.queries") if query.id in qrels and query.text
+    ]
     queries = drawn(asked, most, 0)
     wanted = {name for query in queries for name in qrels[query.id]}
-    documents = {d.id: d for d in lsclir.read_documents(place / f"wiki_{lang}.documents") if d.id in wanted}
+    documents = {d.id: d for d in lsclir.read_lsclir_documents(place / f"wiki_{lang}.documents") if d.id in wanted}
     grades = {query.id: {d: g for d, g in qrels[query.id].items() if d in documents} for query in queries}
     return Judged([query for query in queries if grades[query.id]], documents, {q: g for q, g in grades.items() if g})
 
@@ -82,15 +84,15 @@ def encyclopedia(lang: str, most: int) -> Judged:
     wanted = asking | {other for page in asking for other in links.get(page, ())}
     english = (part for part in wikilinks.read_parts(file("en", "pages-articles")) if part.concept in asking)
     others = (part for part in wikilinks.read_parts(dump, tables[0]) if part.concept in wanted)
-    return judgments.from_aligned(group(chain(english, others)), source="en", target=lang, links=links)
+    return judgments.from_aligned(group_by_concept(chain(english, others)), source="en", target=lang, links=links)
 
 
 def fire(source: str, *, smoke: bool) -> Pages:
     """Hindi news, asked in either language; what is learned from are WMT14's sentences."""
     place = folder() / "fire"
-    qrels = trec.read_qrels(place / "qrels")
+    qrels = trec.read_trec_qrels(place / "qrels")
     files = [file for file in sorted((place / "hi").rglob("*")) if file.is_file()]
-    documents = [document for file in files for document in trec.read_documents(file, lang="hi")]
+    documents = [document for file in files for document in trec.read_trec_documents(file, lang="hi")]
     queries = [query for query in trec.read_topics(place / f"topics.{source}", lang=source) if query.id in qrels]
     asked = {query.id: qrels[query.id] for query in queries}
     return Pages(queries, documents, asked, sentences("wmt14", "hi").train, 100 if smoke else WMT14)

@@ -16,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
-from paragloss.formats.jsonl import read_aligned, read_parts
-from paragloss.formats.rows import group
+from paragloss.formats.jsonl import read_concepts, read_jsonl_concept_texts
+from paragloss.formats.rows import group_by_concept
 from paragloss.types import Concept, Document, Qrels, Query
 
 
@@ -66,8 +66,8 @@ def read(name: str, langs: Sequence[str], *, lines: int | None = None) -> list[C
 def _read(place: Path, langs: tuple[str, ...], lines: int | None) -> list[Concept]:
     paths = [place / f"{lang}.jsonl.gz" for lang in langs]
     if lines is None:
-        return read_aligned(paths)
-    return group(part for path in paths for part in islice(read_parts(path), lines))
+        return read_concepts(paths)
+    return group_by_concept(part for path in paths for part in islice(read_jsonl_concept_texts(path), lines))
 
 
 def in_all(concepts: Sequence[Concept], langs: Sequence[str]) -> list[Concept]:
