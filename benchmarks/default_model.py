@@ -44,14 +44,14 @@ def asked(code: str) -> float:
     return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
 
 
-def queries(model: default.Default, lang: str, number: int, seed: int = 0) -> list[Query]:
+def queries(model: default.DefaultModel, lang: str, number: int, seed: int = 0) -> list[Query]:
     """Six words each, as they are spelled."""
     chance, words = random.Random(seed), model._open(lang).words
     picked = [[words.entry(chance.randrange(len(words)))[1] for _ in range(6)] for _ in range(number)]
     return [Query(str(i), " ".join(some), lang) for i, some in enumerate(picked)]
 
 
-def timed(model: default.Default, asked: list[Query], targets: list[str]) -> list[float]:
+def timed(model: default.DefaultModel, asked: list[Query], targets: list[str]) -> list[float]:
     times = []
     for query in asked:
         start = time.process_time()  # of this processor: other work on the machine has no part in it

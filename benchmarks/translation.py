@@ -30,11 +30,11 @@ from paragloss.formats.dictionaries import read_pairs
 from paragloss.lab.methods import cr5, table
 from paragloss.lab.recipes.wordnet import WordNet
 from paragloss.translation import word_table
-from paragloss.translation.combined import Combined
-from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
+from paragloss.translation.combined import CombinedTranslator
+from paragloss.translation.cooccurrence import Cooccurrence, DisambiguatingTranslator
 from paragloss.translation.dictionary import Dictionary
-from paragloss.translation.embedding import Embedding
-from paragloss.translation.expansion import Chained
+from paragloss.translation.embedding import EmbeddingTranslator
+from paragloss.translation.expansion import ChainedTranslator
 from paragloss.types import Alternative, Concept, Query, Translation, Translator
 
 DATA = Path(os.environ.get("PARAGLOSS_DATA", "~/.cache/paragloss")).expanduser()
@@ -184,7 +184,7 @@ def systems(this: Problem) -> dict[str, Callable[[], Translator]]:
         return cr5.fit(this.train, dim=200, lengths=(1, 1000))
 
     def disambiguated() -> Translator:
-        return Disambiguated(dictionary(), Cooccurrence.build(this.documents, this.lang))
+        return DisambiguatingTranslator(dictionary(), Cooccurrence.build(this.documents, this.lang))
 
     made: dict[str, Callable[[], Translator]] = {
         "as it stands": Same,
@@ -193,12 +193,12 @@ def systems(this: Problem) -> dict[str, Callable[[], Translator]]:
         "MUSE, random word": lambda: dictionary("random"),
         "MUSE, co-occurrence": disambiguated,
         "table": learn,
-        "table + MUSE": lambda: Combined([learn(), dictionary()], weights=[2, 1]),
+        "table + MUSE": lambda: CombinedTranslator([learn(), dictionary()], weights=[2, 1]),
     }
     if Path("/usr/share/wordnet/index.noun").is_file():
-        made["WordNet > table"] = lambda: Chained(WordNet(), learn())
+        made["WordNet > table"] = lambda: ChainedTranslator(WordNet(), learn())
     for top in (1, 3, 5):
-        made[f"Cr5 words, top {top}"] = lambda top=top: Embedding(space(), top=top)
+        made[f"Cr5 words, top {top}"] = lambda top=top: EmbeddingTranslator(space(), top=top)
     return made
 
 

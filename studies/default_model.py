@@ -55,7 +55,7 @@ def learn(work: Path, langs: Sequence[str]) -> None:
         print(f"{lang}: {len(bitext.kinds):,} pairs, {time.process_time() - start:.0f} s of one core", flush=True)
 
 
-def packed(work: Path, build: str, langs: Sequence[str], *, exact: bool = False) -> default.Default:
+def packed(work: Path, build: str, langs: Sequence[str], *, exact: bool = False) -> default.DefaultModel:
     size = {"zh": finishing.LARGE, "ja": finishing.LARGE}
     tables = {
         lang: finishing.finished(learning.load(work / build / lang), size.get(lang, finishing.CHOSEN)) for lang in langs

@@ -20,7 +20,7 @@ from paragloss.analysis._stopwords import _ENGLISH
 from paragloss.analysis.sound import sound
 from paragloss.gloss.lexicon import NAMES, Entry, Lexicon, Rule, loosened, pack, spelled
 from paragloss.lab.recipes.wordnet import WordNet
-from paragloss.translation.sounds import FEWEST
+from paragloss.translation.sounds import MIN_CONSONANTS
 
 SMALL_WORDS = Path(__file__).parent / "small_words.tsv"
 COMMON_WORDS = Path(__file__).parent / "common_words"
@@ -357,7 +357,7 @@ def names(english: English) -> dict[str, list[Entry]]:
     found: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for word, number in often.items():
         symbols = sound(word)
-        if len(symbols) >= FEWEST:
+        if len(symbols) >= MIN_CONSONANTS:
             found[symbols].append((number, word))
     return {
         symbols: [

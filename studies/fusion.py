@@ -151,7 +151,7 @@ def pipelines(held: str, parts: Mapping[str, str]) -> dict[str, str]:
     if "e5" not in parts:
         return named | {"meaning": "meaning", "box": f"bm25+{held}+meaning"}
     named |= {part: part for part in ("muse", "own", "cr5", "e5") if part in parts}
-    weights = {"muse": Dictionary.trust, "own": word_table.OWN}
+    weights = {"muse": Dictionary.trust, "own": word_table.USER_TABLE_TRUST}
     mixed = "+".join([held, *(f"{weight:g}*{part}" for part, weight in weights.items() if part in parts)])
     fast = f"bm25+mix({mixed})" if "+" in mixed else f"bm25+{mixed}"
     fast += "+cr5" if "cr5" in parts else ""

@@ -19,7 +19,7 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.lab.learning.ibm_model1 import Bags, learn
 from paragloss.lab.learning.parallel_terms import bags
-from paragloss.translation.word_table import Words
+from paragloss.translation.word_table import TermSpellings
 
 #: How much one text of a kind counts, chosen on validation sentences (docs/understand/model.md).
 WEIGHTS = {"words": 0.3, "names": 0.3, "sentences": 1.0, "documents": 1.0, "relatives": 0.3}
@@ -30,8 +30,8 @@ class Learned(NamedTuple):
     """`en` and `other` are words (the first ones) and phrases of them; matrices are (en, other) and (other, en).
     `there` and `back` hold probabilities, `entries_*` how often a dictionary has a pair, phrases included."""
 
-    en: Words
-    other: Words
+    en: TermSpellings
+    other: TermSpellings
     there: sp.csr_matrix
     back: sp.csr_matrix
     entries_there: sp.csr_matrix
@@ -46,7 +46,7 @@ class Cut(NamedTuple):
 
     start: np.ndarray  # (texts + 1,)
     term: np.ndarray
-    words: Words
+    words: TermSpellings
 
 
 class Bitext(NamedTuple):
@@ -72,7 +72,7 @@ class Cutter:
         start = np.concatenate([[0], np.cumsum([len(one) for one in ids])]).astype(np.int64)
         used, term = np.unique(np.concatenate([np.zeros(0, np.int32), *ids]), return_inverse=True)
         terms = list(self._index)
-        words = Words([terms[i] for i in used.tolist()], [self._written[i] for i in used.tolist()])
+        words = TermSpellings([terms[i] for i in used.tolist()], [self._written[i] for i in used.tolist()])
         return Cut(start, term.astype(np.int64), words)
 
     def _ids(self, text: str) -> np.ndarray:
@@ -116,7 +116,7 @@ def _some(cut: Cut, used: np.ndarray) -> Cut:
     term = cut.term[np.repeat(used, size)]
     here, term = np.unique(term, return_inverse=True)
     start = np.concatenate([[0], np.cumsum(size[used])])
-    words = Words(*([side[i] for i in here.tolist()] for side in cut.words))
+    words = TermSpellings(*([side[i] for i in here.tolist()] for side in cut.words))
     return Cut(start, term.astype(np.int64), words)
 
 
@@ -134,7 +134,7 @@ def _slim(matrix: sp.csr_matrix) -> sp.csr_matrix:
     return sp.csr_matrix((matrix.data[kept].astype(np.float32), (row[kept], matrix.indices[kept])), shape=matrix.shape)
 
 
-def _entries(source: Cut, target: Cut, curated: list[int]) -> tuple[Words, sp.csr_matrix]:
+def _entries(source: Cut, target: Cut, curated: list[int]) -> tuple[TermSpellings, sp.csr_matrix]:
     """Dictionary entries from words and short phrases of one side to words of the other."""
     counts: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
     for i in curated:
@@ -155,7 +155,7 @@ def _entries(source: Cut, target: Cut, curated: list[int]) -> tuple[Words, sp.cs
     where = np.array(list(cells), np.int64).reshape(-1, 2)
     data = np.fromiter(cells.values(), np.float32, len(cells))
     shape = (len(terms), len(target.words.terms))
-    return Words(terms, surfaces), sp.csr_matrix((data, (where[:, 0], where[:, 1])), shape=shape)
+    return TermSpellings(terms, surfaces), sp.csr_matrix((data, (where[:, 0], where[:, 1])), shape=shape)
 
 
 _MATRICES = ("there", "back", "entries_there", "entries_back")
@@ -167,7 +167,9 @@ def save(result: Learned, path: Path) -> None:
         matrix = getattr(result, name)
         arrays |= {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
     words = {
-        f"{side}.{part}": getattr(getattr(result, side), part) for side in ("en", "other") for part in Words._fields
+        f"{side}.{part}": getattr(getattr(result, side), part)
+        for side in ("en", "other")
+        for part in TermSpellings._fields
     }
     shapes = {name: list(getattr(result, name).shape) for name in _MATRICES}
     artefacts.save(path, "learned", meta={"shapes": shapes}, arrays=arrays, words=words)
@@ -175,7 +177,7 @@ def save(result: Learned, path: Path) -> None:
 
 def load(path: Path) -> Learned:
     saved = artefacts.load(path, kind="learned")
-    sides = [Words(saved.words[f"{side}.terms"], saved.words[f"{side}.surfaces"]) for side in ("en", "other")]
+    sides = [TermSpellings(saved.words[f"{side}.terms"], saved.words[f"{side}.surfaces"]) for side in ("en", "other")]
     matrices = [
         sp.csr_matrix(
             tuple(saved.arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr")),

@@ -29,7 +29,7 @@ from retrieval_of_tables import K1, B, Documents
 from paragloss.evaluation import compare
 from paragloss.lab.recipes.sets import split
 from paragloss.translation import default
-from paragloss.translation.inner import MARK, PART, with_sounds
+from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT, add_sound_alternatives
 from paragloss.types import Document, Query
 
 KINDS: Mapping[str, str] = {
@@ -100,11 +100,11 @@ def fields(documents: Sequence[Document], lang: str) -> list[Documents]:
 
 
 def asked(
-    query: Query, model: default.Default, documents: Sequence[Documents], columns: Sequence[sp.csc_matrix]
+    query: Query, model: default.DefaultModel, documents: Sequence[Documents], columns: Sequence[sp.csc_matrix]
 ) -> Asked:
     lang = documents[0].lang
     clauses = []
-    for clause in with_sounds(model.translate(query, lang), query.lang, lang):
+    for clause in add_sound_alternatives(model.translate(query, lang), query.lang, lang):
         words: dict[str, float] = {}
         itself = set(_cut(lang, clause.source)) if len(clause.alternatives) > 1 else set()
         for text, weight, known in clause.alternatives:
@@ -112,7 +112,7 @@ def asked(
             for word in some:
                 words[word] = words.get(word, 0.0) + weight / len(some)
         if words:
-            clauses.append({w: (p, 2 if w[0] == MARK else int(w in itself)) for w, p in words.items()})
+            clauses.append({w: (p, 2 if w[0] == SOUND_PREFIX else int(w in itself)) for w, p in words.items()})
     every = [
         (word, p / sum(p for p, _ in words.values()), kind) for words in clauses for word, (p, kind) in words.items()
     ]
@@ -120,7 +120,10 @@ def asked(
     for one, matrix in zip(documents, columns, strict=True):
         counts, held = np.zeros((len(every), matrix.shape[0])), np.zeros(len(every))
         for row, (word, *_) in enumerate(every):
-            for place, share in ((one.number.get(word), 1.0), (one.inner.get(word), 1.0 if word[0] == MARK else PART)):
+            for place, share in (
+                (one.number.get(word), 1.0),
+                (one.inner.get(word), 1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT),
+            ):
                 if place is not None:
                     start, end = matrix.indptr[place : place + 2]
                     counts[row, matrix.indices[start:end]] += share * matrix.data[start:end]
@@ -194,7 +197,7 @@ def _rarity(one: Asked, way: Way, share: np.ndarray, df: np.ndarray, number: int
 
 def ranks(pairs: Sequence[str], part: str, ways: Mapping[str, Way]) -> dict[str, dict[str, dict[str, float]]]:
     """Of each formula and each kind the reciprocal rank of each query."""
-    model = default.Default.load(Path(os.environ["PARAGLOSS_HELD"]))
+    model = default.DefaultModel.load(Path(os.environ["PARAGLOSS_HELD"]))
     found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in ways}
     for kind, lang in (pair.split(":") for pair in pairs):
         made = sample(kind, lang, part)

@@ -128,7 +128,7 @@ def writing(pairs: Sequence[tuple[str, str]], channel: Mapping[str, Mapping[str,
     """The characters that names are written with."""
     counts, logs = Counter[str](), logarithms(channel)
     for (_, written), (one, other) in zip(pairs, sounding(pairs), strict=True):
-        if len(one) >= sounds.FEWEST and aligned(one, other, logs)[0] / len(one) > SAME:
+        if len(one) >= sounds.MIN_CONSONANTS and aligned(one, other, logs)[0] / len(one) > SAME:
             counts.update(written)
     return "".join(sorted(char for char, count in counts.items() if count >= FREQUENT and char > "\u3400"))
 
@@ -165,9 +165,9 @@ def measure(langs: Sequence[str]) -> None:
         logs, there = logarithms(channel), Counter(sound(b) for _, b in pairs)
         rows = []
         for one, other in sounding([pair for pair in pairs if is_held(pair)]):
-            if len(one) < sounds.FEWEST:
+            if len(one) < sounds.MIN_CONSONANTS:
                 continue
-            said = [symbols for symbols, _ in sounds.ways(one, channel)]
+            said = [symbols for symbols, _ in sounds.list_consonant_variants(one, channel)]
             same = aligned(one, other, logs)[0] / len(one) > SAME
             wrong = sum(there[symbols] for symbols in said) - (other in said)
             rows.append((one == other, other in said, same, there[one] - (one == other), wrong))

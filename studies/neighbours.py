@@ -29,8 +29,8 @@ from paragloss.encoders import pretrained
 from paragloss.evaluation import compare
 from paragloss.lab.methods import neighbours
 from paragloss.translation import default
-from paragloss.translation.combined import Combined
-from paragloss.translation.word_table import Table, Words, prune
+from paragloss.translation.combined import CombinedTranslator
+from paragloss.translation.word_table import Table, TermSpellings, prune
 from paragloss.types import Translator
 
 TEMPERATURE = 0.05
@@ -69,9 +69,9 @@ def _table(words: dict[str, list[str]], lang: str, places: np.ndarray, weights: 
     return table
 
 
-def _terms(words: dict[str, list[str]]) -> dict[str, Words]:
+def _terms(words: dict[str, list[str]]) -> dict[str, TermSpellings]:
     cut = {lang: analyzer(lang).terms for lang in words}
-    return {lang: Words([" ".join(cut[lang](w)) or w for w in some], some) for lang, some in words.items()}
+    return {lang: TermSpellings([" ".join(cut[lang](w)) or w for w in some], some) for lang, some in words.items()}
 
 
 def ranks(asked: questions.Questions, lang: str, translator: Translator) -> dict[str, float]:
@@ -93,7 +93,7 @@ def main(given: Sequence[str] | None = None) -> None:
     print("| | five keywords | p | questions | p |\n|---|---|---|---|---|")
     for lang in args.langs:
         taught = computed(args.near, lang) if args.near else encoded(args.work, lang)
-        both = Combined([held, taught], weights=[1.0, taught.trust])
+        both = CombinedTranslator([held, taught], weights=[1.0, taught.trust])
         cells = []
         for asked in (questions.claims(lang, part=args.part), questions.asked(lang, part=args.part)):
             test = compare(ranks(asked, lang, held), ranks(asked, lang, both))

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from paragloss.analysis import analyzer
 from paragloss.statistics import rarity, tempered
-from paragloss.translation.inner import MARK, PART, inside, with_sounds
+from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT, add_sound_alternatives, list_subword_terms
 from paragloss.types import Query, Translation, Translator
 
 K1, B = 1.2, 0.75
@@ -42,7 +42,7 @@ class Documents(NamedTuple):
         bags = [Counter(index.setdefault(term, len(index)) for term in terms) for terms in cut]
         frequencies: dict[str, int] = {}
         for bag, text in zip(bags, inner or (), strict=False):
-            for term in inside(analyzer(lang).terms(text), lang):
+            for term in list_subword_terms(analyzer(lang).terms(text), lang):
                 bag[frequencies.setdefault(term, len(index) + len(frequencies))] += 1
         start = np.cumsum([0, *map(len, bags)])
         indices = np.fromiter((i for bag in bags for i in bag), np.int64)
@@ -64,7 +64,7 @@ def own_words(query: Query) -> list[Clause]:
 def translated(query: Query, to: str, translator: Translator, *, inner: bool = False) -> list[Clause]:
     """A query in another language; with `inner` also by how its names sound there."""
     clauses = translator.translate(query, to)
-    return shares(with_sounds(clauses, query.lang, to) if inner else clauses, to)
+    return shares(add_sound_alternatives(clauses, query.lang, to) if inner else clauses, to)
 
 
 def shares(translations: Sequence[Translation], to: str) -> list[Clause]:
@@ -114,7 +114,10 @@ def _standing(words: Sequence[str], field: Documents) -> sp.csr_matrix:
     cells = [
         (row, place, share)
         for row, word in enumerate(words)
-        for place, share in ((field.number.get(word), 1.0), (field.inner.get(word), 1.0 if word[0] == MARK else PART))
+        for place, share in (
+            (field.number.get(word), 1.0),
+            (field.inner.get(word), 1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT),
+        )
         if place is not None
     ]
     rows, places, shares = zip(*cells, strict=True) if cells else ((), (), ())

@@ -28,7 +28,7 @@ PAIRS = "lohelp:de lohelp:ru ddtp:de mdn:ru asked:de asked:ru asked:hi claims:ru
 class Near:
     """The default model, its alternatives weighed by the query's vector."""
 
-    def __init__(self, model: default.Default) -> None:
+    def __init__(self, model: default.DefaultModel) -> None:
         self._model, self._encoder = model, pretrained.build(pretrained.settings_for("meaning"))
         self._vectors: dict[tuple[str, str], np.ndarray] = {}
         self.sharpness = 0.0
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=60)
     args = parser.parse_args()
     matching.QUERIES = args.queries
-    model = Near(default.Default.load(Path(os.environ["PARAGLOSS_HELD"])))
+    model = Near(default.DefaultModel.load(Path(os.environ["PARAGLOSS_HELD"])))
     found: dict[str, dict[str, dict[str, float]]] = {f"{sharpness:g}": {} for sharpness in SHARPNESS}
     for kind, lang in (pair.split(":") for pair in args.pairs):
         made = matching.sample(kind, lang, args.part)

@@ -29,7 +29,7 @@ def slip(word: str, rng: random.Random) -> str:
 def main() -> None:
     model, nothing, rng = default.open(), Statistics(Layout(("title", "text"))), random.Random(0)
     for lang in ("en", "de", "fr", "ru", "es", "tr"):
-        spelled = [word for word in model.sample(lang, 4000) if len(word) >= 6 and word.isalpha()]
+        spelled = [word for word in model.sample_spellings(lang, 4000) if len(word) >= 6 and word.isalpha()]
         words = rng.sample([word.lower() for word in spelled if word[0].islower() or lang == "de"], 60)
         slips = [(word, made) for word in words if (made := slip(word, rng)) != word]
         strange = [(word, made) for word, made in slips if not spelling._knows([made], lang, nothing, model)[0]]

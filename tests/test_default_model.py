@@ -12,7 +12,7 @@ from paragloss.lab.methods import table
 from paragloss.search import pipeline
 from paragloss.search.all_languages import Everywhere
 from paragloss.translation import default, word_table
-from paragloss.translation.combined import Combined
+from paragloss.translation.combined import CombinedTranslator
 from paragloss.translation.glossary import Pair
 from paragloss.types import Concept, Document, Query
 
@@ -140,7 +140,7 @@ def test_the_glossary_overrules_it(collection):
 
 
 def test_many_languages_at_once_are_what_each_is_alone():
-    translator = Combined([default.open(), default.open()], weights=[1.0, 3.0])
+    translator = CombinedTranslator([default.open(), default.open()], weights=[1.0, 3.0])
     query = Query("", "red wine", "en")
     many = translator.translate_many(query, ["zh", "hi"])
     assert many == {"zh": translator.translate(query, "zh"), "hi": translator.translate(query, "hi")}

@@ -8,7 +8,7 @@ from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
 from paragloss.gloss import gloss, glosses, lexicon, meanings, sentence_glosses
 from paragloss.translation import default
-from paragloss.translation.glossary import Corrected, Pair, Pairs
+from paragloss.translation.glossary import CorrectedTranslator, Pair, UserGlossary
 from paragloss.types import Alternative, Translation
 
 
@@ -116,10 +116,15 @@ def test_it_is_written_as_json_writes_its_words():
 
 
 def test_what_is_remembered_is_found_again_behind_a_glossary():
-    glossary, model = Pairs([Pair("da", "hus", "en", "house")]), default.open()
+    glossary, model = UserGlossary([Pair("da", "hus", "en", "house")]), default.open()
     before = sentence_glosses._remembered.cache_info().hits
     for _ in range(2):  # each request has its own
-        gloss("Das Haus am Seeufer.", "de", "en", {"default": Corrected(model, glossary), "lexicon": lexicon.open()})
+        gloss(
+            "Das Haus am Seeufer.",
+            "de",
+            "en",
+            {"default": CorrectedTranslator(model, glossary), "lexicon": lexicon.open()},
+        )
     assert sentence_glosses._remembered.cache_info().hits == before + 1
 
 

@@ -9,7 +9,7 @@ from paragloss.cli import app
 from paragloss.gloss import gloss, lexicon, names, rendering
 from paragloss.gloss.lexicon import Entry, Rule
 from paragloss.translation import default
-from paragloss.translation.glossary import Pair, Pairs
+from paragloss.translation.glossary import Pair, UserGlossary
 
 
 def says(*texts, sure=True):
@@ -79,7 +79,7 @@ def test_what_only_the_table_knows_is_a_guess_and_what_nobody_knows_has_no_meani
 
 
 def test_the_readers_glossary_wins_also_in_phrases_and_over_them():
-    own = Pairs([Pair("de", "Arm", "en", "branch"), Pair("de", "zu Hause", "en", "in my den")])
+    own = UserGlossary([Pair("de", "Arm", "en", "branch"), Pair("de", "zu Hause", "en", "in my den")])
     assert first(read("der Arm", glossary=own))["Arm"] == "branch"
     said = read("er zu Hause", glossary=own).rendering
     assert "in my den" in said

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from paragloss.collection import Collection, retrieval
-from paragloss.translation import inner
+from paragloss.translation import subword_terms
 from paragloss.types import Document
 
 WORDS = [Document(f"d{n}", f"rain and word{n}x", "en") for n in range(5)]
@@ -38,7 +38,7 @@ def test_memos_that_are_emptied_between_look_and_answer_still_answer(monkeypatch
             self.clear()
             return found
 
-    held = inner._InnerTerms("ru")
+    held = subword_terms._InnerTerms("ru")
     held._spoken = Forgetful()
     first = held.spoken("меркел", "Меркель")
     assert held.spoken("меркел", "Меркель") == first
@@ -47,9 +47,9 @@ def test_memos_that_are_emptied_between_look_and_answer_still_answer(monkeypatch
 @pytest.mark.parametrize("lang", ["en", "de", "zh", "ja", "th", "ko"])
 def test_a_term_of_more_than_a_hundred_letters_is_never_taken_apart(lang):
     asked = []
-    model = inner.default.open()
+    model = subword_terms.default.open()
     long = "zugverspätung" * 30
-    assert model.inside(long, lang, lambda part: asked.append(part) or part == "zug") == []
+    assert model.find_known_parts(long, lang, lambda part: asked.append(part) or part == "zug") == []
     assert asked == [long]
     if lang == "de":
         assert [piece.term for piece in model.pieces(long, lang)] == [model.pieces(long, lang)[0].term]
@@ -57,8 +57,8 @@ def test_a_term_of_more_than_a_hundred_letters_is_never_taken_apart(lang):
 
 def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, monkeypatch):
     looks = []
-    known = inner.default.Default.knows
-    monkeypatch.setattr(inner.default.Default, "knows", lambda *args: looks.append(args) or known(*args))
+    known = subword_terms.default.DefaultModel.knows
+    monkeypatch.setattr(subword_terms.default.DefaultModel, "knows", lambda *args: looks.append(args) or known(*args))
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index([Document("gene", "acgt" * 75_000, "de"), Document("word", "wort " * 10 + "日" * 30_000, "ko")])
         assert engine.count() == 2
@@ -66,8 +66,8 @@ def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, 
 
 
 def test_threads_that_fill_a_small_memo_get_their_answers(monkeypatch):
-    monkeypatch.setattr(inner, "_MEMO", 3)
-    held, wrong = inner._InnerTerms("ru"), []
+    monkeypatch.setattr(subword_terms, "_MEMO", 3)
+    held, wrong = subword_terms._InnerTerms("ru"), []
 
     def work(start):
         try:

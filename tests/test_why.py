@@ -15,7 +15,7 @@ from paragloss.errors import InputError
 from paragloss.formats.jsonl import read_concepts
 from paragloss.lab.methods import bae, cr5, knrm
 from paragloss.lab.methods import table as table_method
-from paragloss.translation.default import Default
+from paragloss.translation.default import DefaultModel
 from paragloss.translation.glossary import Pair
 from paragloss.translation.word_table import Table
 from paragloss.types import Document, Query
@@ -123,7 +123,7 @@ def test_a_query_is_translated_and_encoded_once_however_much_is_shown_of_it(engi
 
         monkeypatch.setattr(kind, method, call)
 
-    counted(Default, "pieces", translated)
+    counted(DefaultModel, "pieces", translated)
     counted(Table, "translate", translated)
     counted(BagEncoder, "encode", encoded)
     answer = engine.search("how do bees make honey", lang="en", k=5)

@@ -21,7 +21,7 @@ from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
-from paragloss.translation.combined import Combined
+from paragloss.translation.combined import CombinedTranslator
 from paragloss.types import Account, Alternative, Document, Found, Hit, Query, Record, Share, Translation, Where
 
 A = Document("a", "pain rouge", "fr")
@@ -148,7 +148,7 @@ def french(tmp_path):
 @pytest.mark.parametrize("kind", [Lexical, Tempered, Synonymous, Probabilistic])
 def test_a_word_is_shared_among_those_who_know_it(french, kind):
     one, two = WordForWord({"bread": [("pain noir", 1.0)]}), WordForWord({"bread": [("pain", 1.0)]})
-    translator = Combined([one, two], names=["one", "two"])
+    translator = CombinedTranslator([one, two], names=["one", "two"])
     asking = ASKING._replace(query=Query("q", "bread", "en"))
     found = account(Translated(kind(*french), translator, to="fr"), asking)
     # A phrase's words share its weight: of pain one has a half, two a whole.

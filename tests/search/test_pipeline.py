@@ -171,7 +171,7 @@ def test_feedback_on_both_sides_and_alone(engine):
 
 def test_neighbours_of_a_word_expand_before_translation(engine):
     text = engine.explain("volcano", lang="en", to=["fr"], pipeline="cr5:words,top=2|dict")
-    assert "first: Embedding(top=2" in text
+    assert "first: EmbeddingTranslator(top=2" in text
 
 
 def test_together_chooses_what_occurs_together(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from paragloss.errors import InputError, LanguageError
 from paragloss.formats.dictionaries import Entry
 from paragloss.translation import default
-from paragloss.translation.combined import Combined, known, translate_many
+from paragloss.translation.combined import CombinedTranslator, list_known_targets, translate_many
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Alternative, Query, Translation, Translator
 
@@ -16,12 +16,12 @@ OWN = Dictionary.build([Entry("server", "Server"), Entry("web server", "Webserve
 
 
 def weights(text, *translators, **options):
-    found = Combined(translators, **options).translate(Query("q", text, "en"), "de")
+    found = CombinedTranslator(translators, **options).translate(Query("q", text, "en"), "de")
     return {t.source: {a.text: round(a.weight, 6) for a in t.alternatives} for t in found}
 
 
 def test_what_two_agree_on_weighs_more():
-    assert isinstance(Combined([GENERAL]), Translator)
+    assert isinstance(CombinedTranslator([GENERAL]), Translator)
     assert weights("server", GENERAL, OWN) == {"server": {"Server": 0.75, "Diener": 0.25}}
     assert weights("server", GENERAL, OWN, weights=[1, 3]) == {"server": {"Server": 0.875, "Diener": 0.125}}
 
@@ -55,19 +55,19 @@ def test_a_translator_of_other_languages_has_no_say():
 
 def test_a_weight_for_each():
     with pytest.raises(ValueError, match="1 weights for 2 translators"):
-        Combined([GENERAL, OWN], weights=[1])
+        CombinedTranslator([GENERAL, OWN], weights=[1])
 
 
 FRENCH = Dictionary.build([Entry("server", "serveur")], "en", "fr")
 
 
 def test_a_translator_is_asked_which_languages_it_knows():
-    assert known(GENERAL, "en", ["fr", "de", "en"]) == ["de"]
-    assert known(Combined([GENERAL, FRENCH]), "en", ["fr", "de", "sv"]) == ["fr", "de"]
+    assert list_known_targets(GENERAL, "en", ["fr", "de", "en"]) == ["de"]
+    assert list_known_targets(CombinedTranslator([GENERAL, FRENCH]), "en", ["fr", "de", "sv"]) == ["fr", "de"]
 
 
 def test_many_languages_at_once_are_what_each_is_alone():
-    both = Combined([GENERAL, FRENCH, OWN])
+    both = CombinedTranslator([GENERAL, FRENCH, OWN])
     query = Query("q", "web server", "en")
     many = translate_many(both, query, ["fr", "de"])
     assert many == {lang: both.translate(query, lang) for lang in ("fr", "de")}
@@ -84,7 +84,7 @@ def test_only_the_best_are_kept_with_what_they_weigh():
 def test_a_translator_that_counts_nothing_says_nothing():
     assert weights("web server", GENERAL, OWN, weights=[1, 0]) == weights("web server", GENERAL)
     with pytest.raises(InputError, match="weight above 0"):
-        Combined([OWN], weights=[0.0])
+        CombinedTranslator([OWN], weights=[0.0])
 
 
 def test_each_translator_s_alternatives_share_its_weight_whatever_they_sum_to():

@@ -2,34 +2,34 @@
 
 import pytest
 
-from paragloss.translation.default._compounds import inside, joined, parts
+from paragloss.translation.compounds import find_known_parts, join_words, split_compound
 
 
 def held(term, lang, *known):
-    return inside(term, lang, known.__contains__)
+    return find_known_parts(term, lang, known.__contains__)
 
 
 def test_no_part_of_a_compound_is_shorter_than_three_letters():
-    assert parts("zugzeit", "de", {"zug", "zeit"}.__contains__) == ["zug", "zeit"]
-    assert parts("zeitzug", "de", {"zug", "zeit"}.__contains__) == ["zeit", "zug"]
-    assert parts("zugab", "de", {"zug", "ab"}.__contains__) == []
-    assert parts("abzug", "de", {"zug", "ab"}.__contains__) == []
-    assert parts("zugtagweg", "de", {"zug", "tag", "weg"}.__contains__) == ["zug", "tag", "weg"]
+    assert split_compound("zugzeit", "de", {"zug", "zeit"}.__contains__) == ["zug", "zeit"]
+    assert split_compound("zeitzug", "de", {"zug", "zeit"}.__contains__) == ["zeit", "zug"]
+    assert split_compound("zugab", "de", {"zug", "ab"}.__contains__) == []
+    assert split_compound("abzug", "de", {"zug", "ab"}.__contains__) == []
+    assert split_compound("zugtagweg", "de", {"zug", "tag", "weg"}.__contains__) == ["zug", "tag", "weg"]
 
 
 def test_of_two_ways_the_longest_last_part_is_taken():
-    assert parts("staubecken", "de", {"stau", "staub", "becken", "ecken"}.__contains__) == ["stau", "becken"]
+    assert split_compound("staubecken", "de", {"stau", "staub", "becken", "ecken"}.__contains__) == ["stau", "becken"]
 
 
 def test_what_joins_two_words_is_left_out():
-    assert parts("arbeitszeit", "de", {"arbeit", "zeit"}.__contains__) == ["arbeit", "zeit"]
-    assert parts("arbeitxzeit", "de", {"arbeit", "zeit"}.__contains__) == []
+    assert split_compound("arbeitszeit", "de", {"arbeit", "zeit"}.__contains__) == ["arbeit", "zeit"]
+    assert split_compound("arbeitxzeit", "de", {"arbeit", "zeit"}.__contains__) == []
 
 
 def test_words_are_made_with_the_three_commonest_joints():
-    assert joined(["zug"], ["zeit"], "de") == ["zugzeit", "zugszeit", "zugnzeit"]
-    assert joined(["a"], ["b", "c"], "hu") == ["ab", "ac"]
-    assert joined(["zeile"], ["zeit"], "nl", most=9)[-1] == "zeilenzeit"  # with whatever may join words
+    assert join_words(["zug"], ["zeit"], "de") == ["zugzeit", "zugszeit", "zugnzeit"]
+    assert join_words(["a"], ["b", "c"], "hu") == ["ab", "ac"]
+    assert join_words(["zeile"], ["zeit"], "nl", most=9)[-1] == "zeilenzeit"  # with whatever may join words
 
 
 def test_an_ending_is_taken_off_where_more_than_half_of_the_word_is_known():

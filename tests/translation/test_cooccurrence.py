@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated, best_path
+from paragloss.translation.cooccurrence import Cooccurrence, DisambiguatingTranslator, best_path
 from paragloss.types import Alternative, Query, Translation
 
 TEXTS = ["Ufer Fluss Wasser", "Fluss Ufer Boot", "Bank Geld Konto", "Bank Geld", "Fluss Boot", "Wasser Konto"]
@@ -68,7 +68,7 @@ class Fixed:
 
 
 def chosen(text, **words):
-    translator = Disambiguated(Fixed(**words), Cooccurrence.build(TEXTS, "de"))
+    translator = DisambiguatingTranslator(Fixed(**words), Cooccurrence.build(TEXTS, "de"))
     found = translator.translate(Query("q", text, "en"), "de")
     return [[a.text for a in t.alternatives] for t in found]
 
@@ -89,7 +89,9 @@ def test_only_the_next_word_on_either_side_decides():
 
 
 def test_a_chosen_translation_has_the_whole_weight():
-    translator = Disambiguated(Fixed(bank=["Bank", "Ufer"], river=["Fluss"]), Cooccurrence.build(TEXTS, "de"))
+    translator = DisambiguatingTranslator(
+        Fixed(bank=["Bank", "Ufer"], river=["Fluss"]), Cooccurrence.build(TEXTS, "de")
+    )
     found = translator.translate(Query("q", "river bank", "en"), "de")
     assert [t.alternatives[0].weight for t in found] == [1.0, 1.0]
 

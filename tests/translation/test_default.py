@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from paragloss.collection import load
 from paragloss.errors import LanguageError, ModelError
 from paragloss.lab.methods import table
-from paragloss.translation import default
-from paragloss.translation.default import _rows, _word_list
-from paragloss.translation.default._compounds import parts
+from paragloss.translation import default, packed_words
+from paragloss.translation.compounds import split_compound
+from paragloss.translation.default import _rows
 from paragloss.translation.default.packing import Tables, pack
 from paragloss.types import Alternative, Concept, Query
 
@@ -120,16 +120,16 @@ def test_terms_can_be_asked_about_one_by_one(model):
     assert not model.has_term("zaphod", "de")
     assert [a.text for a in model.alternatives("haus", "de", "fr")] == ["maison"]
     assert model.alternatives("zaphod", "de", "fr") == ()
-    assert [*map(model.spelled, model.in_english("verspat", "de"))] == [
+    assert [*map(model.english_spelling, model.english_word_ids("verspat", "de"))] == [
         a.text for a in model.alternatives("verspat", "de", "en")
     ]
     assert sum(a.weight for a in model.alternatives("maison", "fr", "de")) == pytest.approx(1)
-    assert model.spelled_large("haus", "de")
-    assert not model.spelled_large("hous", "en")
-    assert not model.spelled_large("zaphod", "de")
+    assert model.is_capitalized("haus", "de")
+    assert not model.is_capitalized("hous", "en")
+    assert not model.is_capitalized("zaphod", "de")
     assert model.vocabulary("fr") == {"maison", "train", "retard", "premi", "ministr"}
-    assert model.inside("zugverspat", "de") == ["zug", "verspat"]
-    assert model.inside("hauszug", "de") == []  # it is known
+    assert model.find_known_parts("zugverspat", "de") == ["zug", "verspat"]
+    assert model.find_known_parts("hauszug", "de") == []  # it is known
 
 
 def one_to_one(lang, english, other, **cells):
@@ -218,24 +218,24 @@ def test_word_lists_find_every_word_and_no_other():
     del spelled[""]
     spelled |= {f"w{i}": f"W{i}s" for i in range(40)}
     terms = sorted(spelled, key=str.encode)
-    words = _word_list.Words(*_word_list.packed(terms, [spelled[t] for t in terms]), len(terms))
+    words = packed_words.PackedWordList(*packed_words.pack_words(terms, [spelled[t] for t in terms]), len(terms))
     assert [words.find(t) for t in terms] == list(range(len(terms)))
     assert [words.entry(i) for i in range(len(terms))] == [(t, spelled[t]) for t in terms]
     assert list(words) == terms
     assert len(words) == len(terms)
     assert [words.find(t) for t in ("0", "hou", "houses", "zz", "ж")] == [-1] * 5
-    assert _word_list.Words(*_word_list.packed([], []), 0).find("a") == -1
+    assert packed_words.PackedWordList(*packed_words.pack_words([], []), 0).find("a") == -1
 
 
 def test_a_spelling_takes_a_byte_and_the_letters_that_the_term_lacks():
-    data, starts = _word_list.packed(["hous", "housekeep"], ["House", "housekeeper"])
+    data, starts = packed_words.pack_words(["hous", "housekeep"], ["House", "housekeeper"])
     # nothing shared, 4 letters, hous; a capital, nothing cut, 1 letter, e; 4 shared, 5 letters; nothing cut, 2 letters
     assert bytes(data) == b"\x00\x04hous\x81e" + b"\x04\x05ekeep\x02er"
     assert starts.tolist() == [0]
 
 
 def test_a_spelling_that_is_far_too_long_is_left_out():
-    words = _word_list.Words(*_word_list.packed(["a", "b"], ["x" * 255, "x" * 256]), 2)
+    words = packed_words.PackedWordList(*packed_words.pack_words(["a", "b"], ["x" * 255, "x" * 256]), 2)
     assert words.entry(0) == ("a", "x" * 255)
     assert words.entry(1) == ("b", "b")
 
@@ -261,7 +261,7 @@ def test_probabilities_in_eight_bits_are_off_by_two_percent_at_most():
     ("zug", []), ("zugzzz", []),
 ])  # fmt: skip
 def test_compounds_are_made_of_known_words(word, inside):
-    assert parts(word, "de", {"zug", "verspat", "arbeit", "zeit"}.__contains__) == inside
+    assert split_compound(word, "de", {"zug", "verspat", "arbeit", "zeit"}.__contains__) == inside
 
 
 def test_it_can_be_had_as_a_table_and_learned_on_from(model, tmp_path):

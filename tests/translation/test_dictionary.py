@@ -8,7 +8,7 @@ import pytest
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.formats.dictionaries import Entry, read_pairs
 from paragloss.translation import dictionary as dictionaries
-from paragloss.translation.dictionary import Dictionary, Glossary
+from paragloss.translation.dictionary import Dictionary, WatchedDictionary
 from paragloss.translation.transliteration import carry
 from paragloss.types import Query, Translator
 
@@ -132,7 +132,7 @@ def test_wrong_languages_and_wrong_choices_are_refused():
 def glossary(tmp_path):
     path = tmp_path / "glossary.tsv"
     path.write_text("server\tServer\n", encoding="utf-8")
-    return path, Glossary(path, lambda p: Dictionary.build(read_pairs(p), "en", "de"))
+    return path, WatchedDictionary(path, lambda p: Dictionary.build(read_pairs(p), "en", "de"))
 
 
 def test_an_edited_glossary_counts_from_the_next_query_on(glossary):

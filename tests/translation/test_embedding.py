@@ -6,8 +6,8 @@ import pytest
 from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import LanguageError
-from paragloss.translation._spelling import spellings
-from paragloss.translation.embedding import Embedding
+from paragloss.translation.embedding import EmbeddingTranslator
+from paragloss.translation.term_spellings import list_spellings
 from paragloss.types import Query, Translator
 from paragloss.vocabulary import Vocabulary
 
@@ -29,12 +29,12 @@ SPACE = BagEncoder(
 
 
 def nearest(text, **options):
-    translator = Embedding(SPACE, **options)
+    translator = EmbeddingTranslator(SPACE, **options)
     return {t.source: [a.text for a in t.alternatives] for t in translator.translate(Query("q", text, "en"), "de")}
 
 
 def test_it_is_a_translator():
-    assert isinstance(Embedding(SPACE), Translator)
+    assert isinstance(EmbeddingTranslator(SPACE), Translator)
 
 
 def test_without_context_each_word_stands_alone():
@@ -52,7 +52,7 @@ def test_a_word_without_a_vector_is_no_answer():
         {"en": tower("en", {"left": (1.0, 0.0)}), "de": tower("de", {"leer": (0.0, 0.0), "links": (1.0, 0.1)})},
         weighting="mean",
     )
-    (only,) = Embedding(space).translate(Query("q", "left", "en"), "de")
+    (only,) = EmbeddingTranslator(space).translate(Query("q", "left", "en"), "de")
     assert [a.text for a in only.alternatives] == ["links"]
 
 
@@ -65,7 +65,7 @@ def test_scores_are_equation_5_2():
     words = {"virtual": (1, 0), "machine": (0.66, 0.75), "rechner": (1, 0.1), "gewehr": (0.4, 0.9)}
     unit = {word: np.array(v) / np.linalg.norm(v) for word, v in words.items()}
     expected = {t: unit["machine"] @ unit[t] + 0.3 * unit["virtual"] @ unit[t] for t in ("rechner", "gewehr")}
-    translator = Embedding(SPACE, top=2, context=0.3)
+    translator = EmbeddingTranslator(SPACE, top=2, context=0.3)
     _, machine = translator.translate(Query("q", "virtual machine", "en"), "de")
     for alternative in machine.alternatives:
         assert alternative.weight == pytest.approx(expected[alternative.text] / sum(expected.values()), rel=1e-5)
@@ -80,7 +80,7 @@ def test_an_unknown_word_stays():
 
 
 def test_more_answers_are_further_away():
-    (only,) = Embedding(SPACE, top=5).translate(Query("q", "soldier", "en"), "de")
+    (only,) = EmbeddingTranslator(SPACE, top=5).translate(Query("q", "soldier", "en"), "de")
     weights = [a.weight for a in only.alternatives]
     assert len(weights) == 2
     assert weights == sorted(weights, reverse=True)
@@ -100,14 +100,14 @@ def test_csls_holds_back_a_word_that_is_near_everything():
         weighting="mean",
     )
     query = Query("q", "left", "en")
-    assert Embedding(space, top=1).translate(query, "de")[0].alternatives[0].text == "hub"
-    assert Embedding(space, top=1, csls=True).translate(query, "de")[0].alternatives[0].text == "links"
+    assert EmbeddingTranslator(space, top=1).translate(query, "de")[0].alternatives[0].text == "hub"
+    assert EmbeddingTranslator(space, top=1, csls=True).translate(query, "de")[0].alternatives[0].text == "links"
     # 2 cos(a, b) less b's mean cosine with the two words of the other language
     csls = {
         word: 2 * np.cos(angle - 0.75) - (np.cos(angle - 0.75) + np.cos(angle - 0.81)) / 2
         for word, angle in (("hub", 0.78), ("links", 0.715))
     }
-    (both,) = Embedding(space, top=2, csls=True).translate(query, "de")
+    (both,) = EmbeddingTranslator(space, top=2, csls=True).translate(query, "de")
     expected = {word: pytest.approx(score / sum(csls.values()), abs=1e-6) for word, score in csls.items()}
     assert {a.text: a.weight for a in both.alternatives} == expected
 
@@ -130,10 +130,11 @@ def test_the_answer_to_a_stem_is_text_that_is_cut_into_that_stem():
 
     def answers(**options):
         return [
-            cut(t.alternatives[0].text) for t in Embedding(space, top=1, context=0, **options).translate(query, "en")
+            cut(t.alternatives[0].text)
+            for t in EmbeddingTranslator(space, top=1, context=0, **options).translate(query, "en")
         ]
 
-    assert answers(written={"en": spellings([text], "en")}) == [[stem] for stem in stems]
+    assert answers(written={"en": list_spellings([text], "en")}) == [[stem] for stem in stems]
     assert all(len(a) == 1 and a[0] in stems and a[0] not in unstable for a in answers())
 
 
@@ -143,4 +144,4 @@ def test_only_frequent_words_are_answers():
 
 def test_unknown_languages_are_refused():
     with pytest.raises(LanguageError, match="does not know 'fr'; it knows en, de"):
-        Embedding(SPACE).translate(Query("q", "machine", "en"), "fr")
+        EmbeddingTranslator(SPACE).translate(Query("q", "machine", "en"), "fr")

@@ -15,7 +15,7 @@ from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
 from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, named
 from paragloss.translation.libre_translate import LibreTranslate
-from paragloss.translation.machine import Machine
+from paragloss.translation.machine import MachineTranslator
 from paragloss.types import Query
 
 
@@ -51,7 +51,7 @@ def test_apertium_says_which_pairs_it_has(apertium):
 
 
 def test_a_query_through_apertium(apertium):
-    found = Machine(apertium).translate(Query("q", "the red house", "en"), "es")
+    found = MachineTranslator(apertium).translate(Query("q", "the red house", "en"), "es")
     terms = [term for t in found for term in analyzer("es").terms(t.alternatives[0].text)]
     assert sorted(terms) == sorted(analyzer("es").terms("casa roja"))
 

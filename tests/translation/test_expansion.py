@@ -5,7 +5,7 @@ import pytest
 from paragloss.errors import LanguageError
 from paragloss.formats.dictionaries import Entry
 from paragloss.translation.dictionary import Dictionary
-from paragloss.translation.expansion import Chained, Feedback, as_clauses, rocchio
+from paragloss.translation.expansion import ChainedTranslator, FeedbackExpander, as_clauses, rocchio
 from paragloss.types import Alternative, Document, Hit, Query, Translation, Translator
 
 ENGLISH_GERMAN = Dictionary.build(
@@ -35,7 +35,7 @@ def weights(translations):
 
 
 def test_synonyms_are_translated_with_their_weight():
-    chained = Chained(Thesaurus(), ENGLISH_GERMAN)
+    chained = ChainedTranslator(Thesaurus(), ENGLISH_GERMAN)
     assert isinstance(chained, Translator)
     # car: Auto 1; automobile 0.4: Auto and Kraftwagen 0.2 each. Auto would be 1.2.
     assert weights(chained.translate(Query("q", "red car", "en"), "de")) == {
@@ -45,7 +45,7 @@ def test_synonyms_are_translated_with_their_weight():
 
 
 def test_through_a_third_language():
-    chained = Chained(ENGLISH_GERMAN, GERMAN_FRENCH, via="de")
+    chained = ChainedTranslator(ENGLISH_GERMAN, GERMAN_FRENCH, via="de")
     assert weights(chained.translate(Query("q", "automobile", "en"), "fr")) == {
         # Auto 1/2: voiture and auto 1/4 each. Kraftwagen 1/2 is not known and stays.
         "automobile": {"Kraftwagen": 0.5, "voiture": 0.25, "auto": 0.25}
@@ -57,7 +57,7 @@ def test_a_phrase_translated_word_by_word_is_a_phrase_again():
         def translate(self, query, to):
             return [Translation(query.text, (Alternative("red car", 1.0),))]
 
-    found = Chained(Phrase(), ENGLISH_GERMAN).translate(Query("q", "Ferrari", "en"), "de")
+    found = ChainedTranslator(Phrase(), ENGLISH_GERMAN).translate(Query("q", "Ferrari", "en"), "de")
     assert weights(found) == {"Ferrari": {"rot Auto": 1.0}}
 
 
@@ -66,12 +66,14 @@ def test_a_word_that_leads_nowhere_stays():
         def translate(self, query, to):
             return []
 
-    found = Chained(Thesaurus(), Nothing()).translate(Query("q", "car", "en"), "de")
+    found = ChainedTranslator(Thesaurus(), Nothing()).translate(Query("q", "car", "en"), "de")
     assert weights(found) == {"car": {"car": 1.0}}
 
 
 def test_only_the_best_ways_are_kept():
-    found = Chained(ENGLISH_GERMAN, GERMAN_FRENCH, via="de", most=1).translate(Query("q", "automobile", "en"), "fr")
+    found = ChainedTranslator(ENGLISH_GERMAN, GERMAN_FRENCH, via="de", most=1).translate(
+        Query("q", "automobile", "en"), "fr"
+    )
     assert weights(found) == {"automobile": {"Kraftwagen": 0.5}}
 
 
@@ -97,7 +99,7 @@ def fetch(ids):
 
 
 def test_feedback_adds_what_the_first_hits_speak_of():
-    feedback = Feedback(Found("1", "2"), fetch, lambda t: IDF.get(t, 0.5), terms=2, beta=0.6)
+    feedback = FeedbackExpander(Found("1", "2"), fetch, lambda t: IDF.get(t, 0.5), terms=2, beta=0.6)
     # tf x idf over both: lava 3 x 2 = 6, ash 3, mountain 1; the query's own word, 1, gains 0.6 / 6.
     assert weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {
         "volcano": {"volcano": 1.1},
@@ -108,7 +110,7 @@ def test_feedback_adds_what_the_first_hits_speak_of():
 
 def test_documents_of_another_language_lend_no_words_and_nothing_found_adds_nothing():
     for searcher in (Found("3"), Found()):
-        feedback = Feedback(searcher, fetch, lambda t: 1.0)
+        feedback = FeedbackExpander(searcher, fetch, lambda t: 1.0)
         assert weights(feedback.translate(Query("q", "volcano", "en"), "en")) == {"volcano": {"volcano": 1.0}}
 
 
@@ -123,7 +125,7 @@ def fed(text, *texts, idf=1.0, terms=5, **options):
 def test_feedback_adds_five_terms_that_weigh_a_third_at_most_unless_told_otherwise():
     searcher = Found("1", "2")
     wide = {"1": Document("1", "volcano volcano ash ash lava rock smoke fire valley", "en"), "2": DOCUMENTS["3"]}
-    feedback = Feedback(searcher, lambda ids: [wide[i] for i in ids], lambda t: 1.0)
+    feedback = FeedbackExpander(searcher, lambda ids: [wide[i] for i in ids], lambda t: 1.0)
     found = feedback.translate(Query("q", "volcano", "en"), "en")
     # ash twice, the others once each, by name
     assert weights(found[1:]) == {
@@ -159,7 +161,7 @@ def test_an_alternative_gains_what_its_rarest_word_does_and_one_without_words_no
 
 def test_feedback_is_not_a_translation():
     with pytest.raises(LanguageError, match="stays in the query's language 'en'"):
-        Feedback(Found(), fetch, lambda t: 1.0).translate(Query("q", "volcano", "en"), "de")
+        FeedbackExpander(Found(), fetch, lambda t: 1.0).translate(Query("q", "volcano", "en"), "de")
 
 
 def test_clauses_of_a_plain_query_are_its_words():

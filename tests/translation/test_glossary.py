@@ -3,10 +3,10 @@
 import pytest
 
 from paragloss.errors import InputError, LanguageError
-from paragloss.translation.glossary import Corrected, Pair, Pairs, Remaining
+from paragloss.translation.glossary import CorrectedTranslator, GlossaryFallback, Pair, UserGlossary
 from paragloss.types import Alternative, Query, Translation
 
-GLOSSARY = Pairs([Pair("en", "bank", "da", "bred"), Pair("fr", "cahier des charges", "en", "specification")])
+GLOSSARY = UserGlossary([Pair("en", "bank", "da", "bred"), Pair("fr", "cahier des charges", "en", "specification")])
 
 
 class Fake:
@@ -36,7 +36,7 @@ def test_a_phrase_is_one_entry():
 
 
 def test_it_overrules_a_translator_word_for_word():
-    corrected = Corrected(Fake(), GLOSSARY)
+    corrected = CorrectedTranslator(Fake(), GLOSSARY)
     assert said(corrected.translate(Query("", "river bank", "en"), "da")) == {"river": ["RIVER"], "bank": ["bred"]}
     with pytest.raises(LanguageError):
         corrected.translate(Query("", "bank", "en"), "sv")
@@ -44,15 +44,15 @@ def test_it_overrules_a_translator_word_for_word():
 
 def test_those_of_one_translator_and_one_glossary_are_equal():
     one = Fake()
-    assert Corrected(one, GLOSSARY) == Corrected(one, GLOSSARY)
-    assert hash(Corrected(one, GLOSSARY)) == hash(Corrected(one, GLOSSARY))
-    others = [Corrected(Fake(), GLOSSARY), Corrected(one, Pairs(GLOSSARY.pairs)), one]
-    assert all(Corrected(one, GLOSSARY) != other for other in others)
+    assert CorrectedTranslator(one, GLOSSARY) == CorrectedTranslator(one, GLOSSARY)
+    assert hash(CorrectedTranslator(one, GLOSSARY)) == hash(CorrectedTranslator(one, GLOSSARY))
+    others = [CorrectedTranslator(Fake(), GLOSSARY), CorrectedTranslator(one, UserGlossary(GLOSSARY.pairs)), one]
+    assert all(CorrectedTranslator(one, GLOSSARY) != other for other in others)
 
 
 def test_it_overrules_in_many_languages_at_once():
     query = Query("", "river bank", "en")
-    assert said(Corrected(Fake(), GLOSSARY).translate_many(query, ["da"])["da"]) == {
+    assert said(CorrectedTranslator(Fake(), GLOSSARY).translate_many(query, ["da"])["da"]) == {
         "river": ["RIVER"],
         "bank": ["bred"],
     }
@@ -62,24 +62,24 @@ def test_what_stands_in_it_is_all_it_knows():
     assert GLOSSARY.knows("en", "da")
     assert GLOSSARY.knows("da", "en")
     assert not GLOSSARY.knows("da", "fr")
-    assert said(GLOSSARY.known(Query("", "river bank", "en"), "da")) == {"bank": ["bred"]}
-    assert GLOSSARY.known(Query("", "river", "en"), "da") == []
-    assert GLOSSARY.known(Query("", "bank", "en"), "sv") == []
+    assert said(GLOSSARY.translate_known_words(Query("", "river bank", "en"), "da")) == {"bank": ["bred"]}
+    assert GLOSSARY.translate_known_words(Query("", "river", "en"), "da") == []
+    assert GLOSSARY.translate_known_words(Query("", "bank", "en"), "sv") == []
 
 
 def test_alone_it_stands_only_for_pairs_nobody_else_knows():
-    alone = Remaining(GLOSSARY, [Fake()])
+    alone = GlossaryFallback(GLOSSARY, [Fake()])
     with pytest.raises(LanguageError):
         alone.translate(Query("", "bank", "en"), "da")
     assert said(alone.translate(Query("", "specification", "en"), "fr")) == {"specification": ["cahier des charges"]}
 
 
 def test_it_is_kept_as_lines_of_text():
-    assert Pairs.from_text(GLOSSARY.to_text()).pairs == GLOSSARY.pairs
-    assert Pairs.from_text("# mine\n\neng\tbank\tda\tbred\n").pairs == [Pair("en", "bank", "da", "bred")]
+    assert UserGlossary.from_text(GLOSSARY.to_text()).pairs == GLOSSARY.pairs
+    assert UserGlossary.from_text("# mine\n\neng\tbank\tda\tbred\n").pairs == [Pair("en", "bank", "da", "bred")]
 
 
 @pytest.mark.parametrize("bad", ["en\tbank\tda\n", "en\tbank\ten\tshore\n", "en\t \tda\tbred\n"])
 def test_a_line_that_makes_no_sense_is_refused(bad):
     with pytest.raises(InputError):
-        Pairs.from_text(bad)
+        UserGlossary.from_text(bad)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss.errors import LanguageError
-from paragloss.translation.machine import Machine, Memory, segments, translate_documents
+from paragloss.translation.machine import MachineTranslator, TranslationCache, split_into_segments, translate_documents
 from paragloss.types import Alternative, Document, Query, Translator
 
 
@@ -28,20 +28,20 @@ class Upper:
 
 
 def test_every_word_of_the_answer_is_a_clause():
-    found = Machine(Upper()).translate(Query("q", "the red house", "en"), "de")
+    found = MachineTranslator(Upper()).translate(Query("q", "the red house", "en"), "de")
     assert [t.alternatives for t in found] == [(Alternative(word, 1.0),) for word in ("THE", "RED", "HOUSE")]
     assert {t.source for t in found} == {"the red house"}
-    assert isinstance(Machine(Upper()), Translator)
+    assert isinstance(MachineTranslator(Upper()), Translator)
 
 
 def test_stop_words_of_the_target_are_left_out():
-    found = Machine(Upper()).translate(Query("q", "das the haus", "de"), "en")
+    found = MachineTranslator(Upper()).translate(Query("q", "das the haus", "de"), "en")
     assert [t.alternatives[0].text for t in found] == ["DAS", "HAUS"]
 
 
 def test_a_blank_query_is_not_sent():
     engine = Upper()
-    assert Machine(engine).translate(Query("q", "  ", "en"), "de") == []
+    assert MachineTranslator(engine).translate(Query("q", "  ", "en"), "de") == []
     assert engine.asked == []
 
 
@@ -57,7 +57,7 @@ def test_an_engine_says_no_to_languages_it_does_not_know_whatever_is_asked():
 
     for text in ("", "house"):
         with pytest.raises(LanguageError, match="no en->de"):
-            Machine(Deaf()).translate(Query("q", text, "en"), "de")
+            MachineTranslator(Deaf()).translate(Query("q", text, "en"), "de")
 
 
 DOCUMENTS = [
@@ -86,7 +86,7 @@ def test_the_batch_changes_nothing(batch):
 def test_what_was_translated_is_remembered(tmp_path):
     engine = Upper()
     for _ in range(2):
-        with Memory(tmp_path / "memory.db", engine) as memory:
+        with TranslationCache(tmp_path / "memory.db", engine) as memory:
             assert memory.translate_texts(["a", "b", "a"], "en", "de") == ["A", "B", "A"]
     assert engine.asked == ["a", "b"]
 
@@ -94,24 +94,24 @@ def test_what_was_translated_is_remembered(tmp_path):
 def test_another_engine_or_language_is_another_translation(tmp_path):
     first, second = Upper("one"), Upper("two")
     for engine, target in ((first, "de"), (first, "fr"), (second, "de")):
-        with Memory(tmp_path / "memory.db", engine) as memory:
+        with TranslationCache(tmp_path / "memory.db", engine) as memory:
             memory.translate_texts(["a"], "en", target)
     assert (first.asked, second.asked) == (["a", "a"], ["a"])
 
 
 def test_a_run_that_broke_goes_on_where_it_stopped(tmp_path):
     documents = [Document(str(i), f"text {i}", "en") for i in range(10)]
-    with Memory(tmp_path / "memory.db", Upper(fail_after=6)) as memory, pytest.raises(RuntimeError):
+    with TranslationCache(tmp_path / "memory.db", Upper(fail_after=6)) as memory, pytest.raises(RuntimeError):
         list(translate_documents(documents, memory, "de", batch=2))
     engine = Upper()
-    with Memory(tmp_path / "memory.db", engine) as memory:
+    with TranslationCache(tmp_path / "memory.db", engine) as memory:
         made = list(translate_documents(documents, memory, "de", batch=2))
     assert [d.text for d in made] == [f"TEXT {i}" for i in range(10)]
     assert engine.asked == [f"text {i}" for i in range(6, 10)]
 
 
 def test_the_memory_is_a_plain_database(tmp_path):
-    with Memory(tmp_path / "memory.db", Upper()) as memory:
+    with TranslationCache(tmp_path / "memory.db", Upper()) as memory:
         memory.translate_texts(["a"], "en", "de")
     rows = sqlite3.connect(tmp_path / "memory.db").execute("SELECT text FROM translations").fetchall()
     assert rows == [("A",)]
@@ -119,7 +119,7 @@ def test_the_memory_is_a_plain_database(tmp_path):
 
 def test_a_memory_makes_its_folder_and_is_closed_behind_its_user(tmp_path):
     for _ in range(2):
-        with Memory(tmp_path / "new" / "folder" / "memory.db", Upper("shout")) as memory:
+        with TranslationCache(tmp_path / "new" / "folder" / "memory.db", Upper("shout")) as memory:
             assert memory.name == "shout"
             assert memory.translate_texts(["a"], "en", "de") == ["A"]
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
@@ -127,20 +127,20 @@ def test_a_memory_makes_its_folder_and_is_closed_behind_its_user(tmp_path):
 
 
 def test_sentences_that_are_too_long_are_cut_at_a_space_or_anywhere():
-    assert segments("a" * 600) == ["a" * 600]
-    assert segments("a" * 300 + " " + "b" * 299) == ["a" * 300 + " " + "b" * 299]
-    assert segments("a" * 700) == ["a" * 600, "a" * 100]
-    assert segments("a " + "b" * 700) == ["a", "b" * 600, "b" * 100]
-    assert segments("c" * 500 + " " + "d" * 200) == ["c" * 500, "d" * 200]
+    assert split_into_segments("a" * 600) == ["a" * 600]
+    assert split_into_segments("a" * 300 + " " + "b" * 299) == ["a" * 300 + " " + "b" * 299]
+    assert split_into_segments("a" * 700) == ["a" * 600, "a" * 100]
+    assert split_into_segments("a " + "b" * 700) == ["a", "b" * 600, "b" * 100]
+    assert split_into_segments("c" * 500 + " " + "d" * 200) == ["c" * 500, "d" * 200]
 
 
 def test_long_texts_are_cut_at_sentences():
-    assert segments("One. Two!\n\nThree? 四。五") == ["One.", "Two!", "Three?", "四。", "五"]
-    assert segments("  ") == []
+    assert split_into_segments("One. Two!\n\nThree? 四。五") == ["One.", "Two!", "Three?", "四。", "五"]
+    assert split_into_segments("  ") == []
 
 
 @given(st.text(alphabet="ab .。\n", max_size=3000))
 def test_pieces_are_short_and_lose_no_letter(text):
-    pieces = segments(text)
+    pieces = split_into_segments(text)
     assert all(0 < len(piece) <= 600 for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join(text.split())

@@ -7,7 +7,7 @@ import pytest
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
 from paragloss.lab.methods import parallel
-from paragloss.translation.parallel_texts import Parallel, Witnessed
+from paragloss.translation.parallel_texts import Parallel, ReweightedTranslator
 from paragloss.types import Alternative, Concept, Query, Translation
 
 PAIRS = [
@@ -31,7 +31,7 @@ class Fixed:
 
 
 def chosen(text, *, one, **settings):
-    translator = Witnessed(Fixed(), parallel.fit(PAIRS, **settings), one=one)
+    translator = ReweightedTranslator(Fixed(), parallel.fit(PAIRS, **settings), one=one)
     return {t.source: dict(a[:2] for a in t.alternatives) for t in translator.translate(Query("q", text, "en"), "de")}
 
 

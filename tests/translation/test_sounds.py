@@ -3,52 +3,52 @@
 import pytest
 
 from paragloss.translation import sounds
-from paragloss.translation.sounds import kinds, pronounced, ways
+from paragloss.translation.sounds import classify_consonants, list_consonant_variants, list_pronunciations
 
 
 def test_every_consonant_may_become_others_and_what_is_not_told_stays():
     channel = {"B": {"B": 0.75, "P": 0.25}, "R": {"R": 0.5, "L": 0.5}}
-    assert ways("BRN", channel) == [("BRN", 0.375), ("BLN", 0.375), ("PRN", 0.125), ("PLN", 0.125)]
-    assert ways("BRN", {}) == [("BRN", 1.0)]
+    assert list_consonant_variants("BRN", channel) == [("BRN", 0.375), ("BLN", 0.375), ("PRN", 0.125), ("PLN", 0.125)]
+    assert list_consonant_variants("BRN", {}) == [("BRN", 1.0)]
 
 
 def test_ways_that_lead_to_the_same_sound_add_up():
-    assert ways("BPRN", {"B": {"B": 0.5, "": 0.5}, "P": {"P": 0.5, "BP": 0.5}})[0] == ("BPRN", 0.5)
+    assert list_consonant_variants("BPRN", {"B": {"B": 0.5, "": 0.5}, "P": {"P": 0.5, "BP": 0.5}})[0] == ("BPRN", 0.5)
 
 
 def test_what_is_hardly_ever_said_is_left_out():
-    assert ways("BRN", {"B": {"B": 1.0, "P": 0.02}}) == [("BRN", 1.0), ("PRN", 0.02)]
-    assert ways("BRN", {"B": {"B": 1.0, "P": 0.019}}) == [("BRN", 1.0)]
+    assert list_consonant_variants("BRN", {"B": {"B": 1.0, "P": 0.02}}) == [("BRN", 1.0), ("PRN", 0.02)]
+    assert list_consonant_variants("BRN", {"B": {"B": 1.0, "P": 0.019}}) == [("BRN", 1.0)]
 
 
 def test_eight_ways_are_kept_unless_told_otherwise():
     three = dict.fromkeys("BPV", 1 / 3)
-    assert len(ways("BBRN", {"B": three})) == 8
-    assert ways("BRN", {"B": {"B": 0.5, "P": 0.3, "V": 0.2}}, most=2) == [("BRN", 0.5), ("PRN", 0.3)]
+    assert len(list_consonant_variants("BBRN", {"B": three})) == 8
+    assert list_consonant_variants("BRN", {"B": {"B": 0.5, "P": 0.3, "V": 0.2}}, most=2) == [("BRN", 0.5), ("PRN", 0.3)]
 
 
 def test_a_name_needs_three_consonants_before_and_after():
-    assert pronounced("Ma", "en", "ru") == ()
-    assert pronounced("Mara", "en", "ru") == ()
-    assert ways("BRN", {"B": {"": 0.9, "B": 0.1}}) == [("BRN", 0.1)]
+    assert list_pronunciations("Ma", "en", "ru") == ()
+    assert list_pronunciations("Mara", "en", "ru") == ()
+    assert list_consonant_variants("BRN", {"B": {"": 0.9, "B": 0.1}}) == [("BRN", 0.1)]
 
 
 def test_shares_sum_to_one_into_english_from_it_and_between_others():
     for source, target in (("en", "ar"), ("ar", "en"), ("ru", "ar")):
-        assert sum(share for _, share in pronounced("Merkel", source, target)) == pytest.approx(1)
+        assert sum(share for _, share in list_pronunciations("Merkel", source, target)) == pytest.approx(1)
     # Arabic has no P; what is said B there may be a P in English
-    assert {"BRS", "PRS"} <= {symbols for symbols, _ in pronounced("باريس", "ar", "en")}
-    assert pronounced("Paris", "en", "ar")[0][0] == "BRS"
-    assert pronounced("Paris", "ru", "ar") == pronounced("Paris", "en", "ar")
-    assert pronounced("Merkel", "en", "xx") == (("MRKL", 1.0),)
+    assert {"BRS", "PRS"} <= {symbols for symbols, _ in list_pronunciations("باريس", "ar", "en")}
+    assert list_pronunciations("Paris", "en", "ar")[0][0] == "BRS"
+    assert list_pronunciations("Paris", "ru", "ar") == list_pronunciations("Paris", "en", "ar")
+    assert list_pronunciations("Merkel", "en", "xx") == (("MRKL", 1.0),)
 
 
 def test_names_are_alike_by_the_kinds_of_their_consonants():
-    assert kinds("MRKL") == kinds("NLGR")
-    assert kinds("HMRKL") == kinds("MRKL")  # H is said or not
-    assert kinds("MRKL") != kinds("MRTL")
+    assert classify_consonants("MRKL") == classify_consonants("NLGR")
+    assert classify_consonants("HMRKL") == classify_consonants("MRKL")  # H is said or not
+    assert classify_consonants("MRKL") != classify_consonants("MRTL")
 
 
 def test_only_chinese_has_characters_for_names():
-    assert "罗" in sounds.letters("zh")
-    assert sounds.letters("ru") == frozenset()
+    assert "罗" in sounds.read_name_characters("zh")
+    assert sounds.read_name_characters("ru") == frozenset()

@@ -33,7 +33,10 @@ ENGLISH = texts([THE, HOUSE], [THE, BOOK], [A, BOOK], width=4)
 
 
 def test_what_is_likely_becomes_likelier_and_chance_falls_away(tmp_path):
-    words = {"en": word_table.Words(["cat"], ["cat"]), "fr": word_table.Words(list("abc"), ["chat", "félin", "lait"])}
+    words = {
+        "en": word_table.TermSpellings(["cat"], ["cat"]),
+        "fr": word_table.TermSpellings(list("abc"), ["chat", "félin", "lait"]),
+    }
     shares = {("en", "fr"): sp.csr_matrix([[0.75, 0.2, 0.05]])}
     word_table.Table(words, shares, most=2, trust=2.0, sharpness=2).save(tmp_path / "table")
     sharp = word_table.Table.load(tmp_path / "table")

@@ -110,12 +110,12 @@ def translate(
     from paragloss.collection import translator
     from paragloss.gloss import Reader
     from paragloss.languages import normalise
-    from paragloss.translation.parallel_texts import Parallel, Witnessed
+    from paragloss.translation.parallel_texts import Parallel, ReweightedTranslator
 
     source, target = normalise(lang), normalise(to)
     words = translator(by, source, target) if by else Reader()
     if parallel:
-        words = Witnessed(words, Parallel.load(parallel), one=one)
+        words = ReweightedTranslator(words, Parallel.load(parallel), one=one)
     clauses = words.translate(Query("", query, source), target)
     if as_json:
         print_json([{"source": c.source, "alternatives": [a._asdict() for a in c.alternatives]} for c in clauses])

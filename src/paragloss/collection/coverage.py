@@ -13,8 +13,8 @@ from paragloss import languages
 from paragloss.analysis import analyzer
 from paragloss.bm25 import hashed
 from paragloss.statistics import Statistics
-from paragloss.translation.default import Default
-from paragloss.translation.inner import MARK
+from paragloss.translation.default import DefaultModel
+from paragloss.translation.subword_terms import SOUND_PREFIX
 from paragloss.types import Document, Query, QueryForms
 
 #: Texts looked at for each language, how far into each, and the fewest words that say anything.
@@ -44,7 +44,7 @@ def understood(query: Query, forms: QueryForms, statistics: Statistics, targets:
         return Understood(len(written), ())
     known: set[str] = set()
     for clause in (clause for form in translated for clause in form.clauses if clause.source not in known):
-        if any(text != clause.source and text[0] != MARK for text, _, _ in clause.alternatives):
+        if any(text != clause.source and text[0] != SOUND_PREFIX for text, _, _ in clause.alternatives):
             known.update(clause.source.split(), [clause.source])
     strange = [word for word in written if word not in known]
     standing = _standing(strange, statistics, targets)
@@ -77,7 +77,7 @@ def _standing(words: Sequence[str], statistics: Statistics, targets: Sequence[st
     return found
 
 
-def unknown_share(texts: Iterable[str], lang: str, model: Default) -> float | None:
+def unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) -> float | None:
     """The share of the words of some texts that a model does not know; None where it does not speak their language or
     there are too few to say."""
     if lang not in model.langs:
@@ -89,7 +89,7 @@ def unknown_share(texts: Iterable[str], lang: str, model: Default) -> float | No
     return sum(number for term, number in terms.items() if not model.has_term(term, lang)) / terms.total()
 
 
-def strangers(documents: Sequence[Document], model: Default) -> dict[str, str]:
+def strangers(documents: Sequence[Document], model: DefaultModel) -> dict[str, str]:
     """Languages of whose documents most words are unknown, with what to make of it."""
     found = {}
     for lang in dict.fromkeys(document.lang for document in documents):

@@ -18,7 +18,7 @@ from paragloss.encoders.pretrained import Pretrained, passages
 from paragloss.gloss import contributions, snippet
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.terms import NAME
-from paragloss.translation.inner import holding
+from paragloss.translation.subword_terms import find_subword_matches
 from paragloss.types import Cut, Document, Query, QueryForms, Record
 
 
@@ -68,7 +68,7 @@ class Matcher:
         weights = dict(terms)
         if lang == self._query.lang:
             return weights
-        for inner, word in holding(words_of, lang, self._inside(document)):
+        for inner, word in find_subword_matches(words_of, lang, self._inside(document)):
             if (term := words_of.terms[word]) not in terms:
                 weights[term] = max(weights.get(term, 0.0), terms[inner])
         for name, vector in self._forms.vectors.items():

@@ -15,7 +15,7 @@ from paragloss import languages
 from paragloss.errors import InputError
 from paragloss.search.indexed_fields import translation
 from paragloss.stores import AnyStore
-from paragloss.translation.machine import Memory, translate_documents
+from paragloss.translation.machine import TranslationCache, translate_documents
 from paragloss.types import Document
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def translated(documents: Sequence[Document], machine: Machine, store: AnyStore)
         if engine.knows(lang, machine.to):
             some = [document._replace(fields={}) for document in documents if document.lang == lang]
             home = store.path
-            with Memory(Path(home) / _KEPT, engine) if home else nullcontext(engine) as remembering:
+            with TranslationCache(Path(home) / _KEPT, engine) if home else nullcontext(engine) as remembering:
                 made |= {d.id: f"{d.title}\n{d.text}" for d in translate_documents(some, remembering, machine.to)}
     field = translation(machine.to)
     return [d._replace(fields={**d.fields, field: made[d.id]}) if d.id in made else d for d in documents]

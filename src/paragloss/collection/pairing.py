@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.languages.codes import bases
-from paragloss.translation.default import Default
+from paragloss.translation.default import DefaultModel
 from paragloss.types import Concept, Document
 
 #: What may be a language's name in a path: `de/`, `index.de.html`, `manual-pt_BR`.
@@ -83,7 +83,7 @@ def key(path: str, lang: str) -> str:
     return _NAME.sub(named, path)
 
 
-def aligned(some: Iterable[Page], model: Default) -> list[Concept]:
+def aligned(some: Iterable[Page], model: DefaultModel) -> list[Concept]:
     """The blocks of pages that say the same in two languages: titles, headings and lines of the text."""
     found: list[Concept] = []
     for page in some:
@@ -94,7 +94,7 @@ def aligned(some: Iterable[Page], model: Default) -> list[Concept]:
     return found
 
 
-def _aligned(one: Document, other: Document, model: Default) -> Iterator[tuple[str, str]]:
+def _aligned(one: Document, other: Document, model: DefaultModel) -> Iterator[tuple[str, str]]:
     if one.title and other.title and one.title != other.title:
         yield one.title, other.title
     for field in ("headings", "text"):
@@ -109,7 +109,7 @@ def _blocks(document: Document, field: str) -> list[str]:
     return [line for line in map(str.strip, text.split("\n")) if line][:_MOST_BLOCKS]
 
 
-def _pairs(left: Sequence[str], right: Sequence[str], a: str, b: str, model: Default) -> list[tuple[int, int]]:
+def _pairs(left: Sequence[str], right: Sequence[str], a: str, b: str, model: DefaultModel) -> list[tuple[int, int]]:
     """The best alignment of two texts' blocks that keeps their order."""
     if not left or not right:
         return []
@@ -133,7 +133,7 @@ def _pairs(left: Sequence[str], right: Sequence[str], a: str, b: str, model: Def
     return found[::-1]
 
 
-def _alike(left: Sequence[str], right: Sequence[str], a: str, b: str, model: Default) -> npt.NDArray[np.float64]:
+def _alike(left: Sequence[str], right: Sequence[str], a: str, b: str, model: DefaultModel) -> npt.NDArray[np.float64]:
     """(left, right) how much each two blocks have in common: words by way of English, numbers, length and place."""
     index: dict[str, int] = {}
     sides = [[_meanings(block, lang, model, index) for block in side] for side, lang in ((left, a), (right, b))]
@@ -156,7 +156,7 @@ def _alike(left: Sequence[str], right: Sequence[str], a: str, b: str, model: Def
     )
 
 
-def _meanings(block: str, lang: str, model: Default, index: dict[str, int]) -> dict[int, float]:
+def _meanings(block: str, lang: str, model: DefaultModel, index: dict[str, int]) -> dict[int, float]:
     """A block's words as the English words they may be; what is unknown, and numbers, stands for itself."""
     found: dict[int, float] = {}
     for term in analyzer(lang).terms(block):

@@ -18,7 +18,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.languages import scripts
 from paragloss.statistics import Statistics
-from paragloss.translation.default import Default
+from paragloss.translation.default import DefaultModel
 from paragloss.types import Query
 
 #: What slips cost: a mark left out, a letter doubled or not, two exchanged, a neighbouring key, one too few, one too
@@ -41,7 +41,7 @@ qwertyuiop asdfghjkl zxcvbnm
 """
 
 
-def suggestion(query: Query, langs: Sequence[str], statistics: Statistics, model: Default | None) -> Query | None:
+def suggestion(query: Query, langs: Sequence[str], statistics: Statistics, model: DefaultModel | None) -> Query | None:
     """The query spelled as its words may have been meant, in the one of some languages where that takes least; None
     where all are known in one, or one word is like none that is."""
     best: tuple[float, Query] | None = None
@@ -74,7 +74,7 @@ def _is_letter(sign: str) -> bool:
     return unicodedata.category(sign)[0] in "LM"
 
 
-def nearest(word: str, lang: str, statistics: Statistics, model: Default | None) -> tuple[str, float] | None:
+def nearest(word: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> tuple[str, float] | None:
     """The likeliest known word, and what the slips cost."""
     letters = _letters(lang, model)
     if not set(word) <= set(letters) | set(_plain(letters)):
@@ -127,8 +127,8 @@ def _hashes(text: str) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _seen(lang: str, model: Default) -> _Pieces:
-    return _Pieces(model.written(lang))
+def _seen(lang: str, model: DefaultModel) -> _Pieces:
+    return _Pieces(model.joined_vocabulary(lang))
 
 
 def _doubtful(word: str, unseen: Sequence[int]) -> range:
@@ -139,7 +139,7 @@ def _doubtful(word: str, unseen: Sequence[int]) -> range:
 
 
 def _best(
-    slips: dict[str, float], lang: str, statistics: Statistics, model: Default | None
+    slips: dict[str, float], lang: str, statistics: Statistics, model: DefaultModel | None
 ) -> tuple[str, float] | None:
     words = [word for word, cost in slips.items() if cost <= MOST]
     known = [(word, n) for word, n in zip(words, _knows(words, lang, statistics, model), strict=True) if n]
@@ -156,7 +156,7 @@ def _best(
     return word, slips[word]
 
 
-def _knows(words: Sequence[str], lang: str, statistics: Statistics, model: Default | None) -> list[int]:
+def _knows(words: Sequence[str], lang: str, statistics: Statistics, model: DefaultModel | None) -> list[int]:
     """Of each word whether it is known: 0, or 1 more than the documents of the language that have it."""
     terms = _terms(words, lang)
     df = statistics.df("text", lang, terms).tolist()
@@ -178,7 +178,7 @@ def _terms(words: Sequence[str], lang: str) -> list[str]:
     return [only[at] if number[at] == 1 else "" for at in range(len(words))]
 
 
-def _translated(term: str, lang: str, statistics: Statistics, model: Default) -> int:
+def _translated(term: str, lang: str, statistics: Statistics, model: DefaultModel) -> int:
     """How many documents of a language have what a word most likely is there, at most."""
     most = 0
     for other in statistics.langs:
@@ -234,12 +234,12 @@ def _beside(letter: str) -> str:
 
 
 @lru_cache(maxsize=100)
-def _letters(lang: str, model: Default | None) -> str:
+def _letters(lang: str, model: DefaultModel | None) -> str:
     """The letters of a language: those of its words in the model, or of its keyboard."""
     if model is None or lang not in model.langs:
         umlauts = "äöüß" if lang == "de" else ""
         return "".join(_KEYS.split() if scripts(lang) != ("Latn",) else _KEYS.split("\n")[1].split()) + umlauts
-    counts = Counter(filter(_is_letter, "".join(model.sample(lang, _SAMPLE)).lower()))
+    counts = Counter(filter(_is_letter, "".join(model.sample_spellings(lang, _SAMPLE)).lower()))
     marked = sum(number for letter, number in counts.items() if _plain(letter) not in ("", letter))
     if marked < _MARKED * counts.total():  # those of borrowed words
         counts = Counter({letter: n for letter, n in counts.items() if _plain(letter) in ("", letter)})

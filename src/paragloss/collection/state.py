@@ -17,8 +17,8 @@ from paragloss.search.deadline import Deadline, timed
 from paragloss.search.terms import TermIndex
 from paragloss.stores import AnyStore, model_files
 from paragloss.translation import default as default_model
-from paragloss.translation.embedding import Embedding
-from paragloss.translation.glossary import Pair, Pairs, corrected
+from paragloss.translation.embedding import EmbeddingTranslator
+from paragloss.translation.glossary import Pair, UserGlossary, apply_glossary
 from paragloss.types import Chooser, Document, Encoder, Record, Reranker, Translator
 
 _GLOSSARY = "glossary"
@@ -37,10 +37,12 @@ class State:
         # A kill inside the engine may cost a model its vectors: it is searched without until it is given again.
         self.models = {name: m for name, m in ready.items() if name in store.dense or not isinstance(m, Encoder)}
         self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
-        self.glossary = Pairs.from_text((store.read_blob(_GLOSSARY) or b"").decode())
+        self.glossary = UserGlossary.from_text((store.read_blob(_GLOSSARY) or b"").decode())
         self.machine = document_translation.read(store)
         self.memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
-        self._nearest: dict[str, tuple[BagEncoder, Embedding]] = {}  # encoders as translators, made when needed
+        self._nearest: dict[
+            str, tuple[BagEncoder, EmbeddingTranslator]
+        ] = {}  # encoders as translators, made when needed
 
     def close(self) -> None:
         """Write down what is known and let go of the collection."""
@@ -68,7 +70,7 @@ class State:
             timed(self.store, deadline) if deadline else self.store,
             self.index.statistics,
             {name: m for name, m in self.models.items() if isinstance(m, Encoder)},
-            corrected(self.translators(), self.glossary),
+            apply_glossary(self.translators(), self.glossary),
             {name: m for name, m in self.models.items() if isinstance(m, Reranker)},
             self.documents,
             machine=self.machine.engine,
@@ -85,7 +87,7 @@ class State:
         """What says what words mean, the most trusted first; the default model also where it is not searched with."""
         for name, model in self.models.items():
             if isinstance(model, BagEncoder) and self._nearest.get(name, (None,))[0] is not model:
-                self._nearest[name] = (model, Embedding(model))
+                self._nearest[name] = (model, EmbeddingTranslator(model))
         near = {name: made for name, (model, made) in self._nearest.items() if self.models.get(name) is model}
         own = dict(self.parts().translators)
         last = own.pop(pipelines.DEFAULT, None) or default_model.open()
@@ -93,16 +95,19 @@ class State:
 
     def write_glossary(self, pairs: Sequence[Pair]) -> int:
         """Replace the reader's own glossary; it counts from the next query on. How many pairs it has."""
-        glossary = Pairs(pairs)
+        glossary = UserGlossary(pairs)
         self.store.write_blob(_GLOSSARY, glossary.to_text().encode())
         self.glossary = glossary
         return len(glossary.pairs)
 
     def change_glossary(self, *, remove: Sequence[Pair], add: Sequence[Pair]) -> int:
         """The same of some pairs, beside whoever changes others: what is kept now is what is changed."""
-        kept, gone = Pairs.from_text((self.store.read_blob(_GLOSSARY) or b"").decode()).pairs, Pairs(remove).pairs
+        kept, gone = (
+            UserGlossary.from_text((self.store.read_blob(_GLOSSARY) or b"").decode()).pairs,
+            UserGlossary(remove).pairs,
+        )
         return self.write_glossary(
-            list(dict.fromkeys([*(pair for pair in kept if pair not in gone), *Pairs(add).pairs]))
+            list(dict.fromkeys([*(pair for pair in kept if pair not in gone), *UserGlossary(add).pairs]))
         )
 
 

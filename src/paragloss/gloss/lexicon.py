@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from paragloss import artefacts
 from paragloss.errors import ModelError
-from paragloss.translation.default._word_list import Words, packed
+from paragloss.translation.packed_words import PackedWordList, pack_words
 
 KIND = "lexicon"
 #: What keys are kept as, encoded; what was made of the beginning of one may be handed on to go on with.
@@ -82,7 +82,7 @@ class Lexicon:
         places = {lang: one["place"] for lang, one in meta["langs"].items()}
         self._keys = {lang: (first, self._arrays["keys"][first:last]) for lang, (first, last) in places.items()}
         self._views = {name: array.data for name, array in self._arrays.items()}  # one number of one costs a tenth
-        self._words = Words(self._arrays["english"], self._arrays["groups"], int(meta["english"]))
+        self._words = PackedWordList(self._arrays["english"], self._arrays["groups"], int(meta["english"]))
         self.look = lru_cache(maxsize=50_000)(self._look)
         self._text = lru_cache(maxsize=50_000)(lambda number: self._words.entry(number)[1])
         self.rules = lru_cache(maxsize=None)(self._rules)
@@ -171,7 +171,7 @@ def pack(
             sizes.append(len(by_hash[key]))
             cells += [_cell(one, number[one.text]) for one in by_hash[key]]
     starts = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])[: len(sizes) : _GROUP]
-    english, groups = packed(texts, texts)
+    english, groups = pack_words(texts, texts)
     arrays: dict[str, npt.NDArray[Any]] = {
         "keys": np.array(keys, np.uint32),
         "sizes": np.array(sizes, np.uint8),

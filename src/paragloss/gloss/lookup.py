@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from paragloss.analysis import analyzer
 from paragloss.gloss.lexicon import Entry, Lexicon, hashed, loosened, spelled
-from paragloss.translation.default._compounds import COMPOUNDING, parts
+from paragloss.translation.compounds import COMPOUND_LINKERS, split_compound
 
 #: Words of a phrase, and letters of one where nothing stands between words, at most.
 _PHRASE, _LETTERS = 4, 10
@@ -176,8 +176,10 @@ def formed(one: Entry, effect: str, lexicon: Lexicon) -> str:
 
 def compound(key: str, lang: str, lexicon: Lexicon) -> tuple[Entry, ...]:
     """The meanings of the parts of a word, the head last as in English."""
-    if lang in COMPOUNDING:
-        found = parts(key, lang, lambda part: any(e.sure for e in lexicon.look(part, lang)) and not small(part, lang))
+    if lang in COMPOUND_LINKERS:
+        found = split_compound(
+            key, lang, lambda part: any(e.sure for e in lexicon.look(part, lang)) and not small(part, lang)
+        )
     elif lang in UNSPACED:
         found = _cut(key, lang, lexicon)
     else:

@@ -23,8 +23,8 @@ from paragloss.gloss.glossed_text import Meaning, Word
 from paragloss.gloss.lexicon import Entry, Lexicon
 from paragloss.languages import scripts
 from paragloss.translation import default as default_model
-from paragloss.translation.default import Default
-from paragloss.translation.glossary import Corrected, Pairs
+from paragloss.translation.default import DefaultModel
+from paragloss.translation.glossary import CorrectedTranslator, UserGlossary
 from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 #: How far sources are trusted beside each other; any other is trusted 1. What the lexicon is not sure of counts less.
@@ -57,7 +57,7 @@ class Box(NamedTuple):
     @property
     def lasting(self) -> bool:
         """Whether what it says stays the same."""
-        return all(isinstance(bare(source), Default) for _, source in self.weak)
+        return all(isinstance(bare(source), DefaultModel) for _, source in self.weak)
 
 
 class Place(NamedTuple):
@@ -107,13 +107,13 @@ def described(
 
 def bare(source: Translator) -> Translator:
     """A translator without the reader's glossary before it."""
-    return source.translator if isinstance(source, Corrected) else source
+    return source.translator if isinstance(source, CorrectedTranslator) else source
 
 
 def _seconded(told: dict[str, dict[str, float]], term: str, lang: str, source: Translator | None) -> None:
     """Let the table weigh the meanings of a word that the lexicon has, and bring up others behind them."""
     model = bare(source) if source else None
-    if isinstance(model, Default) and lang in model.langs:
+    if isinstance(model, DefaultModel) and lang in model.langs:
         same = {(terms_of(text, "en") or (text,))[-1]: text for text in reversed(told)}
         for one in _alternatives(model, term, lang):
             text = same.get(one.terms[-1] if one.terms else one.text, "")
@@ -125,7 +125,7 @@ def _seconded(told: dict[str, dict[str, float]], term: str, lang: str, source: T
 
 
 @lru_cache(maxsize=20_000)
-def _alternatives(model: Default, term: str, lang: str) -> tuple[Alternative, ...]:
+def _alternatives(model: DefaultModel, term: str, lang: str) -> tuple[Alternative, ...]:
     return model.alternatives(term, lang, "en")[:MOST]
 
 
@@ -147,8 +147,10 @@ def ask(
     """Note what a source says of the words of a text; where a glossary spoke."""
     places: list[tuple[int, int]] = []
     with suppress(LanguageError):
-        clauses = source.known(query, to) if isinstance(source, Pairs) else source.translate(query, to)
-        for clause in clauses if isinstance(source, Pairs) else ():
+        clauses = (
+            source.translate_known_words(query, to) if isinstance(source, UserGlossary) else source.translate(query, to)
+        )
+        for clause in clauses if isinstance(source, UserGlossary) else ():
             at = text.casefold().find(clause.source.casefold())
             if at >= 0:
                 places.append((at, at + len(clause.source)))
@@ -201,8 +203,8 @@ def in_the_box(source: str) -> bool:
 def _by_parts(term: str, lang: str, to: str, sources: Mapping[str, Translator]) -> list[Meaning]:
     """Meanings of the longest known word inside one that nobody knows."""
     for name, source in sources.items():
-        if isinstance(source, Default) and {lang, to} <= set(source.langs):
-            part = max(source.inside(term, lang), key=len, default="")
+        if isinstance(source, DefaultModel) and {lang, to} <= set(source.langs):
+            part = max(source.find_known_parts(term, lang), key=len, default="")
             rest = term.removeprefix(part) if lang == "ko" else term
             enough = len(part) >= MOST_OF * len(term) or (len(part) > 1 and lookup.behind_noun(rest))
             found = source.alternatives(part, lang, to)[:MOST] if enough else ()

@@ -13,7 +13,7 @@ from paragloss.analysis.romanisation import romanised
 from paragloss.analysis.sound import sound
 from paragloss.gloss import english_letters
 from paragloss.gloss.lexicon import NAMES, Lexicon
-from paragloss.translation.default import Default
+from paragloss.translation.default import DefaultModel
 
 #: How likely an English word must be among all that a word may be spelled as, times its letters: short ones are chance.
 #: Below it stands the word as it sounds: a wrong name misleads (docs/understand/gloss.md).
@@ -36,7 +36,7 @@ _CARRIED = "- g kk s n j n d r g m b s t p r m b s s ss ng j ch k t p -".split()
 
 
 @lru_cache(maxsize=20_000)
-def named(word: str, lang: str, lexicon: Lexicon, english: Default) -> tuple[str, float] | None:
+def named(word: str, lang: str, lexicon: Lexicon, english: DefaultModel) -> tuple[str, float] | None:
     """The English name or word that a word in another script spells, and how likely; nothing if none is likely
     enough."""
     found = []
@@ -48,7 +48,7 @@ def named(word: str, lang: str, lexicon: Lexicon, english: Default) -> tuple[str
     return (written, share) if share * len(written) >= NEAR else None
 
 
-def _listed(text: str, lexicon: Lexicon, english: Default) -> tuple[str, float]:
+def _listed(text: str, lexicon: Lexicon, english: DefaultModel) -> tuple[str, float]:
     """A spelling as it is written where it is known, and what that counts; "" where it is not."""
     terms = analyzer("en", stop=False).terms(text)
     written = english.spelling(terms[0], "en") if len(terms) == 1 else ""

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from paragloss.analysis import analyzer
 from paragloss.gloss.lexicon import Entry, Lexicon
-from paragloss.translation.default import Default
+from paragloss.translation.default import DefaultModel
 
 #: English meanings that are followed, and words of the other language that are tried for each.
 _MEANINGS, _TRIED = 3, 6
@@ -18,7 +18,7 @@ _UNSHARED = 0.1
 
 
 @lru_cache(maxsize=20_000)
-def into(entries: tuple[Entry, ...], to: str, default: Default, lexicon: Lexicon) -> tuple[Entry, ...]:
+def into(entries: tuple[Entry, ...], to: str, default: DefaultModel, lexicon: Lexicon) -> tuple[Entry, ...]:
     """The same entries in another language, likeliest first; sure where both sides say so."""
     own = {_stem(one.text): one.weight for one in entries}
     scores: dict[str, tuple[float, bool]] = {}
@@ -44,7 +44,7 @@ def _stem(text: str) -> str:
     return " ".join(terms)
 
 
-def _said(english: str, to: str, default: Default) -> list[tuple[str, float]]:
+def _said(english: str, to: str, default: DefaultModel) -> list[tuple[str, float]]:
     """What English words may be; of several words together the best of each."""
     each = [default.alternatives(term, "en", to)[:_TRIED] for term in analyzer("en", stop=False).terms(english)]
     if len(each) == 1:

@@ -13,14 +13,14 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.sentences import sentences
-from paragloss.gloss import company, lookup, pivoting, rendering
 from paragloss.gloss import lexicon as lexicons
+from paragloss.gloss import lookup, pivoting, rendering, word_associations
 from paragloss.gloss.glossed_text import Gloss, Meaning, Sentence, Word
 from paragloss.gloss.lexicon import Entry, Lexicon
 from paragloss.gloss.meanings import Box, Place, alone, as_word, ask, described, in_the_box
 from paragloss.translation import default as default_model
-from paragloss.translation.embedding import Embedding
-from paragloss.translation.glossary import Pairs
+from paragloss.translation.embedding import EmbeddingTranslator
+from paragloss.translation.glossary import UserGlossary
 from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 #: So many sentences are remembered, up to so many characters long, each for so many questions: about 35 MB.
@@ -88,9 +88,9 @@ def _asked_of(lang: str, to: str, sources: Mapping[str, Translator | Lexicon]) -
     lexicon = next((one for one in sources.values() if isinstance(one, Lexicon) and known & one.langs), None)
     speaking, weak = dict[str, Translator](), list[tuple[str, Translator]]()
     for name, source in sources.items():
-        if isinstance(source, Lexicon) or (isinstance(source, Pairs) and not source.knows(lang, to)):
+        if isinstance(source, Lexicon) or (isinstance(source, UserGlossary) and not source.knows(lang, to)):
             continue
-        if lexicon and (name == "default" or isinstance(source, Embedding)):
+        if lexicon and (name == "default" or isinstance(source, EmbeddingTranslator)):
             weak.append((name, source))
         else:
             speaking[name] = source
@@ -199,7 +199,7 @@ def _in_company(every: Sequence[list[Word]], to: str) -> None:
     box knows: the reader's own word is not argued with, and a collection's models speak of its subject as it is."""
     places = [[i for i, word in enumerate(words) if word.meanings and word.kind != "stop"] for words in every]
     some = [(words, there) for words, there in zip(every, places, strict=True) if len(there) > 1]
-    if to != company.LANG or not some:
+    if to != word_associations.LANG or not some:
         return
     counts = [len(words[place].meanings) for words, there in some for place in there]
     texts, given, sources, kinds = zip(
@@ -208,7 +208,7 @@ def _in_company(every: Sequence[list[Word]], to: str) -> None:
     of, weights = np.repeat(np.arange(len(counts)), counts), np.array(given)
     ends = np.cumsum(counts)
     starts = ends - np.array(counts)
-    sways = company.open().sways(texts, weights, starts, [len(there) for _, there in some])
+    sways = word_associations.open().sways(texts, weights, starts, [len(there) for _, there in some])
     near, usual = COMPANY * weights[starts][of], np.minimum.reduceat(sways, starts)[of]
     shares = weights * np.where(weights >= near, sways, usual)
     shares *= (np.bincount(of, weights) / np.bincount(of, shares))[of]

@@ -8,7 +8,7 @@ from functools import cache, partial
 from paragloss.search.evidence import attributed, translators, words
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.translation.combined import translate_many
-from paragloss.translation.inner import with_sounds
+from paragloss.translation.subword_terms import add_sound_alternatives
 from paragloss.types import Account, Document, Found, Query, QueryForms, Ranking, Translator, Where
 
 
@@ -70,6 +70,6 @@ class Everywhere:
         others = [lang for lang in to if lang != query.lang]
         clauses = translate_many(self.translator, query, others) if others else {}
         if self.searcher.looks_inside:
-            clauses = {lang: with_sounds(some, query.lang, lang) for lang, some in clauses.items()}
+            clauses = {lang: add_sound_alternatives(some, query.lang, lang) for lang, some in clauses.items()}
         own = [query] if query.lang in to else []
         return own + [Query(query.id, query.text, lang, tuple(some)) for lang, some in clauses.items()]

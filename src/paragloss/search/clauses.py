@@ -15,7 +15,7 @@ from paragloss.search.evidence import translators, words
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
-from paragloss.translation.inner import MARK, PART
+from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT
 from paragloss.types import Account, Analyzer, Document, Found, Query, QueryForms, Ranking, Store, Translation, Where
 
 #: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
@@ -112,6 +112,6 @@ def _own(word: str, lang: str) -> Shares:
 
 
 def _shares(source: str, weight: float, shares: dict[str, float], lang: str, *, own: bool) -> Shares:
-    inside = [0.0 if own else 1.0 if word[0] == MARK else PART for word in shares]
+    inside = [0.0 if own else 1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT for word in shares]
     numbers = np.array([[*map(hashed(lang).__getitem__, shares)], [*shares.values()], inside], np.float64)
     return Shares(source, weight, tuple(shares), numbers)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from paragloss.analysis import analyzer
 from paragloss.search.matches import Match
-from paragloss.translation.inner import MARK, WITHIN
+from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Account, Query, Share
 
 #: What words that stand as they are were met through.
@@ -48,8 +48,8 @@ def words(matches: list[Match], known: Mapping[tuple[str, str], Mapping[str, flo
     """Pairs of words; one that several `translators` know is shared among them by the weights they gave it."""
     shares = []
     for source, word, given in matches:
-        bare = word.removeprefix(WITHIN)
-        by = {BY_SOUND: 1.0} if word[0] == MARK else known.get((source, bare)) or {AS_THEY_STAND: 1.0}
+        bare = word.removeprefix(SUBWORD_PREFIX)
+        by = {BY_SOUND: 1.0} if word[0] == SOUND_PREFIX else known.get((source, bare)) or {AS_THEY_STAND: 1.0}
         total, how = sum(by.values()), "" if bare == word else INSIDE
         shares += [Share(source, word, name + how, given * part / total) for name, part in by.items()]
     return Account(score, tuple(shares))

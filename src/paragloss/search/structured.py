@@ -27,7 +27,7 @@ from paragloss.search.indexed_fields import INNER
 from paragloss.search.matches import Match
 from paragloss.search.query_terms import QueryTerms, query_terms
 from paragloss.statistics import POWER, RARER, tempered
-from paragloss.translation.inner import MARK, WITHIN
+from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
 from paragloss.types import Looked, Query, Ranking, SparseRows, Where
 
 #: In one language twice as many candidates as are wanted will do, and at least so many.
@@ -291,7 +291,11 @@ class _OneTerm(ClauseSearcher):
         gains = np.where(there[some], given[at[some], cut.clauses[some, None]], 0.0)  # what each word gives its clause
         totals: dict[tuple[str, str], float] = {}
         for (source, word), each in zip([cut.words[i] for i in some.tolist()], gains.tolist(), strict=True):
-            inner = [(word if word[0] == MARK else WITHIN + word, [each.pop()])] if self.looks_inside else []
+            inner = (
+                [(word if word[0] == SOUND_PREFIX else SUBWORD_PREFIX + word, [each.pop()])]
+                if self.looks_inside
+                else []
+            )
             for term, gained in ((word, each), *inner):
                 totals[source, term] = totals.get((source, term), 0.0) + sum(gained)
         return [Match(source, word, score) for (source, word), score in totals.items() if score]

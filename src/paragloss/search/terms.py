@@ -20,7 +20,7 @@ from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
 from paragloss.search.indexed_fields import INNER, language_of, text_of, translation
 from paragloss.statistics import DRIFT, Statistics
-from paragloss.translation.inner import as_written, inside
+from paragloss.translation.subword_terms import has_spoken_spellings, list_subword_terms
 from paragloss.types import Analyzer, Cut, Document, Floats, Record, SparseVector, Store
 
 #: The sparse vector of every document that holds its terms.
@@ -276,11 +276,11 @@ def _inner(
     document: Document, terms: Mapping[str, Sequence[str]], cut: Cut, analyze: Callable[[str], Analyzer]
 ) -> list[str]:
     both = [*terms.get("title", ()), *terms.get("text", ())]
-    if not as_written(document.lang):
-        return inside(both, document.lang)
+    if not has_spoken_spellings(document.lang):
+        return list_subword_terms(both, document.lang)
     title, words = document.title, cut.words()
     written = [title[span.start : span.end] for span in analyze(document.lang).spans(title)]
-    return inside(both, document.lang, [*written, *map(words.__getitem__, cut.which.tolist())])
+    return list_subword_terms(both, document.lang, [*written, *map(words.__getitem__, cut.which.tolist())])
 
 
 def _alarm(documents: Sequence[Document], bags: Bags, text: int) -> None:

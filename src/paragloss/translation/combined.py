@@ -8,7 +8,7 @@ from paragloss.errors import InputError, LanguageError
 from paragloss.types import Alternative, ManyTranslator, Origin, Query, Translation, Translator
 
 
-class Combined:
+class CombinedTranslator:
     """Mixes the alternatives of every term by the `weights` of the translators that know it; those that leave the
     term as it is, or don't know the language, have no say. A phrase that one translator knows stands for its words.
     """
@@ -50,7 +50,7 @@ class Combined:
         """The query in several languages, each of which some translator knows."""
         answers: dict[str, list[tuple[int, list[Translation]]]] = {lang: [] for lang in targets}
         for number, translator in enumerate(self._translators):
-            if some := known(translator, query.lang, targets):
+            if some := list_known_targets(translator, query.lang, targets):
                 for lang, clauses in translate_many(translator, query, some).items():
                     answers[lang].append((number, clauses))
         return {
@@ -111,6 +111,6 @@ def translate_many(translator: Translator, query: Query, targets: Sequence[str])
     return {lang: translator.translate(query, lang) for lang in targets}
 
 
-def known(translator: Translator, source: str, targets: Sequence[str]) -> list[str]:
+def list_known_targets(translator: Translator, source: str, targets: Sequence[str]) -> list[str]:
     """The other languages of some that a translator can translate into."""
     return [target for target in targets if target != source and translator.knows(source, target)]

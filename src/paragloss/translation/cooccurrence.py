@@ -97,7 +97,7 @@ class Cooccurrence:
         return np.array(counts, np.float64), rows
 
 
-class Disambiguated:
+class DisambiguatingTranslator:
     """Wraps a Translator: of each term's alternatives keeps the one that goes best with those of its neighbours.
 
     The sum of em over neighbours is maximised over the whole query at once. A term that goes with none of its

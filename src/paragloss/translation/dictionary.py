@@ -17,7 +17,7 @@ import numpy as np
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError, ModelError
-from paragloss.translation.chosen import CHOICES, chosen
+from paragloss.translation.alternative_selection import CHOICES, choose_alternatives
 from paragloss.types import Alternative, Query, Span, Translation
 
 KIND = "dictionary"
@@ -148,7 +148,7 @@ class Dictionary:
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self.most]
         total = sum(weight for _, weight in ranked)
         every = tuple(Alternative(text, weight / total) for text, weight in ranked)
-        return chosen(every, self.choose, seed=self.seed, within=query, of=written)
+        return choose_alternatives(every, self.choose, seed=self.seed, within=query, of=written)
 
     def varied(self, *, stem: bool = True, carry: Callable[[str, str], str] | None = None) -> Dictionary:
         """The same dictionary, looked up another way."""
@@ -181,7 +181,7 @@ def load(path: str | Path) -> Dictionary:
     return Dictionary.load(path)
 
 
-class Glossary:
+class WatchedDictionary:
     """A Translator over a file that people edit: read again whenever it has changed, so an edit counts from the next
     query on. `read` makes a Dictionary of it; a file that can't be read leaves the last good one in place and warns.
     """

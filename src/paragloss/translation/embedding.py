@@ -43,7 +43,7 @@ class _Side(NamedTuple):
     answer_ids: np.ndarray[Any, np.dtype[np.int64]]
 
 
-class Embedding:
+class EmbeddingTranslator:
     """A Translator: the `top` nearest words of the other language for each word of the query.
 
     Answers come from the `limit` most frequent words. With `csls` a word near everything is held back (Conneau et

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError
-from paragloss.translation._spelling import spellings
+from paragloss.translation.term_spellings import list_spellings
 from paragloss.types import Alternative, Document, Query, Searcher, Translation, Translator
 
 #: How rare a term is in the collection: term -> idf.
@@ -24,7 +24,7 @@ Idf = Callable[[str], float]
 Documents = Callable[[Sequence[str]], Sequence[Document]]
 
 
-class Chained:
+class ChainedTranslator:
     """Translates with `first`, then each of its alternatives with `second`; weights multiply.
 
     `via` is the language between; without it `first` stays in the query's own language and expands it.
@@ -61,7 +61,7 @@ class Chained:
         return [Alternative(text, math.prod(alternative.weight for alternative in best))] if best else []
 
 
-class Feedback:
+class FeedbackExpander:
     """Expands a query by what a first search in its own language finds: each new term is a clause of its own.
 
     `searcher` and `documents` are a collection in the query's language, `idf` its statistics. `beta` is the weight of
@@ -133,6 +133,6 @@ def rocchio(
         return clause._replace(weight=alpha * clause.weight + more)
 
     weighed = [gained(clause) for clause in clauses]
-    written = spellings(texts, lang)
+    written = list_spellings(texts, lang)
     added = [Translation(written[t], (Alternative(written[t], 1.0),), beta * s / most, required=False) for t, s in best]
     return [*weighed, *added]

@@ -35,7 +35,7 @@ class _Entry(NamedTuple):
     weight: float = 1.0
 
 
-class Pairs:
+class UserGlossary:
     """A Translator for the words it has; any other word stays as it is."""
 
     def __init__(self, pairs: Iterable[Pair] = ()) -> None:
@@ -51,7 +51,7 @@ class Pairs:
         }
 
     @classmethod
-    def from_text(cls, text: str) -> Pairs:
+    def from_text(cls, text: str) -> UserGlossary:
         rows = [line.split("\t") for line in text.splitlines() if line.strip() and not line.startswith("#")]
         for number, row in enumerate(rows, start=1):
             if len(row) != 4:
@@ -71,7 +71,7 @@ class Pairs:
             raise LanguageError(f"the glossary has no pairs of {query.lang} and {to}")
         return self._dictionaries[query.lang, to].translate(query, to)
 
-    def known(self, query: Query, to: str) -> list[Translation]:
+    def translate_known_words(self, query: Query, to: str) -> list[Translation]:
         """Only what stands in the glossary."""
         if not self.knows(query.lang, to):
             return []
@@ -79,15 +79,15 @@ class Pairs:
         return [clause._replace(origins=((NAME, 1.0, clause.alternatives),)) for clause in own]
 
 
-class Corrected:
+class CorrectedTranslator:
     """A Translator whose answers the glossary overrules, word for word. Each request makes one of its own: those of one
     translator and one glossary are equal, so what was remembered of one is found again."""
 
-    def __init__(self, translator: Translator, glossary: Pairs) -> None:
+    def __init__(self, translator: Translator, glossary: UserGlossary) -> None:
         self.translator, self.glossary = translator, glossary
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Corrected) and self._of() == other._of()
+        return isinstance(other, CorrectedTranslator) and self._of() == other._of()
 
     def __hash__(self) -> int:
         return hash(self._of())
@@ -106,17 +106,17 @@ class Corrected:
         return {lang: self._overruled(clauses, query, lang) for lang, clauses in translated.items()}
 
     def _overruled(self, clauses: list[Translation], query: Query, to: str) -> list[Translation]:
-        corrections = self.glossary.known(query, to)
+        corrections = self.glossary.translate_known_words(query, to)
         if not corrections:
             return clauses
         others = [c for c in clauses if not any(f" {c.source} " in f" {own.source} " for own in corrections)]
         return sorted([*corrections, *others], key=lambda clause: query.text.find(clause.source))
 
 
-class Remaining:
+class GlossaryFallback:
     """The glossary for pairs of languages that none of the translators knows."""
 
-    def __init__(self, glossary: Pairs, translators: Sequence[Translator]) -> None:
+    def __init__(self, glossary: UserGlossary, translators: Sequence[Translator]) -> None:
         self._glossary, self._translators = glossary, list(translators)
 
     def knows(self, source: str, target: str) -> bool:
@@ -128,12 +128,14 @@ class Remaining:
         return self._glossary.translate(query, to)
 
 
-def corrected(translators: Mapping[str, Translator], glossary: Pairs) -> dict[str, Translator]:
+def apply_glossary(translators: Mapping[str, Translator], glossary: UserGlossary) -> dict[str, Translator]:
     """Translators that the glossary corrects; it joins them under its own name, for what none of them knows."""
     if not glossary.pairs:
         return dict(translators)
-    ours: dict[str, Translator] = {other: Corrected(translator, glossary) for other, translator in translators.items()}
-    return {**ours, NAME: Remaining(glossary, list(translators.values()))}
+    ours: dict[str, Translator] = {
+        other: CorrectedTranslator(translator, glossary) for other, translator in translators.items()
+    }
+    return {**ours, NAME: GlossaryFallback(glossary, list(translators.values()))}
 
 
 def _checked(pair: Pair) -> Pair:

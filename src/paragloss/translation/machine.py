@@ -23,7 +23,7 @@ _END = re.compile(r"\n+|(?<=[.!?…])\s+|(?<=[。！？।])\s*")
 _LONGEST = 600
 
 
-class Machine:
+class MachineTranslator:
     """A Translator: the query as one text. An engine doesn't say which word became which, so every word of its
     answer is a clause of its own, standing for the whole query."""
 
@@ -42,7 +42,7 @@ class Machine:
         return [Translation(query.text, (Alternative(word, 1.0),)) for word in words]
 
 
-class Memory:
+class TranslationCache:
     """Translations kept on disk under a hash of engine, languages and text: what was translated once, by whatever
     run and however it ended, is not translated again."""
 
@@ -85,7 +85,7 @@ class Memory:
     def close(self) -> None:
         self._base.close()
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> TranslationCache:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -129,12 +129,12 @@ def _rebuilt(document: Document, texts: list[str], to: str) -> Document:
 
 def _whole(engine: Engine, texts: Sequence[str], source: str, target: str) -> list[str]:
     """Translate texts of any length, piece by piece."""
-    pieces = [segments(text) for text in texts]
+    pieces = [split_into_segments(text) for text in texts]
     made = iter(engine.translate_texts([piece for some in pieces for piece in some], source, target))
     return [" ".join(islice(made, len(some))) for some in pieces]
 
 
-def segments(text: str) -> list[str]:
+def split_into_segments(text: str) -> list[str]:
     """A text in pieces of whole sentences, none much longer than an engine can follow."""
     found: list[str] = []
     for sentence in filter(None, (part.strip() for part in _END.split(text))):

@@ -28,7 +28,7 @@ _K1, _B = 1.2, 0.75
 Doubles = npt.NDArray[np.float64]
 
 
-class Side(NamedTuple):
+class TextCounts(NamedTuple):
     """The texts in one language: how often each has each term, no term where a text is not there."""
 
     terms: list[str]
@@ -39,7 +39,7 @@ class Parallel:
     """Texts that say the same in several languages. The best `texts` are looked at, and their heaviest `terms`; a word
     none of whose translations is among these keeps them all."""
 
-    def __init__(self, sides: Mapping[str, Side], *, texts: int = 30, terms: int = 5000) -> None:
+    def __init__(self, sides: Mapping[str, TextCounts], *, texts: int = 30, terms: int = 5000) -> None:
         self._sides = {lang: _Counted(side) for lang, side in sides.items()}
         self.texts, self.terms = texts, terms
 
@@ -97,11 +97,11 @@ class Parallel:
             terms = saved.words[f"{lang}.terms"]
             counts = sp.csr_matrix(parts, shape=(len(parts[2]) - 1, len(terms)), copy=False)
             counts.check_format(full_check=True)  # a number too large would be read from anywhere
-            sides[lang] = Side(terms, counts)
+            sides[lang] = TextCounts(terms, counts)
         return cls(sides, texts=int(saved.meta["texts"]), terms=int(saved.meta["terms"]))
 
 
-class Witnessed:
+class ReweightedTranslator:
     """Wraps a Translator: something else chooses among its alternatives."""
 
     def __init__(self, translator: Translator, chooser: Chooser, *, one: bool = False) -> None:
@@ -128,7 +128,7 @@ def _weighed(clause: Translation, support: Sequence[float], *, one: bool) -> Tra
 class _Counted:
     """One side with what finding and weighing need of it."""
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: TextCounts) -> None:
         self.terms, self.counts = side
         self.length: Doubles = np.asarray(self.counts.sum(axis=1), np.float64).ravel()
         df = np.bincount(self.counts.indices, minlength=self.counts.shape[1])

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from paragloss.analysis.sound import sound
 
 #: Fewer consonants than these are no name: too many words share them.
-FEWEST = 3
+MIN_CONSONANTS = 3
 #: Ways to say one consonant that are looked at, and ways to say the name that are kept.
 _WAYS, _MOST, _LEAST = 4, 8, 0.02
 _HUB = "en"
@@ -25,18 +25,18 @@ Channel: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 @lru_cache(maxsize=20_000)
-def pronounced(word: str, source: str, target: str) -> tuple[tuple[str, float], ...]:
+def list_pronunciations(word: str, source: str, target: str) -> tuple[tuple[str, float], ...]:
     """The sounds that a word may have in a language, likeliest first, with shares that sum to one; none for a word of
     too few consonants."""
     consonants = sound(word)
-    if len(consonants) < FEWEST:
+    if len(consonants) < MIN_CONSONANTS:
         return ()
-    found = ways(consonants, _channel(source, target))
+    found = list_consonant_variants(consonants, _channel(source, target))
     total = sum(share for _, share in found)
     return tuple((symbols, share / total) for symbols, share in found)
 
 
-def ways(consonants: str, channel: Channel, *, most: int = _MOST) -> list[tuple[str, float]]:
+def list_consonant_variants(consonants: str, channel: Channel, *, most: int = _MOST) -> list[tuple[str, float]]:
     """What consonants may become, likeliest first, with how likely each is; nothing of too few consonants."""
     beam = {"": 1.0}
     for symbol in consonants:
@@ -45,22 +45,22 @@ def ways(consonants: str, channel: Channel, *, most: int = _MOST) -> list[tuple[
             for before, weight in beam.items():
                 grown[before + out] = grown.get(before + out, 0.0) + weight * share
         beam = dict(sorted(grown.items(), key=lambda item: -item[1])[:most])
-    found = [(symbols, share) for symbols, share in list(beam.items())[:most] if len(symbols) >= FEWEST]
+    found = [(symbols, share) for symbols, share in list(beam.items())[:most] if len(symbols) >= MIN_CONSONANTS]
     return [one for one in found if one[1] >= _LEAST * found[0][1]]
 
 
-def kinds(consonants: str) -> str:
+def classify_consonants(consonants: str) -> str:
     """The kind of each consonant. Where all are the same, that is a quick guess that two words are one name."""
     return consonants.translate(_kinds())
 
 
 @cache
 def _kinds() -> dict[int, str | None]:
-    kinds = {"P": "PBFVW", "T": "TD", "S": "SZXCJ", "K": "KGQ", "R": "LR", "N": "MN"}
-    return {ord("H"): None} | {ord(symbol): kind for kind, some in kinds.items() for symbol in some}
+    classify_consonants = {"P": "PBFVW", "T": "TD", "S": "SZXCJ", "K": "KGQ", "R": "LR", "N": "MN"}
+    return {ord("H"): None} | {ord(symbol): kind for kind, some in classify_consonants.items() for symbol in some}
 
 
-def letters(lang: str) -> frozenset[str]:
+def read_name_characters(lang: str) -> frozenset[str]:
     """The characters that foreign names are written with, where they are cut into single ones: Chinese."""
     return _read()[2].get(lang, frozenset())
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 KIND = "table"
 #: How much more than the model in the box a reader's own translations count, word by word.
-OWN = 3.0
+USER_TABLE_TRUST = 3.0
 #: Less likely translations are dropped where a table is sharp.
 _LEAST = 0.01
 
 
-class Words(NamedTuple):
+class TermSpellings(NamedTuple):
     """The terms of one language and how each is most often written."""
 
     terms: list[str]
@@ -42,11 +42,11 @@ class Table:
 
     def __init__(
         self,
-        words: Mapping[str, Words],
+        words: Mapping[str, TermSpellings],
         probabilities: Mapping[tuple[str, str], sp.csr_matrix],
         *,
         most: int = 20,
-        trust: float = OWN,
+        trust: float = USER_TABLE_TRUST,
         sharpness: float = 1.0,
     ) -> None:
         self.words = dict(words)
@@ -145,7 +145,8 @@ class Table:
 
         saved = artefacts.load(path, kind=KIND)
         words = {
-            lang: Words(saved.words[f"{lang}.terms"], saved.words[f"{lang}.surfaces"]) for lang in saved.meta["langs"]
+            lang: TermSpellings(saved.words[f"{lang}.terms"], saved.words[f"{lang}.surfaces"])
+            for lang in saved.meta["langs"]
         }
         probabilities = {}
         for source, target in saved.meta["pairs"]:
@@ -155,7 +156,10 @@ class Table:
             matrix.check_format(full_check=True)  # a number too large would be read from anywhere
         if wrong := [lang for lang, known in words.items() if len(known.terms) != len(known.surfaces)]:
             raise ModelError(f"{path}: the word lists of {wrong[0]} differ in length: train or copy the model again")
-        counts = {name: float(saved.meta.get(name, older)) for name, older in (("trust", OWN), ("sharpness", 1.0))}
+        counts = {
+            name: float(saved.meta.get(name, older))
+            for name, older in (("trust", USER_TABLE_TRUST), ("sharpness", 1.0))
+        }
         return cls(words, probabilities, most=int(saved.meta["most"]), **counts)
 
 

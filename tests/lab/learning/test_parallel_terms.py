@@ -12,7 +12,7 @@ from paragloss.lab.learning.ibm_model1 import Bags, association, candidate_pairs
 from paragloss.lab.learning.parallel_terms import bags
 from paragloss.lab.methods import table
 from paragloss.translation import word_table
-from paragloss.translation.word_table import Words
+from paragloss.translation.word_table import TermSpellings
 from paragloss.types import Concept, Query
 
 # das Haus / the house, das Buch / the book, ein Buch / a book
@@ -164,7 +164,8 @@ def saved(tmp_path, words, cells):
     """A table en->fr whose rows are written into the test."""
     (english, french), place = words, tmp_path / "start"
     word_table.Table(
-        {"en": Words(english, english), "fr": Words(french, french)}, {("en", "fr"): sp.csr_matrix(np.array(cells))}
+        {"en": TermSpellings(english, english), "fr": TermSpellings(french, french)},
+        {("en", "fr"): sp.csr_matrix(np.array(cells))},
     ).save(place)
     return str(place)
 

@@ -6,7 +6,7 @@ import pytest
 from paragloss.collection import Collection
 from paragloss.errors import InputError
 from paragloss.lab.methods import neighbours
-from paragloss.translation.word_table import OWN, Table
+from paragloss.translation.word_table import USER_TABLE_TRUST, Table
 from paragloss.types import Concept, Document, Query
 
 CONCEPTS = [
@@ -59,7 +59,7 @@ def test_a_real_encoder_teaches_words_that_count_less_than_a_table_s(tmp_path):
         "water": "l'eau", "hors": "cheval", "hous": "maison",
     }  # fmt: skip
     taught.save(tmp_path / "near")
-    assert Table.load(tmp_path / "near").trust == neighbours.TRUST < 1 < OWN
+    assert Table.load(tmp_path / "near").trust == neighbours.TRUST < 1 < USER_TABLE_TRUST
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "near")]) as engine:
         engine.index([Document("1", "Le cheval boit de l'eau.", "fr"), Document("2", "La maison est froide.", "fr")])
         assert "weights=[1.0, 0.25]" in engine.explain(lang="en", to=["fr"])  # the model in the box, and this

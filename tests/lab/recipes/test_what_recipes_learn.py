@@ -307,7 +307,7 @@ def test_every_form_of_a_query_is_asked_with_and_without_expansions(monkeypatch,
         Dictionary=SimpleNamespace(build=lambda *said: said),
         Nested=lambda *index, weights=None: ("nested", *index, weights),
         Expanded=lambda form, fetch, idf: ("after", form, fetch),
-        Chained=lambda first, second: ("before", first, second),
+        ChainedTranslator=lambda first, second: ("before", first, second),
         expander=lambda pages: "synonyms",
         shutil=SimpleNamespace(which=lambda name: None),
     )  # fmt: skip
@@ -332,7 +332,9 @@ def test_without_wordnet_the_first_english_pages_expand(monkeypatch):
     def none():
         raise InputError("not installed")
 
-    patch(monkeypatch, thesis_table_5_2, WordNet=none, Feedback=lambda own, fetch, idf: (own, fetch, idf("casa")))
+    patch(
+        monkeypatch, thesis_table_5_2, WordNet=none, FeedbackExpander=lambda own, fetch, idf: (own, fetch, idf("casa"))
+    )
     assert thesis_table_5_2.expander(FakePages()) == (("lexical", ()), "fetch", ("en", "casa"))
     monkeypatch.setattr(thesis_table_5_2, "WordNet", lambda: "wordnet")
     assert thesis_table_5_2.expander(FakePages()) == "wordnet"
@@ -347,7 +349,7 @@ def test_words_of_two_spaces_translate_into_their_nearest_few(monkeypatch, tmp_p
         TAUGHT=2,
         read_pairs=lambda path: [SimpleNamespace(source=f"a{i}", target=f"b{i}") for i in range(3)],
         split=lambda *said, **more: split.append((said, more)) or sets.Split([*both, Concept("x", {"en": "x"})], []),
-        Embedding=lambda space, top: (space, top),
+        EmbeddingTranslator=lambda space, top: (space, top),
     )  # fmt: skip
     monkeypatch.setattr(thesis_table_5_3.alignment, "fit", lambda some, **said: told.update(a=(some, said)) or "maps")
     monkeypatch.setattr(thesis_table_5_3.cr5, "fit", lambda some, **said: told.update(c=(some, said)) or "cr5")

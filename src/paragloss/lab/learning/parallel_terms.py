@@ -11,8 +11,8 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.lab.learning.ibm_model1 import Bags
-from paragloss.translation._spelling import choose
-from paragloss.translation.word_table import Words
+from paragloss.translation.term_spellings import choose_spellings
+from paragloss.translation.word_table import TermSpellings
 from paragloss.types import Aligned, Integers
 
 #: Longer than this a text is a document: its order says little, its distinct words are what counts.
@@ -26,7 +26,7 @@ class Texts(NamedTuple):
 
     unit: Integers
     bags: Bags
-    words: Words
+    words: TermSpellings
 
 
 class Cut(NamedTuple):
@@ -34,7 +34,7 @@ class Cut(NamedTuple):
 
     start: Integers  # (texts + 1,)
     term: Integers
-    words: Words
+    words: TermSpellings
 
 
 def read(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool) -> Texts:
@@ -72,8 +72,8 @@ def cut(texts: Iterable[str], lang: str) -> Cut:
         written.update([(span.term, text[span.start : span.end]) for span in spans])
         sizes.append(len(spans))
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    spelled = choose(written, lang)
-    return Cut(start, np.asarray(terms, np.int64), Words(list(index), [spelled[term] for term in index]))
+    spelled = choose_spellings(written, lang)
+    return Cut(start, np.asarray(terms, np.int64), TermSpellings(list(index), [spelled[term] for term in index]))
 
 
 def bags(start: Integers, term: Integers, width: int, max_terms: int) -> Bags:
@@ -102,17 +102,17 @@ def bags(start: Integers, term: Integers, width: int, max_terms: int) -> Bags:
     return Bags(start, *columns, width)
 
 
-def with_words(texts: Texts, more: Words | None) -> Texts:
+def with_words(texts: Texts, more: TermSpellings | None) -> Texts:
     """The same texts in a language that has more words than they hold."""
     if more is None:
         return texts
     known = set(texts.words.terms)
     new = [i for i, term in enumerate(more.terms) if term not in known]
-    words = Words(*([*ours, *(theirs[i] for i in new)] for ours, theirs in zip(texts.words, more, strict=True)))
+    words = TermSpellings(*([*ours, *(theirs[i] for i in new)] for ours, theirs in zip(texts.words, more, strict=True)))
     return Texts(texts.unit, texts.bags._replace(width=len(words.terms)), words)
 
 
-def places(words: Words, of: Words) -> Integers:
+def places(words: TermSpellings, of: TermSpellings) -> Integers:
     """Where the terms of one list stand in another that has them all."""
     number = {term: i for i, term in enumerate(words.terms)}
     return np.array([number[term] for term in of.terms], np.int64)

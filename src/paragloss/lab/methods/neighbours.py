@@ -19,7 +19,7 @@ from paragloss.errors import InputError
 from paragloss.lab.learning.parallel_terms import cut
 from paragloss.lab.settings import Seed, Setting, checked
 from paragloss.ranking import neighbourhood
-from paragloss.translation.word_table import Table, Words, prune
+from paragloss.translation.word_table import Table, TermSpellings, prune
 from paragloss.types import Aligned, Floats
 
 #: What such translations count in a mixture where the model in the box counts 1.
@@ -58,12 +58,12 @@ def fit(
     return Table(common, tables, most=nearest, trust=TRUST)
 
 
-def commonest(aligned: Aligned, lang: str, most: int) -> Words:
+def commonest(aligned: Aligned, lang: str, most: int) -> TermSpellings:
     """The terms that texts of a language say most often, and how each is mostly written."""
     texts = [text for c in aligned for text in (c.titles.get(lang), c.texts.get(lang)) if text]
     _, flat, words = cut(texts, lang)
     order = np.argsort(-np.bincount(flat, minlength=len(words.terms)), kind="stable")[:most].tolist()
-    return Words([words.terms[i] for i in order], [words.surfaces[i] for i in order])
+    return TermSpellings([words.terms[i] for i in order], [words.surfaces[i] for i in order])
 
 
 def near(rows: Floats, others: Floats, *, nearest: int, temperature: float, block: int = 1024) -> sp.csr_matrix:

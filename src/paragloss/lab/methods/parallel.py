@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError
 from paragloss.lab.settings import Seed, Setting, checked
-from paragloss.translation.parallel_texts import Parallel, Side
+from paragloss.translation.parallel_texts import Parallel, TextCounts
 from paragloss.types import Aligned
 
 
@@ -37,7 +37,7 @@ def fit(
     return Parallel({lang: _side(both, lang) for lang in langs}, texts=texts, terms=terms)
 
 
-def _side(aligned: Aligned, lang: str) -> Side:
+def _side(aligned: Aligned, lang: str) -> TextCounts:
     index: dict[str, int] = {}
     cut = analyzer(lang).terms
     bags = [
@@ -47,4 +47,4 @@ def _side(aligned: Aligned, lang: str) -> Side:
     start = np.cumsum([0, *map(len, bags)])
     term = np.fromiter((i for bag in bags for i in bag), np.int32)
     count = np.fromiter((n for bag in bags for n in bag.values()), np.float32)
-    return Side(list(index), sp.csr_matrix((count, term, start), shape=(len(bags), len(index))))
+    return TextCounts(list(index), sp.csr_matrix((count, term, start), shape=(len(bags), len(index))))

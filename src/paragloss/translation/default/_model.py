@@ -21,9 +21,15 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
 from paragloss.languages import normalise, scripts
-from paragloss.translation.default._compounds import COMPOUNDING, UNSPACED, inside, joined, parts
+from paragloss.translation.compounds import (
+    COMPOUND_LINKERS,
+    MIN_UNSPACED_PART,
+    find_known_parts,
+    join_words,
+    split_compound,
+)
 from paragloss.translation.default._rows import Rows
-from paragloss.translation.default._word_list import Words
+from paragloss.translation.packed_words import PackedWordList
 from paragloss.types import Alternative, Query, Translation
 
 KIND = "default"
@@ -59,7 +65,7 @@ T = TypeVar("T")
 class _Language(NamedTuple):
     """One language's words and, unless it is English, its rows from and to the English words it knows."""
 
-    words: Words
+    words: PackedWordList
     english: Ids
     there: Rows | None
     back: Rows | None
@@ -80,7 +86,7 @@ class Piece(NamedTuple):
     shares: Shares
 
 
-class Default:
+class DefaultModel:
     """A Translator between any two of its languages."""
 
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -128,12 +134,12 @@ class Default:
         does not have its language."""
         return self._pairs(lang, term) if lang in self.langs else []
 
-    def in_english(self, term: str, lang: str) -> list[int]:
+    def english_word_ids(self, term: str, lang: str) -> list[int]:
         """The numbers of the English words that are a term's `alternatives`, best first."""
         pairs = [(share, number) for number, share in self.english(term, lang)]
         return [number for _, number in _likely(sorted(pairs, key=_SHARE, reverse=True))]
 
-    def spelled(self, number: int) -> str:
+    def english_spelling(self, number: int) -> str:
         """An English word as it is most often spelled."""
         return self._entry(FALLBACK, number)[1]
 
@@ -149,22 +155,22 @@ class Default:
         """All of a language's own words, some megabytes of them: for those who ask for very many."""
         return self._open(self._code(lang)).words.known()
 
-    def written(self, lang: str) -> str:
+    def joined_vocabulary(self, lang: str) -> str:
         """All of a language's own words between spaces, small: as terms, and as they are spelled."""
         return self._open(self._code(lang)).words.written().lower()
 
-    def sample(self, lang: str, number: int) -> list[str]:
+    def sample_spellings(self, lang: str, number: int) -> list[str]:
         """Some of a language's own words, as they are spelled."""
         words = self._open(self._code(lang)).words
         return [words.entry(i)[1] for i in range(0, len(words), max(1, len(words) // number))]
 
-    def inside(self, term: str, lang: str, knows: Callable[[str], bool] | None = None) -> list[str]:
+    def find_known_parts(self, term: str, lang: str, knows: Callable[[str], bool] | None = None) -> list[str]:
         """The known words that an unknown term holds; where words are not written apart, the number that any does."""
         lang = self._code(lang)
-        if lang in UNSPACED and (numbers := _number().findall(term)):
+        if lang in MIN_UNSPACED_PART and (numbers := _number().findall(term)):
             return [] if term.isdigit() else numbers
         known = knows or (lambda part: self.has_term(part, lang))
-        return [] if known(term) else inside(term, lang, known)
+        return [] if known(term) else find_known_parts(term, lang, known)
 
     def spelling(self, term: str, lang: str) -> str:
         """How a term is most often spelled; "" where it is not known."""
@@ -172,7 +178,7 @@ class Default:
         number = self._number(lang, term)
         return self._entry(lang, number)[1] if number >= 0 else ""
 
-    def spelled_large(self, term: str, lang: str) -> bool:
+    def is_capitalized(self, term: str, lang: str) -> bool:
         """Whether a term is known with a capital letter, as names are."""
         return self.spelling(term, lang)[:1].isupper()
 
@@ -188,10 +194,10 @@ class Default:
             english = self._term(lang, span.term)
             if place in phrases:
                 english = _mixed([(*english, 1 - _PHRASE), (*phrases[place], _PHRASE)])
-            if not len(english[0]) and lang in COMPOUNDING:
-                inside = parts(span.term, lang, lambda term: self.has_term(term, lang))
-                found += [Piece(part, part, *self._term(lang, part)) for part in inside]
-                if inside:
+            if not len(english[0]) and lang in COMPOUND_LINKERS:
+                compound_parts = split_compound(span.term, lang, lambda term: self.has_term(term, lang))
+                found += [Piece(part, part, *self._term(lang, part)) for part in compound_parts]
+                if compound_parts:
                     continue
             found.append(Piece(written, span.term, *english))
         return found
@@ -213,13 +219,13 @@ class Default:
     def _clauses(self, clauses: list[Translation], lang: str, to: str) -> list[Translation]:
         """A clause for each word, and in languages that write words together one for each known word that two
         neighbours make: train delay, Zugverspätung."""
-        if to not in COMPOUNDING or lang == to:
+        if to not in COMPOUND_LINKERS or lang == to:
             return clauses
         every = clauses[:1]
         for first, second in pairwise(clauses):
             every.append(second)
             parts_of = [[a.terms[0] for a in one.alternatives if a.terms][:_JOINED] for one in (first, second)]
-            words = joined(parts_of[0], parts_of[1], to)
+            words = join_words(parts_of[0], parts_of[1], to)
             entries = [self._entry(to, number) for word in words if (number := self._number(to, word)) >= 0]
             if entries:
                 made = tuple(Alternative(text, 1 / len(entries), (term,)) for term, text in entries)
@@ -328,7 +334,9 @@ class Default:
 
     def _opened(self, lang: str) -> _Language:
         where = self._meta["langs"][lang]
-        words = Words(self._slice("words", where["text"]), self._slice("groups", where["groups"]), where["words"])
+        words = PackedWordList(
+            self._slice("words", where["text"]), self._slice("groups", where["groups"]), where["words"]
+        )
         if lang == FALLBACK:
             return _Language(words, np.zeros(0, np.int64), None, None, ())
         english = np.flatnonzero(np.unpackbits(self._slice("english", where["english"])))
@@ -350,7 +358,7 @@ class Default:
         artefacts.save(path, KIND, meta=self._meta, arrays=self._arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> Default:
+    def load(cls, path: str | Path) -> DefaultModel:
         saved = artefacts.load(path, kind=KIND)
         return cls(saved.meta, saved.arrays)
 

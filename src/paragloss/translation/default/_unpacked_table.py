@@ -7,24 +7,24 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.sparse as sp
 
-from paragloss.translation.default._model import FALLBACK, Default
+from paragloss.translation.default._model import FALLBACK, DefaultModel
 from paragloss.translation.default._rows import Rows, levels
-from paragloss.translation.word_table import Table, Words, prune
+from paragloss.translation.word_table import Table, TermSpellings, prune
 
 
-def table(model: Default, pairs: Iterable[tuple[str, str]]) -> Table:
+def table(model: DefaultModel, pairs: Iterable[tuple[str, str]]) -> Table:
     """The model's probabilities between some languages; pairs that it does not have are left out."""
     wanted = [(a, b) for a, b in pairs if {a, b} <= set(model.langs)]
     words = {lang: _words(model, lang) for pair in wanted for lang in pair}
     return Table(words, {(a, b): _probability(model, a, b) for a, b in wanted})
 
 
-def _words(model: Default, lang: str) -> Words:
+def _words(model: DefaultModel, lang: str) -> TermSpellings:
     entries = [model._entry_of(lang, number) for number in range(len(model._open(lang).words))]
-    return Words([term for term, _ in entries], [spelling for _, spelling in entries])
+    return TermSpellings([term for term, _ in entries], [spelling for _, spelling in entries])
 
 
-def _probability(model: Default, source: str, target: str) -> sp.csr_matrix:
+def _probability(model: DefaultModel, source: str, target: str) -> sp.csr_matrix:
     """Straight from or to English, else through it."""
     first = _into_english(model, source) if source != FALLBACK else None
     second = _from_english(model, target) if target != FALLBACK else None
@@ -32,7 +32,7 @@ def _probability(model: Default, source: str, target: str) -> sp.csr_matrix:
     return prune(both, min_probability=0.01, most=20)
 
 
-def _from_english(model: Default, lang: str) -> sp.csr_matrix:
+def _from_english(model: DefaultModel, lang: str) -> sp.csr_matrix:
     """(all English words, words of the language)"""
     opened = model._open(lang)
     assert opened.there is not None
@@ -44,7 +44,7 @@ def _from_english(model: Default, lang: str) -> sp.csr_matrix:
     return (rows @ here).tocsr()
 
 
-def _into_english(model: Default, lang: str) -> sp.csr_matrix:
+def _into_english(model: DefaultModel, lang: str) -> sp.csr_matrix:
     """(words of the language, all English words)"""
     opened = model._open(lang)
     assert opened.back is not None

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from paragloss.translation.default import _rows, _word_list
-from paragloss.translation.default._model import FALLBACK, Default
+from paragloss.translation import packed_words
+from paragloss.translation.default import _rows
+from paragloss.translation.default._model import FALLBACK, DefaultModel
 
 
 class Tables(NamedTuple):
@@ -25,7 +26,7 @@ class Tables(NamedTuple):
     back: sp.csr_matrix
 
 
-def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None, exact: bool = False) -> Default:
+def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None, exact: bool = False) -> DefaultModel:
     """One model of all languages. Words that nothing points to or from are left out. `exact` keeps full precision, for
     measuring what packing costs."""
     tables = {lang: _used(one) for lang, one in sorted(tables.items())}
@@ -45,13 +46,13 @@ def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None
         for way, matrix in (("there", one.there), ("back", one.back)):
             langs[lang][way] = _rows_of(matrix, arrays, exact)
     whole = {name: np.concatenate(parts) for name, parts in arrays.items()}
-    return Default({**(about or {}), "langs": langs}, whole)
+    return DefaultModel({**(about or {}), "langs": langs}, whole)
 
 
 def _words_of(
     terms: Sequence[str], spellings: Sequence[str], arrays: dict[str, list[npt.NDArray[Any]]]
 ) -> dict[str, Any]:
-    data, starts = _word_list.packed(terms, spellings)
+    data, starts = packed_words.pack_words(terms, spellings)
     return {"words": len(terms), "text": _add(arrays, "words", data), "groups": _add(arrays, "groups", starts)}
 
 

@@ -21,8 +21,8 @@ from paragloss.search.expanded import Expanded
 from paragloss.search.nested import Nested
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.engines import Apertium
-from paragloss.translation.expansion import Chained, Feedback
-from paragloss.translation.machine import Machine, Memory
+from paragloss.translation.expansion import ChainedTranslator, FeedbackExpander
+from paragloss.translation.machine import MachineTranslator, TranslationCache
 from paragloss.types import Searcher, Translator
 
 MINUTES, SEEDS = 4, (0,)  # nothing is learned
@@ -34,7 +34,7 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     words = Dictionary.build(read_pairs(folder() / "muse" / "en-es.tsv.gz"), "en", "es")
     with opened(smoke=smoke) as pages:
         index = (pages.store, pages.statistics)
-        before = Chained(expander(pages), words)
+        before = ChainedTranslator(expander(pages), words)
         forms: dict[str, Searcher] = {
             "Nested, title": Nested(*index, weights={"title": 1.0}),
             "Nested, all fields": Nested(*index),
@@ -49,9 +49,9 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
             asked[f"{name}, post-translation expansion"] = (after, words)
             asked[f"{name}, both expansions"] = (after, before)
         if shutil.which("apertium") and not smoke:
-            engine = Memory(":memory:", Apertium())
+            engine = TranslationCache(":memory:", Apertium())
             engine.translate_texts([query.text for query in pages.queries["en"]], "en", "es")  # all at once
-            asked["Machine translation (Apertium), all fields"] = (pages.lexical(), Machine(engine))
+            asked["Machine translation (Apertium), all fields"] = (pages.lexical(), MachineTranslator(engine))
         return {"Monolingual, title": pages.measured(forms["Weighted, title"], "es"), **pages.translated(asked)}
 
 
@@ -59,4 +59,4 @@ def expander(pages: Pages) -> Translator:
     try:
         return WordNet()
     except InputError:
-        return Feedback(pages.lexical(), pages.fetch, lambda term: pages.idf("en", term))
+        return FeedbackExpander(pages.lexical(), pages.fetch, lambda term: pages.idf("en", term))

@@ -14,7 +14,7 @@ from paragloss.lab.recipes import page_fields
 from paragloss.lab.recipes.page_fields import opened
 from paragloss.lab.recipes.runner import Measured
 from paragloss.lab.recipes.sets import drawn, folder, in_all, split
-from paragloss.translation.embedding import Embedding
+from paragloss.translation.embedding import EmbeddingTranslator
 from paragloss.types import Searcher, Translator
 
 MINUTES = 5
@@ -38,6 +38,8 @@ def measure(part: str, seed: int, *, smoke: bool) -> Measured:
     with opened(smoke=smoke) as pages:
         flat = pages.lexical()
         asked: dict[str, tuple[Searcher, Translator]] = {
-            f"Top {top}, {name}": (flat, Embedding(space, top=top)) for name, space in spaces.items() for top in TOPS
+            f"Top {top}, {name}": (flat, EmbeddingTranslator(space, top=top))
+            for name, space in spaces.items()
+            for top in TOPS
         }
         return {"Monolingual, title": pages.measured(pages.lexical(["title"]), "es"), **pages.translated(asked)}

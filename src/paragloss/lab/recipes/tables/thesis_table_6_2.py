@@ -19,7 +19,7 @@ from paragloss.lab.recipes.searchlog import SMOKE, Log, Size, in_english, log, m
 from paragloss.lab.recipes.sets import folder
 from paragloss.translation.dictionary import Dictionary
 from paragloss.translation.engines import Apertium
-from paragloss.translation.machine import Machine, Memory
+from paragloss.translation.machine import MachineTranslator, TranslationCache
 from paragloss.types import Hit, Query, Translator
 
 MINUTES, COLUMNS = 40, searchlog.MEASURES
@@ -58,10 +58,10 @@ def machine(made: Log) -> Translator:
     """What translates: a real engine where there is one for the language, told all queries at once."""
     if made.lang != "es" or not shutil.which("apertium"):
         return searchlog.translator(made)
-    engine = Memory(":memory:", Apertium())
+    engine = TranslationCache(":memory:", Apertium())
     engine.translate_texts([query.text for query in made.train.queries], made.lang, "en")
     engine.translate_texts([made.english[id].text for id in made.test], "en", made.lang)
-    return Machine(engine)
+    return MachineTranslator(engine)
 
 
 def native(made: Log, words: Translator) -> dict[str, Query]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.translation.combined import translate_many
-from paragloss.translation.default._compounds import COMPOUNDING, joined
+from paragloss.translation.compounds import COMPOUND_LINKERS, join_words
 from paragloss.types import Alternative, Query, Translation, Translator
 
 #: Translations of a word that are tried as a part of a compound, and what a compound counts beside its parts. Chosen on
@@ -21,7 +21,7 @@ _TRIED, _WEIGHT = 5, 0.7
 ORIGIN = "compound"
 
 
-class Compounded:
+class CompoundTranslator:
     """Wraps a Translator: beside two neighbours' clauses stands one with the compounds that their translations make, in
     either order, of which `held`, given a language and terms, says that documents hold them."""
 
@@ -39,7 +39,7 @@ class Compounded:
         return {lang: self._beside(clauses, query.lang, lang) for lang, clauses in found.items()}
 
     def _beside(self, clauses: list[Translation], source: str, to: str) -> list[Translation]:
-        if to not in COMPOUNDING or source == to:
+        if to not in COMPOUND_LINKERS or source == to:
             return clauses
         known = {clause.source: clause for clause in clauses if " " in clause.source}
         words = [clause for clause in clauses if clause.source not in known]
@@ -57,8 +57,8 @@ class Compounded:
 
     def _compounds(self, first: Translation, second: Translation, to: str) -> list[str]:
         one, other = (list(dict.fromkeys(_words(clause)))[:_TRIED] for clause in (first, second))
-        most = len(COMPOUNDING[to])
-        made = joined(one, other, to, most=most) + joined(other, one, to, most=most)
+        most = len(COMPOUND_LINKERS[to])
+        made = join_words(one, other, to, most=most) + join_words(other, one, to, most=most)
         terms = list(dict.fromkeys(analyzer(to).terms(" ".join(made))))
         return [term for term, number in zip(terms, np.asarray(self._held(to, terms)), strict=True) if number]
 

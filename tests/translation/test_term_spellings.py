@@ -2,14 +2,14 @@
 
 from collections import Counter
 
-from paragloss.translation._spelling import choose
+from paragloss.translation.term_spellings import choose_spellings
 
 
 def test_the_commonest_spelling_that_is_read_as_the_term_stands_for_it():
     written = Counter({("hous", "houses"): 3, ("hous", "house"): 5, ("hous", "housing estate"): 9})
-    assert choose(written, "en") == {"hous": "house"}
+    assert choose_spellings(written, "en") == {"hous": "house"}
 
 
 def test_where_no_spelling_is_read_as_the_term_the_commonest_stands():
     written = Counter({("hous", "a house and a home"): 2, ("hous", "two houses and homes"): 1})
-    assert choose(written, "en") == {"hous": "a house and a home"}
+    assert choose_spellings(written, "en") == {"hous": "a house and a home"}

@@ -23,7 +23,7 @@ _LONGEST = 255
 _MANY = 10
 
 
-class Words:
+class PackedWordList:
     """The words of one language, numbered in their order."""
 
     def __init__(self, data: npt.NDArray[np.uint8], starts: npt.NDArray[np.uint32], size: int) -> None:
@@ -163,7 +163,7 @@ def _spelled(term: bytes, code: int, added: bytes) -> str:
     return text[:1].upper() + text[1:] if code & _CAPITAL else text
 
 
-def packed(terms: Sequence[str], spellings: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+def pack_words(terms: Sequence[str], spellings: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
     """The bytes of a list sorted by its terms' UTF-8, and where each group starts."""
     out, starts, last = bytearray(), [], b""
     for number, (term, spelling) in enumerate(zip(terms, spellings, strict=True)):

@@ -1,6 +1,6 @@
-"""What is learned here: src/paragloss/gloss/company.npz, which English words keep company (see gloss/company.py).
+"""Learn src/paragloss/gloss/word_associations.npz: which English words occur near each other.
 
-    PARAGLOSS_DATA=... python studies/company.py [--dim 64] [--terms 24000]
+    PARAGLOSS_DATA=... python studies/word_associations.py [--dim 64] [--terms 24000]
 
 English texts of open sets (none of those that glosses are measured on), a sentence or a paragraph each; positive
 pointwise mutual information of terms that stand in one text, long texts counting no more than short ones;
@@ -25,7 +25,7 @@ from paragloss.analysis import analyzer
 from paragloss.translation import default
 
 OPEN = ("ntrex", "tico19", "cataclysm", "wikidata", "storybooks", "gnome-help", "stellarium", "udhr")
-PLACE = Path(__file__).parents[1] / "src" / "paragloss" / "gloss" / "company.npz"
+PLACE = Path(__file__).parents[1] / "src" / "paragloss" / "gloss" / "word_associations.npz"
 FEWEST, LEAST = 4, 0.2
 
 

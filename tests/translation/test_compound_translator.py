@@ -1,8 +1,8 @@
 """Compounds that the documents hold, made of a query's neighbouring words."""
 
 from paragloss.formats.dictionaries import Entry
-from paragloss.translation.combined import Combined
-from paragloss.translation.compounded import Compounded
+from paragloss.translation.combined import CombinedTranslator
+from paragloss.translation.compound_translator import CompoundTranslator
 from paragloss.translation.dictionary import Dictionary
 from paragloss.types import Query, Translator
 
@@ -11,14 +11,14 @@ GERMAN = Dictionary.build([Entry(*pair) for pair in PAIRS], "en", "de")
 
 
 def clauses(text, *held, translator=GERMAN, to="de"):
-    asked = Compounded(translator, lambda lang, terms: [term in held for term in terms])
+    asked = CompoundTranslator(translator, lambda lang, terms: [term in held for term in terms])
     found = asked.translate_many(Query("q", text, "en"), [to])[to]
     assert found == asked.translate(Query("q", text, "en"), to)
     return {clause.source: [one.text for one in clause.alternatives] for clause in found}
 
 
 def test_a_compound_that_documents_hold_stands_beside_its_words():
-    assert isinstance(Compounded(GERMAN, lambda lang, terms: []), Translator)
+    assert isinstance(CompoundTranslator(GERMAN, lambda lang, terms: []), Translator)
     found = clauses("check line spacing", "zeilenabstand")
     assert found == {"check": ["Prüfung"], "line": ["Zeile"], "spacing": ["Abstand"], "line spacing": ["zeilenabstand"]}
     assert clauses("connection type", "verbindungstyp")["connection type"] == ["verbindungstyp"]
@@ -35,12 +35,12 @@ def test_a_compound_may_turn_its_words_round():
 
 def test_languages_that_write_words_apart_have_none():
     french = Dictionary.build([Entry("line", "ligne"), Entry("spacing", "espace")], "en", "fr")
-    every = Compounded(french, lambda lang, terms: [True] * len(terms))
+    every = CompoundTranslator(french, lambda lang, terms: [True] * len(terms))
     assert [clause.source for clause in every.translate(Query("q", "line spacing", "en"), "fr")] == ["line", "spacing"]
 
 
 def test_a_compound_counts_less_than_a_word():
-    asked = Compounded(GERMAN, lambda lang, terms: [term == "zeilenabstand" for term in terms])
+    asked = CompoundTranslator(GERMAN, lambda lang, terms: [term == "zeilenabstand" for term in terms])
     found = asked.translate(Query("q", "line spacing", "en"), "de")
     weights = {clause.source: clause.weight for clause in found}
     assert weights["line"] == weights["spacing"] == 1.0
@@ -50,5 +50,5 @@ def test_a_compound_counts_less_than_a_word():
 
 def test_a_phrase_that_somebody_knows_stays():
     own = Dictionary.build([Entry("line spacing", "Durchschuss")], "en", "de")
-    found = clauses("check line spacing", "zeilenabstand", translator=Combined([GERMAN, own]))
+    found = clauses("check line spacing", "zeilenabstand", translator=CombinedTranslator([GERMAN, own]))
     assert found == {"check": ["Prüfung"], "line spacing": ["Durchschuss"]}

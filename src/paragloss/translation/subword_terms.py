@@ -19,11 +19,11 @@ from paragloss.translation import default, sounds
 from paragloss.types import Alternative, Cut, Translation
 
 #: What sounds begin with, so that no word is taken for one.
-MARK = "≈"
+SOUND_PREFIX = "≈"
 #: What a word begins with that was met inside another, where both are told apart.
-WITHIN = "…"
+SUBWORD_PREFIX = "…"
 #: How much a word counts that stands inside another.
-PART = 0.8
+SUBWORD_WEIGHT = 0.8
 #: What the sound of a word has of its clause: a word that nobody knows, and one that is written large; and how much of
 #: that where both languages have one script, and names mostly stay as they are.
 UNKNOWN, NAMED, ALIKE = 0.5, 0.2, 0.5
@@ -35,7 +35,7 @@ _SHORTEST, _LONGEST, _PIECES = 3, 7, 4
 _MEMO, _MANY = 500_000, 300
 
 
-def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list[str]:
+def list_subword_terms(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list[str]:
     """What the terms of a document hold: nothing in a language that the default model does not speak. With how they are
     `written`, a name is kept as its stem sounds and as it stands: stemmers take letters off names."""
     if lang not in default.open().langs:
@@ -43,23 +43,23 @@ def inside(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list
     known = _inner_terms(lang)
     found = list(chain.from_iterable(map(known.__getitem__, terms)))
     found += chain.from_iterable(map(known.heard.__getitem__, zip(terms, written, strict=False)))
-    return found + pieced(terms, lang) if sounds.letters(lang) else found
+    return found + sounds_of_split_names(terms, lang) if sounds.read_name_characters(lang) else found
 
 
-def holding(cut: Cut, lang: str, wanted: Iterable[str]) -> list[tuple[str, int]]:
+def find_subword_matches(cut: Cut, lang: str, wanted: Iterable[str]) -> list[tuple[str, int]]:
     """What is wanted of what the words of a text hold, with which of its distinct words holds it. Only terms that may
     hold some of it are taken apart: what one holds is written in it, or how it sounds."""
     wanted = frozenset(wanted)
     if not wanted or lang not in default.open().langs:
         return []
     known = _inner_terms(lang)
-    asked = {one.removeprefix(MARK) for one in wanted if one.startswith(MARK)}
+    asked = {one.removeprefix(SOUND_PREFIX) for one in wanted if one.startswith(SOUND_PREFIX)}
     lines = "\n".join(cut.terms) + "\n"
     likely = {line for part in wanted if len(part) > 1 or part.isdigit() for line in _lines_with(part, lines)}
     if asked:
         likely.update(compress(count(), map(asked.__contains__, map(sound, cut.terms))))
     inner = [(one, word) for word in sorted(likely) for one in known[cut.terms[word]] if one in wanted]
-    if asked and as_written(lang):
+    if asked and has_spoken_spellings(lang):
         words = cut.words()
         heard = compress(enumerate(zip(cut.terms, words, strict=True)), map(asked.__contains__, map(sound, words)))
         inner += [(one, word) for word, pair in heard for one in known.spoken(*pair) if one in wanted]
@@ -75,12 +75,12 @@ def _lines_with(part: str, lines: str) -> Iterator[int]:
 
 
 @cache
-def as_written(lang: str) -> bool:
+def has_spoken_spellings(lang: str) -> bool:
     """Whether names should be heard as they are written, too: where they are written in another script than English."""
     return "Latn" not in scripts(lang)
 
 
-def with_sounds(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
+def add_sound_alternatives(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
     """Clauses with how their names may sound in a language among the alternatives."""
     return [_with_sound(clause, source, target) for clause in clauses]
 
@@ -102,18 +102,18 @@ def _alike(one: str, other: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _with_sound(clause: Translation, source: str, target: str) -> Translation:
     part = _share(clause, source, target)
-    ways = sounds.pronounced(clause.source, source, target) if part else ()
+    ways = sounds.list_pronunciations(clause.source, source, target) if part else ()
     if not ways:
         return clause
     scale = (1 - part) / sum(alternative.weight for alternative in clause.alternatives)
     kept = [alternative._replace(weight=scale * alternative.weight) for alternative in clause.alternatives]
-    added = [Alternative(MARK + symbols, part * weight, (MARK + symbols,)) for symbols, weight in ways]
+    added = [Alternative(SOUND_PREFIX + symbols, part * weight, (SOUND_PREFIX + symbols,)) for symbols, weight in ways]
     return clause._replace(alternatives=(*kept, *added))
 
 
-def pieced(terms: Sequence[str], lang: str) -> list[str]:
+def sounds_of_split_names(terms: Sequence[str], lang: str) -> list[str]:
     """The sounds of names that were cut into pieces: neighbours written with the characters that write names."""
-    letters, found = sounds.letters(lang), []
+    letters, found = sounds.read_name_characters(lang), []
     fits = [letters.issuperset(term) for term in terms]
     for start in (i for i, fit in enumerate(fits) if fit):
         end, name = start, ""
@@ -122,9 +122,9 @@ def pieced(terms: Sequence[str], lang: str) -> list[str]:
             if (
                 end - start > 1
                 and _SHORTEST <= len(name) <= _LONGEST
-                and len(consonants := sound(name)) >= sounds.FEWEST
+                and len(consonants := sound(name)) >= sounds.MIN_CONSONANTS
             ):
-                found.append(MARK + consonants)
+                found.append(SOUND_PREFIX + consonants)
     return found
 
 
@@ -145,8 +145,12 @@ class _InnerTerms(dict[str, tuple[str, ...]]):
         if len(self) == _MANY:
             self._knows = self._model.vocabulary(self._lang).__contains__
         consonants = sound(term)
-        named = (MARK + consonants,) if len(consonants) >= sounds.FEWEST and self.is_name(term, consonants) else ()
-        self[term] = found = (*named, *self._model.inside(term, self._lang, self._knows))
+        named = (
+            (SOUND_PREFIX + consonants,)
+            if len(consonants) >= sounds.MIN_CONSONANTS and self.is_name(term, consonants)
+            else ()
+        )
+        self[term] = found = (*named, *self._model.find_known_parts(term, self._lang, self._knows))
         return found
 
     def spoken(self, term: str, word: str) -> tuple[str, ...]:
@@ -159,8 +163,10 @@ class _InnerTerms(dict[str, tuple[str, ...]]):
         if term.isdigit() or not self._knows(term):
             return not term.isdigit()
         if self._lang == "en":
-            return self._model.spelled_large(term, "en")
-        return sounds.kinds(consonants) in map(_english_kinds, self._model.in_english(term, self._lang)[:_LIKELY])
+            return self._model.is_capitalized(term, "en")
+        return sounds.classify_consonants(consonants) in map(
+            _english_kinds, self._model.english_word_ids(term, self._lang)[:_LIKELY]
+        )
 
 
 class _Heard(dict[tuple[str, str], tuple[str, ...]]):
@@ -175,15 +181,15 @@ class _Heard(dict[tuple[str, str], tuple[str, ...]]):
             self.clear()
         term, word = pair
         consonants = sound(word)
-        other = len(consonants) >= sounds.FEWEST and consonants != sound(term)
-        self[pair] = found = (MARK + consonants,) if other and self._terms.is_name(term, consonants) else ()
+        other = len(consonants) >= sounds.MIN_CONSONANTS and consonants != sound(term)
+        self[pair] = found = (SOUND_PREFIX + consonants,) if other and self._terms.is_name(term, consonants) else ()
         return found
 
 
 @cache
 def _english_kinds(number: int) -> str:
     """The kinds of consonants that an English word has."""
-    return sounds.kinds(sound(default.open().spelled(number)))
+    return sounds.classify_consonants(sound(default.open().english_spelling(number)))
 
 
 _inner_terms = cache(_InnerTerms)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 #: What may stand between the parts of a compound, the most frequent first.
-COMPOUNDING = {
+COMPOUND_LINKERS = {
     "de": ("", "s", "n", "en", "es", "er", "e"),
     "nl": ("", "s", "en", "e", "n"),
     "sv": ("", "s", "e", "o", "u"),
@@ -17,22 +17,24 @@ COMPOUNDING = {
 }
 _SHORTEST = 3
 #: Nobody's word is longer; what is (a gene, encoded data) is not taken apart.
-MOST = 100
+MAX_WORD_LENGTH = 100
 #: Where words are not written apart, the shortest word that another may hold: in characters.
-UNSPACED = {"zh": 2, "ja": 2, "ko": 2, "th": 3}
+MIN_UNSPACED_PART = {"zh": 2, "ja": 2, "ko": 2, "th": 3}
 _LONGEST = 8
 #: How much of a word must be a known one for the rest to be taken for an ending.
 _BEGINNING = 0.5
 
 
-def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
+def split_compound(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
     """The two known words a term is made of, or three where no two do; none where it can't be taken apart.
 
     Of several ways the one with the longest last part is taken: it carries the meaning, and short words hide in long
     ones.
     """
     tails = (
-        [cut for cut in range(_SHORTEST, len(term) - _SHORTEST + 1) if known(term[cut:])] if len(term) <= MOST else []
+        [cut for cut in range(_SHORTEST, len(term) - _SHORTEST + 1) if known(term[cut:])]
+        if len(term) <= MAX_WORD_LENGTH
+        else []
     )
     if two := _made(term, 0, tails, lang, known):
         return two
@@ -42,15 +44,15 @@ def parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
     return []
 
 
-def inside(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
+def find_known_parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
     """The known words that an unknown one holds: its parts, or the longest it begins with."""
-    if len(term) > MOST:
+    if len(term) > MAX_WORD_LENGTH:
         return []
-    if lang in COMPOUNDING:
-        found = parts(term, lang, known)
+    if lang in COMPOUND_LINKERS:
+        found = split_compound(term, lang, known)
     else:
-        found = _cut(term, UNSPACED[lang], known) if lang in UNSPACED else []
-    return found or _beginning(term, UNSPACED.get(lang, _SHORTEST + 1), known)
+        found = _cut(term, MIN_UNSPACED_PART[lang], known) if lang in MIN_UNSPACED_PART else []
+    return found or _beginning(term, MIN_UNSPACED_PART.get(lang, _SHORTEST + 1), known)
 
 
 def _beginning(term: str, shortest: int, known: Callable[[str], bool]) -> list[str]:
@@ -73,9 +75,9 @@ def _cut(term: str, shortest: int, known: Callable[[str], bool]) -> list[str]:
     return best[-1][2] if 2 * best[-1][0] <= len(term) else []
 
 
-def joined(firsts: Sequence[str], seconds: Sequence[str], lang: str, *, most: int = 3) -> list[str]:
+def join_words(firsts: Sequence[str], seconds: Sequence[str], lang: str, *, most: int = 3) -> list[str]:
     """Words that one of the first and one of the second might make, known or not, with the `most` frequent joints."""
-    joints = COMPOUNDING[lang][:most]
+    joints = COMPOUND_LINKERS[lang][:most]
     return list(dict.fromkeys(first + joint + second for first in firsts for second in seconds for joint in joints))
 
 
@@ -89,7 +91,7 @@ def _made(term: str, start: int, tails: Sequence[int], lang: str, known: Callabl
 
 def _ends(word: str, lang: str, known: Callable[[str], bool]) -> str:
     """The known word a first part is, without what joins it to the next; empty if there is none."""
-    for joint in COMPOUNDING[lang]:
+    for joint in COMPOUND_LINKERS[lang]:
         if word.endswith(joint):
             base = word[: len(word) - len(joint)]
             if len(base) >= _SHORTEST and known(base):

@@ -8,16 +8,16 @@ from collections.abc import Iterable
 from paragloss.analysis import analyzer
 
 
-def spellings(texts: Iterable[str], lang: str) -> dict[str, str]:
+def list_spellings(texts: Iterable[str], lang: str) -> dict[str, str]:
     """For each term of the texts the most frequent spelling that, on its own, is cut into that very term."""
     written: Counter[tuple[str, str]] = Counter()
     spans = analyzer(lang).spans
     for text in texts:
         written.update((span.term, text[span.start : span.end]) for span in spans(text))
-    return choose(written, lang)
+    return choose_spellings(written, lang)
 
 
-def choose(written: Counter[tuple[str, str]], lang: str) -> dict[str, str]:
+def choose_spellings(written: Counter[tuple[str, str]], lang: str) -> dict[str, str]:
     """Where context decides how text is cut (Chinese, Japanese) no spelling may do; the most frequent stands then."""
     cut = analyzer(lang).terms
     good: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """Which of a word's alternatives are used."""
 
-from paragloss.translation.chosen import Chosen
+from paragloss.translation.alternative_selection import SelectiveTranslator
 from paragloss.types import Alternative, Query, Translation
 
 
@@ -14,7 +14,7 @@ class Fixed:
 
 
 def chosen(*choose, **options):
-    (clause,) = Chosen(Fixed(), *choose, **options).translate(Query("q", "bank", "en"), "de")
+    (clause,) = SelectiveTranslator(Fixed(), *choose, **options).translate(Query("q", "bank", "en"), "de")
     return [a[:2] for a in clause.alternatives]
 
 

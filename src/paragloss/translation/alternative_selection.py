@@ -9,7 +9,7 @@ from paragloss.types import Alternative, Query, Translation, Translator
 CHOICES = ("every", "best", "random")
 
 
-class Chosen:
+class SelectiveTranslator:
     """Wraps a Translator: of each term's alternatives "every" one, the "best", or one at "random" (always the same
     for the same query and `seed`) is used, after all but the `top` best were dropped; 0 drops none."""
 
@@ -24,11 +24,13 @@ class Chosen:
 
     def _chosen(self, clause: Translation, query: Query) -> Translation:
         some = clause.alternatives[: self._top or None]
-        few = chosen(some, self._choose, seed=self._seed, within=query.text, of=clause.source)
+        few = choose_alternatives(some, self._choose, seed=self._seed, within=query.text, of=clause.source)
         return clause._replace(alternatives=few)
 
 
-def chosen(some: tuple[Alternative, ...], choose: str, *, seed: int, within: str, of: str) -> tuple[Alternative, ...]:
+def choose_alternatives(
+    some: tuple[Alternative, ...], choose: str, *, seed: int, within: str, of: str
+) -> tuple[Alternative, ...]:
     """Of alternatives, best first, those wanted for the word `of` in the query `within`."""
     if choose == "every":
         return some

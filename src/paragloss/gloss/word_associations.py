@@ -1,5 +1,8 @@
-"""Which English words keep company with each other, as a small vector for each: what tells the sense of a word from the
-words around it. Learned by studies/company.py from open texts; what lies in company.npz is CC BY-SA 4.0 (NOTICE)."""
+"""Associations between English words: a small vector for each word, learned from which words occur near each other.
+
+They tell which sense of a word suits the rest of its sentence. studies/word_associations.py learns them from open
+texts; word_associations.npz is CC BY-SA 4.0 (NOTICE).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ LANG = "en"
 #: How much being in company counts beside how likely a meaning is by itself: exp(4 cos). Chosen on Tatoeba sentences of
 #: ten languages (docs/understand/gloss.md); a word that has no vector is as near to others as words are on average.
 SWAY, USUAL = 4.0, 0.1
-_PLACE = Path(__file__).parent / "company.npz"
+_PLACE = Path(__file__).parent / "word_associations.npz"
 
 
 class _Company:
