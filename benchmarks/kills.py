@@ -120,7 +120,7 @@ def put_model(job: Job, say: Say) -> None:
 
 def remove_model(job: Job, say: Say) -> None:
     with Collection.open(str(job.home)) as engine:
-        for name in model_records.kept(engine.state.store):
+        for name in model_records.read_model_records(engine.state.store):
             engine.remove_model(name)
 
 
@@ -246,7 +246,7 @@ def faults(job: Job, may: May, say: Say, *, models: dict[str, set[str]], half: b
                 say(f"fault: d{number} is not found by its word, but {hits}")
         _ranked(engine, found, say, exact=not half)
         _encoded(engine, list(records.values()), models, say)
-        ready = {name for name, entry in model_records.kept(engine.state.store).items() if entry.ready}
+        ready = {name for name, entry in model_records.read_model_records(engine.state.store).items() if entry.ready}
     for finding in check(str(job.home)):
         if not (half and finding.what.startswith(("model", "there are vectors"))):
             say(f"fault: check: {finding.what}")
@@ -272,7 +272,7 @@ def _ranked(engine: Collection, found: dict[int, int], say: Say, *, exact: bool)
 
 def _encoded(engine: Collection, records: list[Any], models: dict[str, set[str]], say: Say) -> None:
     """Vectors are those of the model that is there, and the model is one that was given."""
-    for name, entry in model_records.kept(engine.state.store).items():
+    for name, entry in model_records.read_model_records(engine.state.store).items():
         if entry.ready and entry.digest not in models.get(name, ()):
             say(f"fault: model {name} is none that was given")
         if entry.ready and name in engine.state.store.dense:
@@ -302,9 +302,9 @@ class Campaign:
         self.digests = {}
         for kind, concepts in (("old", CONCEPTS[:30]), ("new", CONCEPTS[30:])):
             train(cr5.fit, concepts, dim=4).save(place / kind / "cr5")
-            self.digests[kind] = model_records.digest_of(place / kind / "cr5")
+            self.digests[kind] = model_records.compute_digest(place / kind / "cr5")
         table.fit(CONCEPTS[:10]).save(place / "old" / "table")
-        self.digests["table"] = model_records.digest_of(place / "old" / "table")
+        self.digests["table"] = model_records.compute_digest(place / "old" / "table")
         warm = [document(n, 0) for n in range(10)]
         coverage.strangers(warm, default.open())
         rows_of(load(place / "old" / "cr5"), warm)

@@ -44,7 +44,7 @@ def test_a_document_that_has_not_changed_is_not_read_again(collection, monkeypat
 
 
 def test_being_stopped_costs_only_what_was_under_way(tmp_path, monkeypatch):
-    monkeypatch.setattr(backfill, "_TOGETHER", 1)
+    monkeypatch.setattr(backfill, "PASSAGES_PER_JOB", 1)
 
     def stop(done, total):
         assert total == 3

@@ -9,7 +9,7 @@ from typing import Any
 from paragloss import languages
 from paragloss.collection import coverage, model_records, retrieval
 from paragloss.collection.arguments import SearchOptions
-from paragloss.collection.backfill import slow
+from paragloss.collection.backfill import deferred_encoders
 from paragloss.collection.models import about
 from paragloss.collection.state import State
 from paragloss.gloss import Gloss, lexicon
@@ -30,7 +30,7 @@ def summary(state: State) -> dict[str, Any]:
         "documents": state.store.count(),
         "languages": {lang: state.store.count({"lang": [lang]}) for lang in state.langs},
         "languages beside": dict(state.index.statistics.beside),
-        "models": {name: _about(state, name) for name in model_records.kept(state.store)},
+        "models": {name: _about(state, name) for name in model_records.read_model_records(state.store)},
         "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
     }
 
@@ -100,7 +100,7 @@ def _about(state: State, name: str) -> dict[str, Any] | str:
     if name not in state.models:
         return "unfinished: add it again"
     told = about(state.models[name])
-    for model in slow({name: state.models[name]}).values():
+    for model in deferred_encoders({name: state.models[name]}).values():
         where = {"lang": list(model.langs)}
         total = state.store.count(where)
         told |= {"encoded": total - state.store.count(where, lacking=name), "of": total}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paragloss.bm25 import Bags, Layout
-from paragloss.collection.backfill import kept, slow
+from paragloss.collection.backfill import read_unchanged_vectors
 from paragloss.collection.collection import Collection
 from paragloss.collection.embeddings import quick
 from paragloss.collection.models import load
@@ -111,9 +111,8 @@ def spread(
             coming.update(send(1))
             failed += [wrong] if wrong else []
             for documents, counted, dense in _unpacked(data):
-                engine.state.index.add(
-                    documents, {**dense, **kept(store, list(slow(engine.state.models)), documents)}, ready=counted
-                )
+                unchanged = read_unchanged_vectors(store, engine.state.models, documents)
+                engine.state.index.add(documents, {**dense, **unchanged}, ready=counted)
                 read_ += len(documents)
                 if progress:
                     progress(read_)
@@ -129,8 +128,8 @@ def _write(engine: Collection, ready: Prepared) -> None:
         engine.index(documents)
         return
     state.memory.clear()
-    old = kept(state.store, list(slow(state.models)), documents)
-    state.index.add(documents, {**ready.dense, **old}, ready=ready.counted)
+    unchanged = read_unchanged_vectors(state.store, state.models, documents)
+    state.index.add(documents, {**ready.dense, **unchanged}, ready=ready.counted)
 
 
 def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:

@@ -17,6 +17,7 @@ from paragloss.collection.embeddings import rows_of
 from paragloss.collection.file_records import read_again
 from paragloss.collection.models import load
 from paragloss.encoders.pretrained import Pretrained
+from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.errors import InputError, ParaglossError
 from paragloss.search import journal
 from paragloss.search.indexed_fields import FIELDS, INNER
@@ -85,8 +86,8 @@ def _record(record: Record) -> list[Finding]:
 
 def _models(store: AnyStore) -> list[Finding]:
     findings = []
-    models = model_records.kept(store)
-    for name in set(store.dense) - set(models):
+    models = model_records.read_model_records(store)
+    for name in set(store.dense) - set(models) - set(map(title_vector_name, models)):
         findings.append(
             Finding(f"there are vectors of {name!r}, which is not among the models", "give it with --model")
         )
@@ -97,7 +98,11 @@ def _models(store: AnyStore) -> list[Finding]:
                 findings.append(Finding(f"model {name!r} has lost its vectors", "give it again with --model"))
             elif entry.ready and isinstance(model, Encoder) and not isinstance(model, Pretrained):
                 findings += _vectors(store, name, model)
-            if entry.ready and entry.digest and model_records.digest_of(model_files.kept(store, name)) != entry.digest:
+            if (
+                entry.ready
+                and entry.digest
+                and model_records.compute_digest(model_files.kept(store, name)) != entry.digest
+            ):
                 findings.append(Finding(f"model {name!r} is not as it was given", "give it again with --model"))
         except ParaglossError as error:
             findings.append(Finding(f"model {name!r}: {error}", "give it again with `paragloss index --model`"))

@@ -1,7 +1,7 @@
-"""The models a collection is searched with: which they are, and whether every document has been encoded with them.
+"""Record which models a collection is searched with, and whether every document has been encoded with them.
 
-A model is noted as unfinished before anything of it is written and as ready when all is: a kill in between leaves a
-collection that is searched without it until the same command is given again.
+A model is recorded as unfinished before anything of it is written and as ready when everything is. If the process is
+killed in between, the collection is searched without the model until the same command is given again.
 """
 
 from __future__ import annotations
@@ -16,84 +16,108 @@ import numpy as np
 from paragloss.collection.embeddings import rows_of, storing
 from paragloss.collection.models import foreign, keep, name_of
 from paragloss.encoders.pretrained import Pretrained
+from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.stores import AnyStore, model_files
 from paragloss.types import Encoder
 
 BLOB = "models"
+READ_SIZE = 1 << 20
 
 
-class Kept(NamedTuple):
-    """What is noted of one model: what its files hold, and whether it can be searched with."""
+class ModelRecord(NamedTuple):
+    """The digest of a model's files ("" if they are outside the collection), and whether it can be searched with."""
 
     digest: str
     ready: bool
 
 
-def kept(store: AnyStore) -> dict[str, Kept]:
-    """The models of a collection, in the order they were added."""
-    noted = json.loads(store.read_blob(BLOB) or b"{}")
-    return {name: Kept(*entry) for name, entry in noted.items()}
+def read_model_records(store: AnyStore) -> dict[str, ModelRecord]:
+    """Return the records of the models of a collection by name, in the order they were added."""
+    entries = json.loads(store.read_blob(BLOB) or b"{}")
+    return {name: ModelRecord(*entry) for name, entry in entries.items()}
 
 
-def note(store: AnyStore, models: dict[str, Kept]) -> None:
-    store.write_blob(BLOB, noted(models))
+def write_model_records(store: AnyStore, records: dict[str, ModelRecord]) -> None:
+    """Replace the records of all models of a collection."""
+    store.write_blob(BLOB, serialize_model_records(records))
 
 
-def noted(models: dict[str, Kept]) -> bytes:
-    """What stands in a collection for the models it has."""
-    return json.dumps(models).encode()
+def serialize_model_records(records: dict[str, ModelRecord]) -> bytes:
+    """Return records as the bytes that a collection stores."""
+    return json.dumps(records).encode()
 
 
-def add(store: AnyStore, path: str, model: Any, *, precision: str = "float32") -> bool:
-    """Put a model into the collection, in place of one of its name; False when it is there already."""
-    name, models = name_of(path), kept(store)
-    digest = "" if foreign(path) else digest_of(path)
-    whole = name in store.dense or not isinstance(model, Encoder)
-    if name in models and models[name] == Kept(digest, True) and whole:
+def add_model(store: AnyStore, path: str, model: Any, *, precision: str = "float32") -> bool:
+    """Add a model to a collection, in place of one of the same name; return False if it is there already.
+
+    Documents are encoded with the model here, except by deferred encoders (see `backfill`).
+    """
+    name = name_of(path)
+    digest = "" if foreign(path) else compute_digest(path)
+    has_vectors = name in store.dense or not isinstance(model, Encoder)
+    if has_vectors and read_model_records(store).get(name) == ModelRecord(digest, True):
         return False
     with store.writing():
         store.claim()
-        models = kept(store)
-        note(store, {**models, name: Kept(digest, False)})
+        records = read_model_records(store)
+        write_model_records(store, {**records, name: ModelRecord(digest, False)})
         keep(store, path, model)
-        if name in store.dense and (store.count() or not isinstance(model, Encoder)):
-            store.drop_dense(name)  # nothing of a model that was here before may stay
-        if isinstance(model, Encoder) and name not in store.dense:
-            several = isinstance(model, Pretrained)
-            store.add_dense(name, storing(model).dim, several=several, precision=precision)
+        if store.count() or not isinstance(model, Encoder):
+            _drop_vectors(store, name)  # those of the model that had this name
+        if isinstance(model, Encoder):
+            _add_vectors(store, name, model, precision)
         if isinstance(model, Encoder) and not isinstance(model, Pretrained):
             _encode_all(store, name, model)
-        note(store, {**models, name: Kept(digest, True)})
+        write_model_records(store, {**records, name: ModelRecord(digest, True)})
     return True
 
 
-def remove(store: AnyStore, name: str) -> None:
-    """Forget a model, its files and its vectors. It is noted to the last, so that what was killed can be done again."""
+def remove_model(store: AnyStore, name: str) -> None:
+    """Remove a model, its files and its vectors.
+
+    Its record is deleted last, so that a removal that was killed can be repeated.
+    """
     with store.writing():
         store.claim()
-        models = kept(store)
-        note(store, {**models, name: Kept(models[name].digest, False)})
-        if name in store.dense:
-            store.drop_dense(name)
+        records = read_model_records(store)
+        write_model_records(store, {**records, name: ModelRecord(records[name].digest, False)})
+        _drop_vectors(store, name)
         model_files.discard(store, name)
-        note(store, {other: entry for other, entry in models.items() if other != name})
+        write_model_records(store, {other: record for other, record in records.items() if other != name})
 
 
-def digest_of(path: str | Path) -> str:
-    """Two models with the same digest are the same."""
-    seen = hashlib.blake2b(digest_size=16)
+def compute_digest(path: str | Path) -> str:
+    """Return a digest of the names and contents of all files of a model's folder."""
+    digest = hashlib.blake2b(digest_size=16)
     for file in sorted(p for p in Path(path).rglob("*") if p.is_file()):
-        seen.update(file.relative_to(path).as_posix().encode() + b"\0")
-        with file.open("rb") as data:
-            while block := data.read(1 << 20):
-                seen.update(block)
-    return seen.hexdigest()
+        digest.update(file.relative_to(path).as_posix().encode() + b"\0")
+        with file.open("rb") as stream:
+            for block in iter(lambda: stream.read(READ_SIZE), b""):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _add_vectors(store: AnyStore, name: str, model: Encoder, precision: str) -> None:
+    """Make room for the vectors of a model; a pretrained encoder has several for passages and one for the title."""
+    is_pretrained = isinstance(model, Pretrained)
+    if name not in store.dense:
+        store.add_dense(name, storing(model).dim, several=is_pretrained, precision=precision)
+    if is_pretrained and title_vector_name(name) not in store.dense:
+        store.add_dense(title_vector_name(name), model.dim, precision=precision)
+
+
+def _drop_vectors(store: AnyStore, name: str) -> None:
+    for vector_name in (name, title_vector_name(name)):
+        if vector_name in store.dense:
+            store.drop_dense(vector_name)
 
 
 def _encode_all(store: AnyStore, name: str, model: Encoder) -> None:
     for records in store.scroll():
         documents = [record.document for record in records]
-        rows = {d.id: row for d, row in zip(documents, rows_of(model, documents), strict=True)}
-        known = {id: row for id, row in rows.items() if row is not None and row.any()}
-        if known:
-            store.update_dense(name, list(known), np.stack(list(known.values())))
+        rows_by_id = {}
+        for document, row in zip(documents, rows_of(model, documents), strict=True):
+            if row is not None and row.any():
+                rows_by_id[document.id] = row
+        if rows_by_id:
+            store.update_dense(name, list(rows_by_id), np.stack(list(rows_by_id.values())))

@@ -6,7 +6,7 @@ import os
 
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.arguments import CollectionOptions
-from paragloss.collection.backfill import slow
+from paragloss.collection.backfill import deferred_encoders
 from paragloss.collection.embeddings import storing
 from paragloss.collection.models import given, load, name_of
 from paragloss.collection.state import State, leave_out_default
@@ -24,14 +24,14 @@ def create(location: str, options: CollectionOptions) -> State:
     translator = document_translation.checked(options.machine, options.translate_to)
     models = list(options.models)
     loaded = {name_of(path): given(path) for path in models}
-    if not slow(loaded) and wanted(options.meaning, options.default):
+    if not deferred_encoders(loaded) and wanted(options.meaning, options.default):
         models, loaded = [MEANING, *models], {MEANING: load(MEANING), **loaded}
     store = create_store(
         location,
         dense={name: storing(m).dim for name, m in loaded.items() if isinstance(m, Encoder)},
         sparse=[NAME],
-        several=list(slow(loaded)),
-        precision=dict.fromkeys(slow(loaded), options.precision),
+        several=list(deferred_encoders(loaded)),
+        precision=dict.fromkeys(deferred_encoders(loaded), options.precision),
         placement=options.placement,
     )
     try:
@@ -40,7 +40,7 @@ def create(location: str, options: CollectionOptions) -> State:
         if translator.engine:
             document_translation.write(store, translator)
         for path in models:
-            model_records.add(store, path, loaded[name_of(path)], precision=options.precision)
+            model_records.add_model(store, path, loaded[name_of(path)], precision=options.precision)
         if not options.default:
             leave_out_default(store)
         return State(location, store, index)
@@ -71,20 +71,24 @@ def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
     """Search with one more model, or with a new one in place of the one of its name; False when it is there already.
     A pretrained encoder takes the place of the one in the box."""
     name, model = name_of(path), given(path)
-    added = model_records.add(state.store, path, model, precision=precision)
+    added = model_records.add_model(state.store, path, model, precision=precision)
     state.models[name] = model
-    if name != MEANING and slow({name: model}) and MEANING in model_records.kept(state.store):
+    if (
+        name != MEANING
+        and deferred_encoders({name: model})
+        and MEANING in model_records.read_model_records(state.store)
+    ):
         remove_model(state, MEANING)
     return added
 
 
 def remove_model(state: State, name: str) -> None:
     """Search without a model from now on."""
-    if name not in model_records.kept(state.store):
-        have = ", ".join(model_records.kept(state.store)) or "none"
+    if name not in model_records.read_model_records(state.store):
+        have = ", ".join(model_records.read_model_records(state.store)) or "none"
         raise InputError(f"this collection has no model {name!r}; it has {have}")
     state.models.pop(name, None)
-    model_records.remove(state.store, name)
+    model_records.remove_model(state.store, name)
 
 
 def use_machine(state: State, machine: str, translate_to: str) -> None:

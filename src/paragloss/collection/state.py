@@ -33,7 +33,11 @@ class State:
         self.location = location
         self.store = store
         self.index = index
-        ready = {name: load(model_files.kept(store, name)) for name, k in model_records.kept(store).items() if k.ready}
+        ready = {
+            name: load(model_files.kept(store, name))
+            for name, k in model_records.read_model_records(store).items()
+            if k.ready
+        }
         # A kill inside the engine may cost a model its vectors: it is searched without until it is given again.
         self.models = {name: m for name, m in ready.items() if name in store.dense or not isinstance(m, Encoder)}
         self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None

@@ -53,7 +53,7 @@ def contents(store: AnyStore, location: str) -> Contents:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")
     names = [name for name in store.blobs() if name not in _OWN and not name.startswith(_PARTS)]
     found = {name: blob for name in names if (blob := store.read_blob(name)) is not None}
-    models = {name: model_files.kept(store, name) for name in model_records.kept(store)}
+    models = {name: model_files.kept(store, name) for name in model_records.read_model_records(store)}
     return Contents(store.shape, Statistics.from_bytes(data)[0].layout, models, found, store.scroll(vectors=True))
 
 
@@ -68,11 +68,11 @@ def copy(
     """Copy a collection, encoded anew with some models; how many documents it has. Stopped half-way, the same command
     goes on."""
     with closing(open_store(source)) as old:
-        whole = encoded_anew(contents(old, source), models, model_records.kept(old))
+        whole = encoded_anew(contents(old, source), models, model_records.read_model_records(old))
         return fill(target, whole, placement=placement, progress=progress)
 
 
-def encoded_anew(whole: Contents, paths: Sequence[str], known: Mapping[str, model_records.Kept]) -> Contents:
+def encoded_anew(whole: Contents, paths: Sequence[str], known: Mapping[str, model_records.ModelRecord]) -> Contents:
     """The same with some models more, or in place of those of their names, and every document encoded with them."""
     if not paths:
         return whole
@@ -87,11 +87,14 @@ def encoded_anew(whole: Contents, paths: Sequence[str], known: Mapping[str, mode
         "several": [name for name in whole.shape["several"] if name not in loaded],
         "precision": {name: kept for name, kept in whole.shape["precision"].items() if name not in loaded},
     }
-    noted = {**known, **{name_of(path): model_records.Kept(model_records.digest_of(path), True) for path in paths}}
+    noted = {
+        **known,
+        **{name_of(path): model_records.ModelRecord(model_records.compute_digest(path), True) for path in paths},
+    }
     return whole._replace(
         shape=shape,
         models={**whole.models, **{name_of(path): Path(path) for path in paths}},
-        blobs={**whole.blobs, model_records.BLOB: model_records.noted(noted)},
+        blobs={**whole.blobs, model_records.BLOB: model_records.serialize_model_records(noted)},
         pages=(_encoded(records, encoders) for records in whole.pages),
     )
 

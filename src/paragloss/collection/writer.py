@@ -13,7 +13,13 @@ import numpy as np
 
 from paragloss.collection import coverage, document_translation
 from paragloss.collection.arguments import FileOptions, IndexOptions
-from paragloss.collection.backfill import catch_up, kept, slow, steps
+from paragloss.collection.backfill import (
+    count_missing,
+    deferred_encoders,
+    encode_all_missing,
+    encode_missing,
+    read_unchanged_vectors,
+)
 from paragloss.collection.document_languages import There, with_languages
 from paragloss.collection.embeddings import encoded, quick
 from paragloss.collection.file_records import Tracker
@@ -71,7 +77,7 @@ def index(
     state.memory.clear()
     try:
         for ready, counted, dense in _prepared(state, _batches(documents, BATCH), options.lang, options.workers):
-            old = kept(state.store, list(slow(state.models)), ready)
+            old = read_unchanged_vectors(state.store, state.models, ready)
             begin()
             state.index.add(ready, {**dense, **old}, ready=counted, drift=_ROUGH)
             done += len(ready)
@@ -82,8 +88,8 @@ def index(
         total = state.store.count()
         state.index.refresh(tolerance=_tolerance(total, done))
         state.index.commit()
-    for name, model in slow(state.models).items() if options.encode else ():
-        catch_up(state.store, name, model, progress=options.encoding)
+    for name, model in deferred_encoders(state.models).items() if options.encode else ():
+        encode_all_missing(state.store, name, model, progress=options.encoding)
     _build_graph(state, total)
     return done
 
@@ -179,10 +185,10 @@ def _warn(state: State, documents: Sequence[Document], warned: set[str]) -> None
 
 def encode(state: State) -> Iterator[tuple[int, int]]:
     """Give documents the vectors they lack, a few at a time, beside whoever searches."""
-    for name, model in slow(state.models).items():
-        if state.store.count({"lang": list(model.langs)}, lacking=name):
+    for name, model in deferred_encoders(state.models).items():
+        if count_missing(state.store, name, model):
             state.store.claim()
-            yield from steps(state.store, name, model, processes=1)
+            yield from encode_missing(state.store, name, model, processes=1)
 
 
 def tend(state: State) -> None:
