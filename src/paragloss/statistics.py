@@ -24,7 +24,7 @@ from paragloss.types import SparseRows, SparseVector
 FORMAT = 1
 #: How far, relatively, an average length may move before weights made with the old one are rewritten.
 DRIFT = 0.05
-#: How much a translation's probability counts, and how much its rarity: studies/matching.py, docs/understand/model.md.
+#: How much a translation's probability counts, and how much its rarity: docs/understand/model.md.
 POWER, RARER = 0.2, 0.1
 #: Terms of a language whose weight is remembered.
 _MEMO = 50_000

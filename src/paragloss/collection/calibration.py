@@ -1,7 +1,7 @@
 """How likely is it that a document is what was asked for? Judged by what was searched, learned from judged searches.
 
 A logistic regression over a document's share of the best score possible, how far it stands out of its language's other
-documents, and how many there are; studies/fit.py learns it, docs/understand/model.md has what it is worth.
+documents, and how many there are; docs/understand/model.md has what it is worth.
 """
 
 from __future__ import annotations
