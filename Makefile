@@ -23,9 +23,9 @@ $(VENV)/.core: pyproject.toml constraints.txt
 test: $(VENV)/.installed lint types
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# Every recipe on a little of its data (PARAGLOSS_DATA).
+# Every reproduction on a little of its data (PARAGLOSS_DATA), checked against the recorded values.
 smoke: $(VENV)/.installed
-	PARAGLOSS_SMOKE=1 $(BIN)/python -m pytest tests/lab/recipes -k little
+	$(BIN)/python -m papers run --smoke --out .smoke
 
 demo: $(VENV)/.core
 	$(BIN)/paragloss demo
@@ -42,4 +42,4 @@ docs: $(VENV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
 
 clean:
-	rm -rf $(VENV) .demo .site .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .demo .site .smoke .mypy_cache .ruff_cache .pytest_cache

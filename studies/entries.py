@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import sources
 
+from papers.wordnet import WordNet
 from paragloss.analysis import analyzer
 from paragloss.analysis._stopwords import _ENGLISH
 from paragloss.analysis.sound import sound
 from paragloss.gloss.lexicon import NAMES, Entry, Lexicon, Rule, loosened, pack, spelled
-from paragloss.lab.recipes.wordnet import WordNet
 from paragloss.translation.sounds import MIN_CONSONANTS
 
 SMALL_WORDS = Path(__file__).parent / "small_words.tsv"

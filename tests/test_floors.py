@@ -29,7 +29,6 @@ FLOORS = {
     "lab.descent": 14,
     "lab.methods": 15,
     "lab.learning_on": 16, "lab.analyses": 16,
-    "lab.recipes": 17,
     "lab.advisor": 18,
     "lab.commands": 19,
 }  # fmt: skip

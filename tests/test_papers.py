@@ -12,7 +12,7 @@ SOURCE = ROOT / "src" / "paragloss"
 PAGES = sorted((ROOT / "docs" / "understand" / "papers").glob("*.md"))
 #: Names of others: a word of a query in an example, Python's own.
 OTHERS = {"apple", "Apple", "collections.Iterable"}
-_FILE = re.compile(r"\b(?:tests|benchmarks|recipes|src|docs)/[\w/.-]+\.\w+|\b\w+(?:[/.]\w+)*\.py\b")
+_FILE = re.compile(r"\b(?:tests|benchmarks|papers|src|docs)/[\w/.-]+\.\w+|\b\w+(?:[/.]\w+)*\.py\b")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=$|[ (:,=\[])")
 
 
@@ -39,9 +39,10 @@ def members(body):
 def modules():
     """Dotted name below the package -> its names; and every word that code says."""
     found, words = {}, set()
-    for path in SOURCE.rglob("*.py"):
+    papers = ROOT / "papers"
+    for path in [*SOURCE.rglob("*.py"), *papers.rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
-        parts = path.relative_to(SOURCE).with_suffix("").parts
+        parts = path.relative_to(ROOT if papers in path.parents else SOURCE).with_suffix("").parts
         found[".".join(parts).removesuffix(".__init__")] = members(ast.parse(text).body)
         words |= {*re.findall(r"\w+", text), *parts}
     return found, words

@@ -28,7 +28,7 @@ PURPOSES = {
     "encoder": "index --model e5 or use: larger encoders",
     "mt": "index --with: machine translation",
     "train": "train: methods that need PyTorch",
-    "lab": "recipes, analyse, tune: plots",
+    "lab": "analyse, tune: plots",
     "vectors": "train --vectors: word vectors of your own texts",
     "datasets": "index irds:ID: public test collections",
     "langchain": "LangChain",

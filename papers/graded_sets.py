@@ -1,0 +1,116 @@
+"""Graded judgments for the recipes of smooth ordinal learning, and the measures of its tables.
+
+The first sentence of an English page, without the words of its title, is a query. The same page in the other language
+is relevant, pages that link to each other (Debian: packages of one source) are partly relevant, and 40 sampled pages
+are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from papers import original_data
+from papers.corpora import Columns, data_folder, duplicate_group, sample_by_hash, select_multilingual, split_collection
+from paragloss.evaluation import evaluate, mean
+from paragloss.lab import judgments
+from paragloss.lab.methods import ordinal
+from paragloss.ranking import top
+from paragloss.types import Concept, Encoder, Judged, Run
+
+MDN_DATA = ("mdn/mutual_links.tsv.gz", "mdn/en.jsonl.gz")
+MEASURES = ("P_mr@1", "P_mr@5", "P_r@5", "nDCG@5", "MAP", "MRR_mr", "MRR_r")
+COLUMNS = (*MEASURES, "best epoch", "epochs")
+LOSSES = {"SOSL": "sosl", "3-part": "three-part", "MSE": "mse", "PO_S": "sigmoids"}
+#: Training stops after PATIENCE epochs without a better nDCG@5 of the validation queries.
+MAX_EPOCHS, PATIENCE = 200, 15
+#: Groups of more packages than this are no source package (`python3` and the like).
+MAX_PACKAGES_OF_A_SOURCE = 6
+#: The paper's own data has 25,000 queries per language.
+ORIGINAL_QUERIES = 25_000
+ORIGINALS = {"lsclir": original_data.read_lsclir, "wikipedia": original_data.read_wikipedia}
+
+
+def split_judgments(
+    lang: str, *, pages: int, smoke: bool, negatives: int = 40, collection: str = "mdn"
+) -> tuple[Judged, Judged, Judged]:
+    """Make training, validation and test queries 3:1:1; the last two have sampled irrelevant documents.
+
+    :param pages: how many pages are used
+    :param negatives: irrelevant documents per query
+    """
+    if collection in ORIGINALS:
+        judged = ORIGINALS[collection](lang, pages if smoke else ORIGINAL_QUERIES)
+    else:
+        concepts = split_collection(collection, ["en", lang], test_tenths=0, lines=400 if smoke else None).train
+        sample = sample_by_hash(select_multilingual(concepts, ["en", lang]), pages, 0)
+        links = find_links(collection, sample)
+        judged = judgments.from_aligned(sample, source="en", target=lang, links=links)
+    train, valid, test = judgments.split(judged, (3, 1, 1), seed=0, family=partial(duplicate_group, collection))
+    return (
+        train,
+        judgments.sample_irrelevant(valid, negatives, seed=0),
+        judgments.sample_irrelevant(test, negatives, seed=0),
+    )
+
+
+def find_links(collection: str, concepts: Sequence[Concept]) -> judgments.Links:
+    """Find the partly relevant concepts: pages that link to each other, or packages of one source."""
+    if collection == "mdn":
+        return judgments.read_links(data_folder() / "mdn" / "mutual_links.tsv.gz")
+    groups: dict[str, set[str]] = {}
+    for concept in concepts:
+        groups.setdefault(duplicate_group(collection, concept.id), set()).add(concept.id)
+    links = {}
+    for group in groups.values():
+        if 1 < len(group) <= MAX_PACKAGES_OF_A_SOURCE:
+            links.update({concept: group - {concept} for concept in group})
+    return links
+
+
+def training_settings(valid: Judged, seed: int, *, smoke: bool, smoke_epochs: int = 2) -> dict[str, Any]:
+    """Return the settings of `ordinal.fit_judged` that all recipes share."""
+    epochs = smoke_epochs if smoke else MAX_EPOCHS
+    return {"validation": [valid], "seed": seed, "epochs": epochs, "patience": PATIENCE}
+
+
+def fit_best(train: Judged, valid: Judged, grid: Sequence[dict[str, Any]], **settings: Any) -> Encoder:
+    """Fit a model for each combination of settings and return the one with the best validation nDCG@5."""
+    models = [ordinal.fit_judged(train, **combination, **settings) for combination in grid]
+    return max(models, key=lambda model: mean(score_judged(model, valid, ["nDCG@5"]))["nDCG@5"])
+
+
+def measure_model(model: Encoder, test: Judged) -> Columns:
+    """Measure the columns of the paper's tables, query by query, and the training budget."""
+    scores = score_judged(model, test, MEASURES)
+    budget = {"best epoch": float(model.meta["best"]), "epochs": float(model.meta["epochs"])}
+    return {**{name: list(values.values()) for name, values in scores.items()}, **budget}
+
+
+def measure_random_order(test: Judged, seed: int) -> Columns:
+    """Measure the judged documents of each query in a random order."""
+    rng = np.random.default_rng(seed)
+    run: Run = {}
+    for query in test.queries:
+        names = list(test.qrels[query.id])
+        run[query.id] = top(rng.random(len(names)).astype(np.float32), names, len(names))
+    scores = evaluate(run, test.qrels, MEASURES)
+    return {name: list(values.values()) for name, values in scores.items()}
+
+
+def score_judged(model: Encoder, judged: Judged, measures: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Rank the judged documents of each query by the model; return measure -> query -> score."""
+    doc_ids = sorted({doc_id for grades in judged.qrels.values() for doc_id in grades})
+    row_by_id = {doc_id: row for row, doc_id in enumerate(doc_ids)}
+    documents = [judged.documents[doc_id] for doc_id in doc_ids]
+    vectors = model.encode([document.whole for document in documents], documents[0].lang)
+    query_vectors = model.encode([query.text for query in judged.queries], judged.queries[0].lang)
+    run: Run = {}
+    for query, vector in zip(judged.queries, query_vectors, strict=True):
+        candidates = list(judged.qrels[query.id])
+        rows = [row_by_id[doc_id] for doc_id in candidates]
+        run[query.id] = top(vectors[rows] @ vector, candidates, len(candidates))
+    return evaluate(run, judged.qrels, measures)

@@ -1,0 +1,1 @@
+"""One file for each table or figure of the papers."""

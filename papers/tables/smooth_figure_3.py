@@ -1,0 +1,95 @@
+"""Smooth learning's Figure 3: the distribution of the scores of three classes under each loss, on the training queries.
+
+Means of the classes (NR irrelevant, SR partly relevant, MR relevant), and how often a document of a lower class scores
+above one of the next; the plot shows the densities.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from papers.corpora import Rows
+from papers.graded_sets import LOSSES, MDN_DATA, split_judgments, training_settings
+from papers.runner import Results
+from papers.verdicts import PaperTable, Statement, rows_above
+from paragloss.evaluation.report import panels
+from paragloss.lab import judgments
+from paragloss.lab.methods import ordinal
+from paragloss.types import Encoder, Floats, Judged
+
+MINUTES = 60
+DATA, PARTS = MDN_DATA, ("en-fr",)
+EDGES = tuple(round(float(edge), 2) for edge in np.linspace(-1, 1, 41))
+CLASSES = ("NR", "SR", "MR")
+COLUMNS = ("mean NR", "mean SR", "mean MR", "NR above SR", "SR above MR", "best epoch", "epochs")
+#: (more mixed, less mixed): under the first loss more partly relevant documents score above relevant ones.
+MIXED = (("MSE", "SOSL"), ("PO_S", "SOSL"), ("3-part", "SOSL"), ("MSE", "3-part"), ("PO_S", "3-part"))
+PAPER = PaperTable(
+    "Wikipedia, English queries, French documents, training queries",
+    statements=[
+        Statement(
+            f"{more} mixes relevant and partly relevant documents more than {less}",
+            "en-fr",
+            "SR above MR",
+            (more, less),
+            rows_above(more, less, 0.01),
+        )
+        for more, less in MIXED
+    ],
+)
+
+
+def measure(part: str, seed: int, *, smoke: bool) -> Rows:
+    train, valid, _ = split_judgments("fr", pages=90 if smoke else 1500, smoke=smoke)
+    training_documents = judgments.sample_irrelevant(train, 40, seed=seed)
+    settings = training_settings(valid, seed, smoke=smoke)
+    rows: Rows = {}
+    for name, loss in LOSSES.items():
+        model = ordinal.fit_judged(train, loss=loss, **settings)
+        scores = scores_by_grade(model, training_documents)
+        rows[name] = {
+            "NR above SR": share_above(scores[0], scores[1]),
+            "SR above MR": share_above(scores[1], scores[2]),
+            "best epoch": float(model.meta["best"]),
+            "epochs": float(model.meta["epochs"]),
+        }
+        for class_name, class_scores in zip(CLASSES, scores, strict=True):
+            rows[name][f"mean {class_name}"] = float(class_scores.mean())
+            for edge in EDGES:
+                rows[name][f"{class_name} {edge}"] = float((class_scores <= edge).mean())
+    return rows
+
+
+def scores_by_grade(model: Encoder, judged: Judged) -> list[Floats]:
+    """Score every judged document by the smooth cosine; return an array of scores for each grade."""
+    doc_ids = sorted({doc_id for grades in judged.qrels.values() for doc_id in grades})
+    row_by_id = {doc_id: row for row, doc_id in enumerate(doc_ids)}
+    documents = [judged.documents[doc_id] for doc_id in doc_ids]
+    vectors = model.encode([document.whole for document in documents], documents[0].lang)
+    query_vectors = model.encode([query.text for query in judged.queries], judged.queries[0].lang)
+    scores: list[list[float]] = [[], [], []]
+    for query, vector in zip(judged.queries, query_vectors, strict=True):
+        for doc_id, grade in judged.qrels[query.id].items():
+            scores[grade].append(float(vectors[row_by_id[doc_id]] @ vector))
+    return [np.array(values or [0.0]) for values in scores]
+
+
+def share_above(low: Floats, high: Floats) -> float:
+    """Compute how often a value drawn from `low` is above one drawn from `high`."""
+    return float(np.searchsorted(np.sort(high), low, side="left").mean() / len(high))
+
+
+def plot(results: Results) -> dict[str, Any]:
+    (rows,) = results.values.values()
+    figure, axes = panels(len(rows), width=3)
+    centers = [(left + right) / 2 for left, right in pairwise(EDGES)]
+    for panel, (name, columns) in zip(axes, rows.items(), strict=True):
+        for class_name in CLASSES:
+            cumulative = np.array([np.mean(columns[f"{class_name} {edge}"]) for edge in EDGES])
+            panel.plot(centers, np.diff(cumulative), label=class_name)
+        panel.set(title=name, xlabel="score")
+    axes[0].legend(fontsize=7)
+    return {"figure.svg": figure}

@@ -1,0 +1,93 @@
+"""Liu's Table 5.2: English queries find Spanish pages by dictionary, nested or weighted, with or without expansion.
+
+Dictionary: MUSE en-es. Before translation WordNet expands, as in the thesis, where it is installed, otherwise words of
+the first English pages; afterwards Rocchio. "Nested" is the thesis' (a OR b) AND (c OR d), over titles as there, and
+over all fields. "Random translation" takes one of a word's translations at random (Oard). Apertium, where it is
+installed, translates whole queries.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+
+from papers import page_fields
+from papers.corpora import Rows, data_folder
+from papers.page_fields import FieldedPages, open_pages
+from papers.verdicts import PaperColumn, PaperTable
+from papers.wordnet import WordNet
+from paragloss.errors import InputError
+from paragloss.formats.dictionaries import Entry, read_pairs
+from paragloss.search.expanded import Expanded
+from paragloss.search.nested import Nested
+from paragloss.translation.dictionary import Dictionary
+from paragloss.translation.engines import Apertium
+from paragloss.translation.expansion import ChainedTranslator, FeedbackExpander
+from paragloss.translation.machine import MachineTranslator, TranslationCache
+from paragloss.types import Searcher, Translator
+
+MINUTES, SEEDS = 4, (0,)  # nothing is learned
+COLUMNS, PARTS = page_fields.COLUMNS, ("en-es",)
+DATA = (*page_fields.DATA, "muse/en-es.tsv.gz")
+FIGURES = {
+    "Monolingual, title": 0.5851,
+    "Nested, title": 0.1115,
+    "Nested, title, pre-translation expansion": 0.0433,
+    "Nested, title, post-translation expansion": 0.0519,
+    "Nested, title, both expansions": 0.0264,
+}
+PAPER = PaperTable(
+    "SogouT-16 B, 50 English queries translated by hand, Wiktionary's dictionary",
+    [PaperColumn("nDCG@10", {"en-es": FIGURES}, tolerance=0.01)],
+)
+
+
+def measure(part: str, seed: int, *, smoke: bool) -> Rows:
+    entries = list(read_pairs(data_folder() / "muse" / "en-es.tsv.gz"))
+    with open_pages(smoke=smoke) as pages:
+        systems = make_systems(pages, entries)
+        if shutil.which("apertium") and not smoke:
+            engine = TranslationCache(":memory:", Apertium())
+            engine.translate_texts([query.text for query in pages.queries["en"]], "en", "es")  # in one call
+            systems["Machine translation (Apertium), all fields"] = (pages.search_fields(), MachineTranslator(engine))
+        monolingual = pages.measure_searcher(pages.search_fields(["title"]), "es")
+        return {"Monolingual, title": monolingual, **pages.measure_translated(systems)}
+
+
+def make_systems(pages: FieldedPages, entries: list[Entry]) -> dict[str, tuple[Searcher, Translator]]:
+    """Make a searcher and a translator for each row."""
+    dictionary = Dictionary.build(entries, "en", "es")
+    expanding = ChainedTranslator(make_expander(pages), dictionary)
+    index = (pages.store, pages.statistics)
+    forms: dict[str, Searcher] = {
+        "Nested, title": Nested(*index, weights={"title": 1.0}),
+        "Nested, all fields": Nested(*index),
+        "Weighted, title": pages.search_fields(["title"]),
+        "Weighted, all fields": pages.search_fields(),
+    }
+    systems: dict[str, tuple[Searcher, Translator]] = {}
+    for name, searcher in forms.items():
+        feedback = Expanded(searcher, pages.fetch, pages.idf)
+        systems[name] = (searcher, dictionary)
+        systems[f"{name}, pre-translation expansion"] = (searcher, expanding)
+        systems[f"{name}, post-translation expansion"] = (feedback, dictionary)
+        systems[f"{name}, both expansions"] = (feedback, expanding)
+    random_words = Dictionary.build(choose_random_translations(entries), "en", "es")
+    systems["Weighted, all fields, random translation"] = (forms["Weighted, all fields"], random_words)
+    return systems
+
+
+def make_expander(pages: FieldedPages) -> Translator:
+    """Expand English queries by WordNet if it is installed, otherwise by words of the first English pages."""
+    try:
+        return WordNet()
+    except InputError:
+        return FeedbackExpander(pages.search_fields(), pages.fetch, lambda term: pages.idf("en", term))
+
+
+def choose_random_translations(entries: list[Entry]) -> list[Entry]:
+    """Keep one translation of each word, chosen at random."""
+    by_source: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_source.setdefault(entry.source, []).append(entry)
+    return [random.Random(word).choice(translations) for word, translations in by_source.items()]

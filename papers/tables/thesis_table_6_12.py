@@ -1,0 +1,113 @@
+"""Liu's Tables 6.11 and 6.12, Figure 6.9: how much does the quality of a translated test query matter?
+
+Data: `papers.simulated_log`, 2,000 training queries, 1,000 test queries. The thesis' author judged 265 translations by
+hand. Here the English short description, written by a person, is the corrected query, and the category is the share of
+its terms that the translation has: all (good), half or more (imperfect), fewer (bad), none (not correct); a query none
+of whose words changed in translation is untranslatable. Categories of fewer than ten queries are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from papers import simulated_log
+from papers.corpora import Rows
+from papers.runner import Results
+from papers.simulated_log import (
+    SMOKE_SIZE,
+    LogSize,
+    SearchLog,
+    measure_run,
+    rank_randomly,
+    rerank_test,
+    simulate_log,
+    train_ranker,
+    translate_to_english,
+)
+from papers.verdicts import CHANCE_ROW, PaperColumn, PaperTable
+from paragloss.analysis import analyzer
+from paragloss.evaluation.report import panels
+from paragloss.lab.kernel_analysis import unknown_words
+from paragloss.lab.query_log import translate_queries
+from paragloss.types import Query
+
+MINUTES, COLUMNS = 4, (*simulated_log.MEASURES, "queries", "unknown words")
+DATA, PARTS = simulated_log.DATA, ("en-de",)
+CATEGORIES = ("Good", "Imperfect", "Bad", "Not correct", "Untranslatable")
+MIN_QUERIES = 10
+FIGURES = {
+    "Good, monolingual": 0.3346,
+    "Good, bilingual": 0.3578,
+    "Imperfect, monolingual": 0.3316,
+    "Imperfect, bilingual": 0.3331,
+    "Bad, monolingual": 0.3446,
+    "Bad, bilingual": 0.3019,
+    "Bad, corrected": 0.2646,
+    "Not correct, monolingual": 0.3348,
+    "Not correct, bilingual": 0.3934,
+    "Not correct, corrected": 0.2983,
+    "Untranslatable, monolingual": 0.3227,
+    "Untranslatable, bilingual": 0.3296,
+}
+PAPER = PaperTable(
+    "Sogou-Log, 265 test queries judged by hand", [PaperColumn("DIFF @10", {"en-de": FIGURES}, tolerance=0.02)]
+)
+
+
+def measure(part: str, seed: int, *, smoke: bool) -> Rows:
+    log = simulate_log(SMOKE_SIZE if smoke else LogSize(2000))
+    monolingual = train_ranker(log.train, seed=seed)
+    bilingual = train_ranker(translate_to_english(log, log.train), seed=seed)
+    answered = [log.native[query_id] for query_id in log.test_ids if log.shown[query_id]]
+    translated = {q.id: q for q in translate_queries(answered, simulated_log.fit_translator(log), "en")}
+    systems = {
+        "monolingual": (monolingual, log.native),
+        "bilingual": (bilingual, {**log.native, **translated}),  # queries without results count nowhere
+        "corrected": (bilingual, log.english),
+    }
+    runs = {name: rerank_test(log, model, queries) for name, (model, queries) in systems.items()}
+    rows: Rows = {CHANCE_ROW: measure_run(log, rank_randomly(log, seed))}
+    for category, query_ids in group_by_category(log, answered, translated).items():
+        if len(query_ids) < (1 if smoke else MIN_QUERIES):
+            continue
+        for name, (model, queries) in systems.items():
+            unknown = unknown_words(model, [queries[query_id] for query_id in query_ids])
+            rows[f"{category}, {name}"] = {
+                **measure_run(log, runs[name], query_ids),
+                "queries": float(len(query_ids)),
+                "unknown words": unknown.unknown / max(unknown.words, 1),
+            }
+    return rows
+
+
+def group_by_category(log: SearchLog, queries: list[Query], translated: dict[str, Query]) -> dict[str, list[str]]:
+    """Group queries by the quality of their translation."""
+    groups: dict[str, list[str]] = {category: [] for category in CATEGORIES}
+    for query in queries:
+        category = categorize(query.text, translated[query.id].text, log.english[query.id].text)
+        groups[category].append(query.id)
+    return groups
+
+
+def categorize(source: str, translated: str, corrected: str) -> str:
+    """Judge a translation by the share of the corrected query's terms that it has."""
+    terms = analyzer("en").terms
+    translated_terms, corrected_terms = set(terms(translated)), set(terms(corrected))
+    if translated_terms == set(terms(source)):
+        return "Untranslatable"
+    share = len(translated_terms & corrected_terms) / max(len(corrected_terms), 1)
+    if share == 1:
+        return "Good"
+    if share >= 0.5:
+        return "Imperfect"
+    return "Bad" if share > 0 else "Not correct"
+
+
+def plot(results: Results) -> dict[str, Any]:
+    """Draw Figure 6.9: the number of queries in each category."""
+    (rows,) = results.values.values()
+    counts = {row.split(",")[0]: columns["queries"][0] for row, columns in rows.items() if "queries" in columns}
+    figure, (axis,) = panels(1, width=5)
+    axis.bar(list(counts), list(counts.values()))
+    axis.set(title="Figure 6.9", ylabel="queries")
+    return {"figure-6-9.svg": figure}

@@ -1,0 +1,87 @@
+"""Liu's Table 6.4, Figures 6.2 and 6.3: each kernel's weight, the pairs of words in it, and how it ranks alone.
+
+Data: `papers.simulated_log`, 2,000 training queries; pairs of words are those of the test queries and the documents
+shown. A pair belongs to the kernel that responds most; so do words and their best translations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from papers import simulated_log
+from papers.corpora import Rows
+from papers.runner import Results
+from papers.simulated_log import (
+    SMOKE_SIZE,
+    LogSize,
+    measure_ranker,
+    simulate_log,
+    train_ranker,
+    translate_to_english,
+)
+from papers.verdicts import PaperColumn, PaperTable
+from paragloss.encoders.kernel_ranker import Knrm
+from paragloss.evaluation.report import panels
+from paragloss.lab.kernel_analysis import bins, one_at_a_time, translation_pairs, words_of
+from paragloss.types import Judged
+
+MINUTES = 4
+DATA, PARTS = simulated_log.DATA, ("en-de",)
+COLUMNS = ("weight", "pairs", "monolingual weight", "monolingual pairs", "translations", "DIFF @10 alone")
+PAIRS = (126, 0, 5, 102, 2871, 146050, 142510, 3232, 154, 4, 0)  # of the paper's kernels 1 to 11
+KERNEL_MEANS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9)
+FIGURES = {
+    f"kernel {number}, mean {mean}": float(count)
+    for number, (mean, count) in enumerate(zip(KERNEL_MEANS, PAIRS, strict=True), 1)
+}
+PAPER = PaperTable(
+    "Sogou-Log, word pairs of 1,000 test queries and their documents",
+    [PaperColumn("pairs", {"en-de": FIGURES}, tolerance=100)],
+)
+
+
+def measure(part: str, seed: int, *, smoke: bool) -> Rows:
+    log = simulate_log(SMOKE_SIZE if smoke else LogSize(2000))
+    monolingual = train_ranker(log.train, seed=seed)
+    bilingual = train_ranker(translate_to_english(log, log.train), seed=seed)
+    shown = {query_id: dict.fromkeys(log.shown[query_id], 0) for query_id in log.test_ids}
+    english = [log.english[query_id] for query_id in log.test_ids]
+    native = [log.native[query_id] for query_id in log.test_ids]
+    bilingual_bins = bins(bilingual, Judged(english, log.documents, shown))
+    monolingual_bins = bins(monolingual, Judged(native, log.documents, shown))
+
+    def score(model: Knrm) -> float:
+        return float(np.mean(measure_ranker(log, model, log.english)["DIFF @10"]))
+
+    scores_alone = one_at_a_time(bilingual, score)
+    translations = translation_pairs(bilingual, simulated_log.fit_translator(log), words_of(english), log.lang)
+    counts = Counter(pair.bin for pair in translations)
+    rows: Rows = {}
+    for two, one, alone in zip(bilingual_bins, monolingual_bins, scores_alone, strict=True):
+        values = (two.weight, two.pairs, one.weight, one.pairs, counts[two.number], alone)
+        rows[f"kernel {two.number}, mean {two.mean}"] = dict(zip(COLUMNS, values, strict=True))
+    return rows
+
+
+def plot(results: Results) -> dict[str, Any]:
+    """Draw Figure 6.2 (a) pairs in each kernel, (b) weights, (c) their size, and Figure 6.3."""
+    (rows,) = results.values.values()
+    numbers = range(1, len(rows) + 1)
+    figure, axes = panels(4, width=3)
+    for column in ("pairs", "monolingual pairs"):
+        axes[0].plot(numbers, [np.mean(columns[column]) for columns in rows.values()], marker="o", label=column)
+    axes[0].legend(fontsize=7)
+    axes[0].set(title="Figure 6.2 (a) pairs", xlabel="kernel", yscale="symlog")
+    bars = {
+        "(b) weight": [np.mean(columns["weight"]) for columns in rows.values()],
+        "(c) size of the weight": [np.mean(np.abs(columns["weight"])) for columns in rows.values()],
+        "Figure 6.3: DIFF @10 alone": [np.mean(columns["DIFF @10 alone"]) for columns in rows.values()],
+    }
+    for panel, (title, heights) in zip(axes[1:], bars.items(), strict=True):
+        panel.bar(numbers, heights)
+        panel.set(title=title, xlabel="kernel")
+    axes[3].set_ylim(bottom=0.9 * min(bars["Figure 6.3: DIFF @10 alone"]))
+    return {"figure.svg": figure}

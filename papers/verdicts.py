@@ -1,0 +1,179 @@
+"""Compare a measured table with the paper's figures.
+
+Two rows that the paper has further apart than the tolerance are one comparison. It agrees if ours are in the same order
+and further apart than the tolerance, ties if ours are not further apart than that, and disagrees otherwise. Rows that
+lie within the noise of the seeds of a random order take part in no comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+
+#: part -> row -> column -> one value per seed
+Values: TypeAlias = Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]
+#: The row of a random order, where a recipe measures one.
+CHANCE_ROW = "Random order"
+#: A row is no better than chance if its mean is closer than this many standard deviations of its seeds, or than
+#: MIN_NOISE, to the mean of the random order.
+NOISE_DEVIATIONS, MIN_NOISE = 2.0, 0.005
+
+
+@dataclass(frozen=True)
+class PaperColumn:
+    """One column of a paper's table: part (or "all" for the mean over parts) -> row -> figure."""
+
+    column: str
+    figures: Mapping[str, Mapping[str, float]]
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Something the paper says in words or shows in a plot without numbers.
+
+    `check` takes our means by row and says whether the statement holds; `rows` are shown beside it.
+    """
+
+    text: str
+    part: str
+    column: str
+    rows: Sequence[str]
+    check: Callable[[Mapping[str, float]], bool]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """What the paper reports: on which data, its figures, and what it says about them."""
+
+    data: str
+    columns: Sequence[PaperColumn] = ()
+    statements: Sequence[Statement] = ()
+
+
+@dataclass(frozen=True)
+class OrderVerdict:
+    """How the order of our rows compares with the paper's, in one column and part."""
+
+    column: str
+    part: str
+    paper: Mapping[str, float]
+    ours: Mapping[str, float]
+    agree: list[tuple[str, str]] = field(default_factory=list)
+    tie: list[tuple[str, str]] = field(default_factory=list)
+    disagree: list[tuple[str, str]] = field(default_factory=list)
+    at_chance: list[str] = field(default_factory=list)
+
+    @property
+    def word(self) -> str:
+        """Summarize in a word: "agrees" only if every comparison agrees."""
+        if self.disagree:
+            return "disagrees"
+        if self.tie or not self.agree:
+            return "undecided"
+        return "agrees"
+
+    def describe(self) -> str:
+        """Describe the verdict in a sentence of Markdown, with both sets of figures."""
+        counts = f"{len(self.agree)} agree, {len(self.tie)} tie, {len(self.disagree)} disagree"
+        figures = ", ".join(
+            f"{row} {format_figure(self.paper[row])} / {format_figure(self.ours[row])}" for row in self.paper
+        )
+        chance = f" At chance, not compared: {', '.join(self.at_chance)}." if self.at_chance else ""
+        where = "" if self.part == "all" else f"{self.part}, "
+        return f"{where}{self.column}: **{self.word}** ({counts}). Paper / ours: {figures}.{chance}"
+
+
+@dataclass(frozen=True)
+class StatementVerdict:
+    statement: Statement
+    ours: Mapping[str, float]
+
+    @property
+    def word(self) -> str:
+        return "agrees" if self.statement.check(self.ours) else "disagrees"
+
+    def describe(self) -> str:
+        """Describe the verdict in a sentence of Markdown, with our figures."""
+        figures = ", ".join(f"{row} {format_figure(self.ours[row])}" for row in self.statement.rows)
+        where = "" if self.statement.part == "all" else f"{self.statement.part}, "
+        return f"{where}{self.statement.column}: **{self.word}** with “{self.statement.text}”. Ours: {figures}."
+
+
+Verdict: TypeAlias = OrderVerdict | StatementVerdict
+
+
+def judge_table(paper: PaperTable, values: Values) -> list[Verdict]:
+    """Compare all columns and statements of a paper's table for which enough rows were measured."""
+    verdicts: list[Verdict] = []
+    for column in paper.columns:
+        for part in column.figures:
+            verdict = judge_order(column, part, values)
+            if len(verdict.paper) > 1:
+                verdicts.append(verdict)
+    for statement in paper.statements:
+        ours = mean_by_row(values, statement.part, statement.column)
+        if all(row in ours for row in statement.rows):
+            verdicts.append(StatementVerdict(statement, ours))
+    return verdicts
+
+
+def judge_order(column: PaperColumn, part: str, values: Values) -> OrderVerdict:
+    """Compare the order of our rows with the paper's in one column of one part."""
+    ours = mean_by_row(values, part, column.column)
+    paper = {row: figure for row, figure in column.figures[part].items() if row in ours}
+    noise = noise_by_row(values, part, column.column)
+    chance = ours.get(CHANCE_ROW)
+    at_chance = [row for row in paper if chance is not None and abs(ours[row] - chance) <= noise[row]]
+    verdict = OrderVerdict(column.column, part, paper, ours, at_chance=at_chance)
+    for first, second in combinations([row for row in paper if row not in at_chance], 2):
+        paper_gap, our_gap = paper[first] - paper[second], ours[first] - ours[second]
+        if abs(paper_gap) <= column.tolerance:
+            continue  # the paper itself does not tell them apart
+        if abs(our_gap) <= column.tolerance:
+            verdict.tie.append((first, second))
+        elif (our_gap > 0) == (paper_gap > 0):
+            verdict.agree.append((first, second))
+        else:
+            verdict.disagree.append((first, second))
+    return verdict
+
+
+def mean_by_row(values: Values, part: str, column: str) -> dict[str, float]:
+    """Average each row over seeds, of one part or (part = "all") over all parts that have the row."""
+    means: dict[str, list[float]] = {}
+    for name, rows in values.items():
+        if part in ("all", name):
+            for row, columns in rows.items():
+                if column in columns:
+                    means.setdefault(row, []).append(float(np.mean(columns[column])))
+    return {row: float(np.mean(part_means)) for row, part_means in means.items()}
+
+
+def noise_by_row(values: Values, part: str, column: str) -> dict[str, float]:
+    """Estimate how far each row's mean may lie from chance by chance, from the deviation between its seeds."""
+    deviations: dict[str, list[float]] = {}
+    for name, rows in values.items():
+        if part in ("all", name):
+            for row, columns in rows.items():
+                if column in columns:
+                    deviations.setdefault(row, []).append(float(np.std(columns[column])))
+    return {row: max(NOISE_DEVIATIONS * float(np.mean(std)), MIN_NOISE) for row, std in deviations.items()}
+
+
+def rows_above(higher: str, lower: str, margin: float = 0.0) -> Callable[[Mapping[str, float]], bool]:
+    """Make a check that one row is above another by more than a margin."""
+    return lambda means: means[higher] > means[lower] + margin
+
+
+def format_figure(value: float) -> str:
+    """Format a value as tables do: .512, 1,234, 12.3."""
+    if abs(value) >= 100 or (value == int(value) and abs(value) > 1):
+        return f"{value:,.0f}"
+    if abs(value) >= 2:
+        return f"{value:.1f}"
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"

@@ -1,0 +1,190 @@
+"""What recipes measure, against independent computations and cases worked out by hand."""
+
+import numpy as np
+import pytest
+import scipy.special
+import scipy.stats
+
+from papers import corpora, graded_sets, nearest_neighbours, original_data, page_search
+from papers.tables import (
+    cr5_table_1,
+    smooth_figure_1,
+    smooth_figure_3,
+    thesis_table_6_9,
+    thesis_table_6_12,
+    xcnn_table_1,
+)
+from paragloss.encoders.bag import BagEncoder, Tower
+from paragloss.types import Concept, Document, Judged, Query
+from paragloss.vocabulary import Vocabulary
+
+SIZE = 30
+CONCEPTS = [Concept(str(i), dict.fromkeys(("en", "it"), f"w{i}")) for i in range(SIZE)]
+
+
+def noisy_encoder(seed, noise=0.6):
+    """An encoder in which word i of one language is near word i of the other, so that most but not all are found."""
+    rng = np.random.default_rng(seed)
+    centers = rng.standard_normal((SIZE, 4))
+    terms = [f"w{i}" for i in range(SIZE)]
+    towers = {}
+    for lang in ("en", "it"):
+        vocabulary = Vocabulary(lang, terms, [1] * SIZE, SIZE, stem=False)
+        towers[lang] = Tower(vocabulary, (centers + noise * rng.standard_normal((SIZE, 4))).astype(np.float32))
+    return BagEncoder(towers)
+
+
+def reference_similarity(cosines, rule):
+    """The four rules, each read from its paper."""
+    if rule == "CSLS":  # a document's mean cosine with its ten nearest queries (Conneau et al., eq. 7)
+        return 2 * cosines - np.sort(cosines, axis=0)[::-1][:10].mean(0)
+    if rule == "corrected":  # minus the rank of the query in the document's own list (Dinu et al., eq. 3)
+        return cosines - np.array([scipy.stats.rankdata(-column, method="ordinal") for column in cosines.T]).T
+    if rule == "inverted":  # softmax over queries instead of documents (Smith et al., eq. 9)
+        return scipy.special.log_softmax(30.0 * cosines, axis=0)
+    return cosines
+
+
+@pytest.mark.parametrize("rule", nearest_neighbours.SIMILARITIES)
+def test_each_similarity_ranks_as_its_paper_defines(rule):
+    model = noisy_encoder(1)
+    queries, documents = (
+        model.encode([c.texts[lang] for c in concepts], lang).astype(float)
+        for lang, concepts in (("en", CONCEPTS[:20]), ("it", CONCEPTS))
+    )
+    scores = reference_similarity(queries @ documents.T, rule)
+    ranks = np.array([(row >= row[i]).sum() for i, row in enumerate(scores)])
+    columns = nearest_neighbours.measure_translation_retrieval(
+        model, CONCEPTS[:20], "en", "it", distractors=CONCEPTS[20:], rule=rule
+    )
+    for k in (1, 5, 10):
+        assert columns[f"P@{k}"] == pytest.approx((ranks <= k).mean())
+    assert columns["RR"] == [round(1 / rank, 4) for rank in ranks]
+
+
+def test_equal_scores_count_against_the_target():
+    ranks = nearest_neighbours.rank_of_targets(np.eye(2), np.array([[1.0, 0], [1, 0]]), [0, 1])
+    assert ranks.tolist() == [2, 2]
+
+
+def test_a_sample_does_not_depend_on_which_other_items_exist():
+    items = [Query(str(i), "", "en") for i in range(1000)]
+    sample = corpora.sample_by_hash(items, 50, seed=1)
+    assert len(sample) == 50
+    odd_or_sampled = [item for item in items if item in sample or int(item.id) % 2]
+    assert corpora.sample_by_hash(odd_or_sampled, 50, seed=1) == sample
+    assert corpora.sample_by_hash(items, 50, seed=2) != sample
+
+
+def test_packages_of_one_source_are_on_one_side_of_a_split():
+    assert {corpora.duplicate_group("ddtp", name) for name in ("0ad:1", "0ad-data:2", "0ad-data-common:3")} == {"0ad"}
+    assert corpora.duplicate_group("mdn", "Web/API") == "Web/API"
+
+
+def test_a_known_item_task_finds_texts_by_titles_and_keeps_pages_without_a_title():
+    concepts = [Concept("a", {"fr": "texte"}, {"en": "title"}), Concept("b", {"fr": "autre"})]
+    queries, documents, qrels = corpora.make_known_item_task(concepts, "en", ["fr"])
+    assert [(query.id, query.text) for query in queries] == [("a.en", "title")]
+    assert [document.id for document in documents] == ["a.fr", "b.fr"]
+    assert qrels == {"a.en": {"a.fr": 1}}
+
+
+def test_no_bridge_between_two_languages_has_both():
+    texts = {"da": "a", "en": "b", "it": "c", "ru": "d"}
+    train = [Concept(str(i), dict(list(texts.items())[i % 2 : 3 + i % 2])) for i in range(40)]  # da en it, or en it ru
+    bridges = cr5_table_1.select_bridges(corpora.Split(train, []), ["da", "ru"], 100, 0)
+    assert {tuple(c.texts) for c in bridges} == {("da", "en"), ("ru", "en")}
+
+
+def test_training_pairs_have_three_words_of_each_vocabulary():
+    texts = [("red green blue", "rouge vert bleu"), ("red green blue", "rouge vert"), ("red pink", "rouge vert bleu")]
+    concepts = [Concept(str(i), {"en": a, "fr": b}) for i, (a, b) in enumerate(texts * 2)]
+    rare = Concept("rare", {"en": "red green unheard", "fr": "rouge vert bleu"})  # "unheard" is in one text only
+    assert [c.id for c in xcnn_table_1.select_with_vocabulary([*concepts, rare], ["en", "fr"])] == ["0", "3"]
+
+
+def test_external_pairs_are_halves_of_sentences_that_are_not_trained_on():
+    concepts = [Concept("a", {"en": "one two three four five six"}), Concept("b", {"en": "a b c d e f g"})]
+    assert xcnn_table_1.make_external_pairs(concepts, {"a"}) == [("a b c", "d e f g")]
+
+
+def test_packages_of_one_small_source_are_partly_relevant():
+    names = ["game:1", "game-data:2", "other:3", *(f"python3-{i}:4" for i in range(9))]
+    links = graded_sets.find_links("ddtp", [Concept(name, {}) for name in names])
+    assert links == {"game:1": {"game-data:2"}, "game-data:2": {"game:1"}}, "nine packages are no source"
+
+
+def test_a_random_order_scores_what_chance_gives():
+    queries = [Query(str(i), "", "en") for i in range(2000)]
+    qrels = {query.id: {"a": 2, "b": 0, "c": 0, "d": 0} for query in queries}
+    judged = Judged(queries, {name: Document(name, "", "fr") for name in "abcd"}, qrels)
+    columns = graded_sets.measure_random_order(judged, 0)
+    assert np.mean(columns["P_mr@1"]) == pytest.approx(1 / 4, abs=0.03)
+    assert np.mean(columns["MRR_mr"]) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, abs=0.03)
+
+
+def test_the_gradient_of_the_smooth_cosine_is_bounded_by_one_over_epsilon():
+    assert smooth_figure_1.steepest_gradient(0.001, 0.5) == pytest.approx(1 / (0.501 * 1.5), rel=1e-3)
+    assert smooth_figure_1.steepest_gradient(0.001, 0.0) == pytest.approx(1000, rel=1e-3)
+
+
+def test_the_share_above_counts_pairs():
+    assert smooth_figure_3.share_above(np.array([0.1, 0.5]), np.array([0.2, 0.4, 0.6])) == pytest.approx(2 / 6)
+
+
+def test_pages_of_a_limited_vocabulary_have_no_other_words():
+    documents = [Document("d", "A dog, a cat.", "en", "Cats")]
+    task = page_search.PageTask([Query("q", "Running dogs", "en")], documents, {}, [], 0)
+    restricted = page_search.restrict_vocabulary(task, {"dog", "run"})
+    assert restricted.queries[0].text == "Running dogs"
+    assert (restricted.documents[0].text, restricted.documents[0].title) == ("dog", "")
+
+
+def test_a_query_without_words_finds_nothing_and_a_page_does_not_find_itself():
+    queries = [Query("a", "", "en"), Query("d", "dog", "en")]
+    documents = [Document("d", "A dog.", "en"), Document("e", "Two dogs.", "en")]
+    run = page_search.search_by_pipeline(page_search.PageTask(queries, documents, {}, [], 0), "bm25")
+    assert (run["a"], [hit.id for hit in run["d"]]) == ([], ["e"])
+
+
+def test_one_word_queries_have_the_judgments_of_all_queries_that_begin_with_the_word():
+    queries = [Query("a", "mail reader", "de"), Query("b", "mail, server", "de")]
+    judged = Judged(queries, {}, {"a": {"x": 1, "y": 2}, "b": {"x": 3}})
+    extended = thesis_table_6_9.add_first_words(judged)
+    assert [query.text for query in extended.queries] == ["mail reader", "mail, server", "mail"]
+    assert extended.qrels["word mail"] == {"x": 3, "y": 2}
+
+
+@pytest.mark.parametrize(
+    ("translated", "category"),
+    [
+        ("a mail reader", "Good"),
+        ("mail program", "Imperfect"),
+        ("reader of many long texts", "Imperfect"),
+        ("green house", "Not correct"),
+        ("Postleser", "Untranslatable"),
+    ],
+)
+def test_translations_are_judged_by_the_terms_they_share_with_the_corrected_query(translated, category):
+    assert thesis_table_6_12.categorize("Postleser", translated, "mail reader") == category
+
+
+def test_parts_on_the_papers_own_data_exist_where_their_files_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARAGLOSS_DATA", str(tmp_path))
+    parts = {"lsclir en-{lang}": ("lsclir/wiki_en.queries", "lsclir/en2{lang}.rel"), "dinu en-it": ("dinu/*test*",)}
+    assert original_data.available_parts(parts) == []
+    (tmp_path / "lsclir").mkdir()
+    for name in ("wiki_en.queries", "en2fr.rel", "en2sw.rel"):
+        (tmp_path / "lsclir" / name).touch()
+    assert original_data.available_parts(parts) == ["lsclir en-fr", "lsclir en-sw"]
+
+
+def test_lsclir_queries_keep_only_documents_that_are_present(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARAGLOSS_DATA", str(tmp_path))
+    (tmp_path / "lsclir").mkdir()
+    (tmp_path / "lsclir" / "wiki_en.queries").write_text("1\tBee\tAn insect.\n2\tSun\tA star.\n")
+    (tmp_path / "lsclir" / "wiki_fr.documents").write_text("10\tAbeille\tUn insecte.\n")
+    (tmp_path / "lsclir" / "en2fr.rel").write_text("1\t10\t2\n1\t11\t1\n2\t12\t2\n")
+    judged = original_data.read_lsclir("fr", 10)
+    assert [query.id for query in judged.queries] == ["1"]
+    assert judged.qrels == {"1": {"10": 2}}

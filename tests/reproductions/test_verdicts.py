@@ -1,0 +1,82 @@
+"""How our tables are compared with the papers' figures."""
+
+import pytest
+
+from papers.verdicts import (
+    CHANCE_ROW,
+    PaperColumn,
+    PaperTable,
+    Statement,
+    format_figure,
+    judge_order,
+    judge_table,
+    mean_by_row,
+    rows_above,
+)
+
+PAPER = {"a": 0.5, "b": 0.4, "c": 0.3}
+
+
+def table(**rows):
+    """A table of one part: row -> values of its seeds."""
+    return {"en-fr": {row: {"RR": list(values)} for row, values in rows.items()}}
+
+
+def judge(values, paper=PAPER, tolerance=0.02):
+    return judge_order(PaperColumn("RR", {"en-fr": paper}, tolerance), "en-fr", values)
+
+
+def test_rows_in_the_paper_s_order_agree():
+    verdict = judge(table(a=[0.9], b=[0.6], c=[0.1]))
+    assert verdict.word == "agrees"
+    assert verdict.agree == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_rows_in_the_opposite_order_disagree():
+    verdict = judge(table(a=[0.9], b=[0.2], c=[0.3]))
+    assert verdict.word == "disagrees"
+    assert verdict.disagree == [("b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("gap", "word"), [(0.019, "undecided"), (-0.019, "undecided"), (0.021, "agrees"), (-0.021, "disagrees")]
+)
+def test_a_gap_within_the_tolerance_is_a_tie_and_no_agreement(gap, word):
+    assert judge(table(a=[0.5 + gap], b=[0.5]), paper={"a": 0.5, "b": 0.4}).word == word
+
+
+def test_rows_that_the_paper_does_not_tell_apart_are_not_compared():
+    verdict = judge(table(a=[0.1], b=[0.9]), paper={"a": 0.50, "b": 0.49})
+    assert verdict.word == "undecided"
+    assert not verdict.disagree
+
+
+def test_rows_within_the_noise_of_a_random_order_get_no_verdict():
+    # Row b is .02 above the random order, and its seeds differ by .04: two standard deviations are .04.
+    values = table(**{CHANCE_ROW: [0.50, 0.50]}, a=[0.9, 0.9], b=[0.50, 0.54], c=[0.3, 0.3])
+    verdict = judge(values)
+    assert verdict.at_chance == ["b"]
+    assert verdict.agree == [("a", "c")]
+    assert "At chance, not compared: b." in verdict.describe()
+
+
+def test_a_part_called_all_is_the_mean_over_parts():
+    values = {"en-fr": {"a": {"RR": [0.2, 0.4]}}, "en-de": {"a": {"RR": [0.9]}, "b": {"RR": [0.5]}}}
+    assert mean_by_row(values, "all", "RR") == pytest.approx({"a": 0.6, "b": 0.5})
+
+
+def test_a_statement_is_checked_by_our_means():
+    statement = Statement("more is worse", "en-fr", "RR", ("few", "many"), rows_above("few", "many", 0.1))
+    paper = PaperTable("a set", statements=[statement])
+    (verdict,) = judge_table(paper, table(few=[0.6], many=[0.4]))
+    assert verdict.describe() == "en-fr, RR: **agrees** with “more is worse”. Ours: few .600, many .400."
+    (verdict,) = judge_table(paper, table(few=[0.6], many=[0.55]))
+    assert verdict.word == "disagrees"
+    assert judge_table(paper, table(few=[0.6])) == [], "a row that was not measured says nothing"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.5123, ".512"), (1.0, "1.000"), (12.34, "12.3"), (1234.0, "1,234"), (3.0, "3")]
+)
+def test_figures_are_written_as_in_tables(value, text):
+    assert format_figure(value) == text
