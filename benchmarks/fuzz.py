@@ -49,7 +49,7 @@ from paragloss.formats.documents import read_documents
 from paragloss.formats.queries import read_qrels, read_queries
 from paragloss.formats.trec import read_run
 from paragloss.formats.vectors import read_vectors
-from paragloss.gloss.meanings import gloss
+from paragloss.gloss import gloss
 from paragloss.lab.aligned_files import read_bitext
 from paragloss.lab.clicks.log_files import read_log, read_sessions
 from paragloss.lab.descent import towers

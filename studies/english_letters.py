@@ -26,7 +26,7 @@ import sources
 
 from paragloss.analysis.sound import sound
 from paragloss.gloss import names
-from paragloss.gloss.english_letters import PLACE, letters
+from paragloss.gloss.english_letters import FOLDER, split_letters
 
 LANGS = "ru,uk,bg,el,ar,he,fa,hi,bn,ta,th,ja,ko"
 #: English letters that one becomes, at most, with what each number is worth before anything is known.
@@ -88,9 +88,9 @@ def pairs(lang: str) -> set[tuple[str, str]]:
         if (other, english) in seen:
             continue
         seen.add((other, english))
-        said, small = letters(other, lang), plain(english)
+        said, small = split_letters(other, lang), plain(english)
         fits = _written(other, lang) and _LATIN.fullmatch(small) and len(said) > 2 and len(small) < 3 * len(said)
-        if fits and alike(names.latin(other.lower(), lang), small) >= least:
+        if fits and alike(names.transcribe(other.lower(), lang), small) >= least:
             found.add((said, small))
     return found
 
@@ -231,7 +231,7 @@ def learn(lang: str) -> None:
         keys = sorted(counts)
         arrays[f"keys{length}"] = np.diff(np.array([0, *keys], np.uint32))
         arrays[f"counts{length}"] = np.array([min(counts[key], 65_535) for key in keys], np.uint16)
-    np.savez_compressed(PLACE / f"{lang}.npz", **arrays)
+    np.savez_compressed(FOLDER / f"{lang}.npz", **arrays)
     print(f"{lang}: {len(some)} pairs, {len(ways)} kept, {[len(counts) for counts in counted]} steps", flush=True)
 
 

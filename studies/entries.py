@@ -19,7 +19,15 @@ from papers.wordnet import WordNet
 from paragloss.analysis import analyzer
 from paragloss.analysis._stopwords import _ENGLISH
 from paragloss.analysis.sound import sound
-from paragloss.gloss.lexicon import NAMES, Entry, Lexicon, Rule, loosened, pack, spelled
+from paragloss.gloss.lexicon import (
+    NAMES,
+    EndingRule,
+    Lexicon,
+    LexiconEntry,
+    normalize_key,
+    pack_lexicon,
+    simplify_letters,
+)
 from paragloss.translation.sounds import MIN_CONSONANTS
 
 SMALL_WORDS = Path(__file__).parent / "small_words.tsv"
@@ -113,7 +121,7 @@ def dictionary(lang: str) -> dict[str, dict[str, set[str]]]:
         pairs += [pair._replace(source=f"{relative} {pair.source}") for pair in sources.words(relative)]
     for pair in pairs:
         english = re.sub(r"^(to|a|an|the|be) ", "", pair.en.strip())
-        other = spelled(pair.other, lang).strip(" .")
+        other = normalize_key(pair.other, lang).strip(" .")
         if not other or other.count(" ") > 3 or english.count(" ") > 2 or len(other) > 40:
             continue
         if pair.source == "cldr-emoji" and " " in english:
@@ -125,13 +133,13 @@ def dictionary(lang: str) -> dict[str, dict[str, set[str]]]:
     return found
 
 
-def entries(lang: str, counts: Counts, english: English) -> dict[str, list[Entry]]:
+def entries(lang: str, counts: Counts, english: English) -> dict[str, list[LexiconEntry]]:
     """Meanings of the words of a language."""
     listed = dictionary(lang)
     known_stems = {
         (stem(word, lang), stem(meaning)) for word, some in listed.items() if " " not in word for meaning in some
     }
-    found: dict[str, tuple[float, list[Entry]]] = {}
+    found: dict[str, tuple[float, list[LexiconEntry]]] = {}
     usual = {
         key: 2 * math.log1p(counts.other[key])
         + 3 * max((english.common(english.cased(one)) for one in listed.get(key, ())), default=0.0)
@@ -148,7 +156,7 @@ def entries(lang: str, counts: Counts, english: English) -> dict[str, list[Entry
     return {key: some for key, (_, some) in kept.items() if _worth(key, some, kept, lang)}
 
 
-def _worth(key: str, said: list[Entry], all_: Mapping[str, tuple[float, list[Entry]]], lang: str) -> bool:
+def _worth(key: str, said: list[LexiconEntry], all_: Mapping[str, tuple[float, list[LexiconEntry]]], lang: str) -> bool:
     """A capital that changes nothing is left out, and a phrase that says no more than one of its words."""
     if key != key.lower() and key.lower() in all_:
         return said[0].text.lower() != all_[key.lower()][1][0].text.lower()
@@ -165,7 +173,7 @@ def _said(
     english: English,
     known: set[tuple[str, str]],
     phrase: bool,
-) -> list[Entry]:
+) -> list[LexiconEntry]:
     number, linked = counts.other[key], Counter[str]()
     for text, times in counts.links.get(key, {}).items():
         linked[english.cased(text)] += times
@@ -206,7 +214,7 @@ def _said(
         if good:
             source = "dictionary and texts" if told and times else "dictionary" if told else "texts"
             score = times * (1 if told or times > 2 else 0.4) + 3 * by_stem * min(seen / 4, 1) + 1.5 * told
-            scored.append((score, share, in_dictionary, Entry(text, 0.0, source, bool(sure))))
+            scored.append((score, share, in_dictionary, LexiconEntry(text, 0.0, source, bool(sure))))
     if any(one[2] for one in scored):  # who is not listed beside one who is must be frequent
         scored = [one for one in scored if one[2] or one[1] >= 0.25 or (one[0] >= 8 and one[1] >= 0.1)]
     total = sum(score for score, *_ in scored)
@@ -214,7 +222,7 @@ def _said(
     return [one._replace(weight=score / total) for score, *_, one in ranked if score >= LEAST * total]
 
 
-def rules(words: Mapping[str, Sequence[Entry]]) -> list[Rule]:
+def rules(words: Mapping[str, Sequence[LexiconEntry]]) -> list[EndingRule]:
     """Endings that may be exchanged without changing the meaning: learned from pairs of words that are known."""
     some = [word for word in words if " " not in word and word == word.lower() and len(word) >= 3][:12_000]
     roots = {word: {stem(entry.text) for entry in words[word][:3]} for word in some}
@@ -239,7 +247,7 @@ def rules(words: Mapping[str, Sequence[Entry]]) -> list[Rule]:
         share = times / all_[pair]
         if times >= 4 and share >= 0.45:
             effect, often = effects[pair].most_common(1)[0]
-            found.append(Rule(*pair, effect if often >= 0.5 * times else "", round(share, 2)))
+            found.append(EndingRule(*pair, effect if often >= 0.5 * times else "", round(share, 2)))
     return sorted(found[:500], key=lambda rule: (-len(rule.ending), -rule.share))
 
 
@@ -251,7 +259,7 @@ def _effect(form: str, base: str) -> str:
     return ""
 
 
-def by_hand(lang: str) -> dict[str, list[Entry]]:
+def by_hand(lang: str) -> dict[str, list[LexiconEntry]]:
     """Small words, and common words and phrases that nothing else tells well; of two entries the second stands."""
     place = COMMON_WORDS / f"{lang}.txt"
     found = dict(_small_words().get(lang, {}))
@@ -263,20 +271,23 @@ def by_hand(lang: str) -> dict[str, list[Entry]]:
 
 
 @cache
-def _small_words() -> dict[str, dict[str, list[Entry]]]:
+def _small_words() -> dict[str, dict[str, list[LexiconEntry]]]:
     rows = (line.partition("\t") for line in SMALL_WORDS.read_text(encoding="utf-8").splitlines())
     return {lang: dict(_written(rest.split(";"), lang)) for lang, _, rest in rows}
 
 
-def _written(entries: Iterable[str], lang: str) -> Iterator[tuple[str, list[Entry]]]:
+def _written(entries: Iterable[str], lang: str) -> Iterator[tuple[str, list[LexiconEntry]]]:
     """Entries as they are written by hand, word=meaning/another: each meaning half as likely as the one before."""
     for word, _, said in (one.strip().partition("=") for one in entries if one.strip()):
         texts = said.split("/")
         shares = [2.0**-place / (2 - 2.0 ** (1 - len(texts))) for place in range(len(texts))]
-        yield spelled(word, lang), [Entry(text, each, "hand", True) for text, each in zip(texts, shares, strict=True)]
+        yield (
+            normalize_key(word, lang),
+            [LexiconEntry(text, each, "hand", True) for text, each in zip(texts, shares, strict=True)],
+        )
 
 
-def _turned(words: Mapping[str, Sequence[Entry]]) -> dict[str, list[Entry]]:
+def _turned(words: Mapping[str, Sequence[LexiconEntry]]) -> dict[str, list[LexiconEntry]]:
     """Small words of English in another language: those that mean it first, in the order they were written."""
     found: dict[str, list[str]] = defaultdict(list)
     for place in (0, 1):
@@ -284,7 +295,9 @@ def _turned(words: Mapping[str, Sequence[Entry]]) -> dict[str, list[Entry]]:
             if len(some) > place and not some[place].text.startswith("("):
                 found[some[place].text].append(word)
     return {
-        english: [Entry(word, 2.0 ** -(1 + place), "hand", True) for place, word in enumerate(dict.fromkeys(some[:3]))]
+        english: [
+            LexiconEntry(word, 2.0 ** -(1 + place), "hand", True) for place, word in enumerate(dict.fromkeys(some[:3]))
+        ]
         for english, some in found.items()
     }
 
@@ -344,7 +357,7 @@ def kinds(texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def names(english: English) -> dict[str, list[Entry]]:
+def names(english: English) -> dict[str, list[LexiconEntry]]:
     """English names by how they sound."""
     often = Counter[str]()
     for word, number in english.counts.items():
@@ -361,7 +374,7 @@ def names(english: English) -> dict[str, list[Entry]]:
             found[symbols].append((number, word))
     return {
         symbols: [
-            Entry(word, min(math.log1p(number) / 9, 1.0), "texts", False)
+            LexiconEntry(word, min(math.log1p(number) / 9, 1.0), "texts", False)
             for number, word in sorted(some, reverse=True)[:6]
         ]
         for symbols, some in found.items()
@@ -370,23 +383,23 @@ def names(english: English) -> dict[str, list[Entry]]:
 
 def packed(place: Path, english: English) -> Lexicon:
     """All languages that were learned, with the words written by hand."""
-    words: dict[str, dict[str, list[Entry]]] = {}
+    words: dict[str, dict[str, list[LexiconEntry]]] = {}
     endings = {}
     for path in sorted(place.glob("*.entries.gz")):
         lang = path.name.split(".")[0]
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            learned = {word: [Entry(*one) for one in some] for word, some in json.load(lines).items()}
+            learned = {word: [LexiconEntry(*one) for one in some] for word, some in json.load(lines).items()}
         words[lang] = by_hand(lang)
         words[lang] |= {word: some for word, some in learned.items() if word not in words[lang]}
         for word, some in list(words[lang].items()):
-            words[lang].setdefault(loosened(word), some)
+            words[lang].setdefault(simplify_letters(word), some)
         endings[lang] = rules(words[lang]) if lang not in UNSPACED else []
         words[f"en>{lang}"] = _turned(_small_words().get(lang, {}))
     words[NAMES] = names(english)
     texts = [row["texts"]["en"] for name in ("ntrex", "tico19", "wikidata") for row in sources.rows(name)]
     texts += [pair.en for pair in sources.tatoeba("pt")]
     meanings = {one.text for entries in words.values() for some in entries.values() for one in some}
-    return pack(words, endings, parts_of_speech(meanings, kinds(texts)), ABOUT)
+    return pack_lexicon(words, endings, parts_of_speech(meanings, kinds(texts)), ABOUT)
 
 
 def parts_of_speech(meanings: Iterable[str], by_company: Mapping[str, str]) -> dict[str, str]:

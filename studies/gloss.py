@@ -40,7 +40,7 @@ from sets import folder
 
 from paragloss.analysis import analyzer
 from paragloss.gloss import gloss, names
-from paragloss.gloss.meanings import SOUND
+from paragloss.gloss.senses import SOUND
 from paragloss.translation import default
 
 NEWS = "de,fr,es,it,pt,nl,da,sv,fi,pl,cs,ru,uk,bg,el,hu,ro,tr,ar,he,fa,hi,bn,ta,th,vi,id,zh,ja,ko"
@@ -197,7 +197,7 @@ def written_out(lang: str, count: int) -> tuple[dict[str, float], int]:
             continue
         said = _plain(found[0].romanised or "".join(one.text for one in found[0].meanings) or word)
         near = max(SequenceMatcher(None, said, name, autojunk=False).ratio() for name in listed[word])
-        given = said != _plain(names.latin(word, lang))
+        given = said != _plain(names.transcribe(word, lang))
         counts += Counter(words=1, exact=int(said in listed[word]), wrong=int(given and near < 0.7))
         counts["likeness"] += near
     return {name: counts[name] / max(counts["words"], 1) for name in ("exact", "likeness", "wrong")}, counts["words"]

@@ -6,7 +6,7 @@ import pytest
 
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
-from paragloss.gloss import gloss, glosses, lexicon, meanings, sentence_glosses
+from paragloss.gloss import gloss, glosses, lexicon, senses, sentence_glosses
 from paragloss.translation import default
 from paragloss.translation.glossary import CorrectedTranslator, Pair, UserGlossary
 from paragloss.types import Alternative, Translation
@@ -112,20 +112,17 @@ def test_it_is_written_as_json_writes_its_words():
             for word in found.words
         ]
         told = {"lang": lang, "to": "en", "words": words, "rendering": found.rendering}
-        assert json.loads(found.written()) == found.as_json() == told
+        assert json.loads(found.to_json_text()) == found.as_json() == told
 
 
-def test_what_is_remembered_is_found_again_behind_a_glossary():
+def test_a_sentence_is_glossed_once_although_each_request_has_its_own_glossary_translator():
     glossary, model = UserGlossary([Pair("da", "hus", "en", "house")]), default.open()
-    before = sentence_glosses._remembered.cache_info().hits
-    for _ in range(2):  # each request has its own
-        gloss(
-            "Das Haus am Seeufer.",
-            "de",
-            "en",
-            {"default": CorrectedTranslator(model, glossary), "lexicon": lexicon.open()},
-        )
-    assert sentence_glosses._remembered.cache_info().hits == before + 1
+
+    def gloss_sentence():
+        sources = {"default": CorrectedTranslator(model, glossary), "lexicon": lexicon.open()}
+        return gloss("Das Haus am Seeufer.", "de", "en", sources).sentences[0][1]
+
+    assert gloss_sentence() is gloss_sentence()
 
 
 def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
@@ -137,8 +134,8 @@ def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
     ]
     sources = {"default": default.open(), "lexicon": lexicon.open()}
     for asked in ("", "bank", "river bench", "bank"):
-        sentence_glosses._remembered.cache_clear()
-        meanings.alone.cache_clear()
+        sentence_glosses.analyze_sentence.cache_clear()
+        senses.describe_word_by_built_in_sources.cache_clear()
         alone = [gloss(text, lang, "en", sources, asked=asked).as_json() for text, lang in texts]
         for _ in range(2):  # as they are remembered, too
             together = glosses(texts, "en", sources, asked=asked)

@@ -7,13 +7,13 @@ from typer.testing import CliRunner
 
 from paragloss.cli import app
 from paragloss.gloss import gloss, lexicon, names, rendering
-from paragloss.gloss.lexicon import Entry, Rule
+from paragloss.gloss.lexicon import EndingRule, LexiconEntry
 from paragloss.translation import default
 from paragloss.translation.glossary import Pair, UserGlossary
 
 
 def says(*texts, sure=True):
-    return [Entry(text, 1 / len(texts), "dictionary", sure) for text in texts]
+    return [LexiconEntry(text, 1 / len(texts), "dictionary", sure) for text in texts]
 
 
 GERMAN = {
@@ -22,10 +22,10 @@ GERMAN = {
     "schon": says("already"), "schön": says("beautiful"), "arm": says("poor"), "Arm": says("arm"), "der": says("the"),
     "zu hause": says("at home"), "zu": says("to"), "hause": says("house"), "vorrat": says("stash", sure=False),
 }  # fmt: skip
-RULES = {"de": [Rule("n", "", "s", 0.9), Rule("uft", "ufen", "", 0.9)]}
+RULES = {"de": [EndingRule("n", "", "s", 0.9), EndingRule("uft", "ufen", "", 0.9)]}
 KINDS = {"bee": "noun", "call": "verb", "shout": "verb", "shouts": "verb"}
-SPOKEN = {"names": {"SMPSN": [Entry("Simpson", 0.5, "texts", False)]}, "ar": {"طوفان": says("hurricane")}}
-SMALL = lexicon.pack({"de": {**GERMAN, "-": says("bees")}, **SPOKEN}, RULES, KINDS)
+SPOKEN = {"names": {"SMPSN": [LexiconEntry("Simpson", 0.5, "texts", False)]}, "ar": {"طوفان": says("hurricane")}}
+SMALL = lexicon.pack_lexicon({"de": {**GERMAN, "-": says("bees")}, **SPOKEN}, RULES, KINDS)
 
 
 def read(text, lang="de", to="en", **sources):
@@ -53,7 +53,7 @@ def test_a_form_is_found_by_its_ending_and_shown_as_english_shows_it():
 
 
 def test_a_form_that_no_text_has_is_not_made():
-    without = lexicon.pack({"de": GERMAN}, RULES, KINDS)
+    without = lexicon.pack_lexicon({"de": GERMAN}, RULES, KINDS)
     assert first(gloss("der Bienen", "de", "en", {"l": without}))["Bienen"] == "bee"
 
 
@@ -87,7 +87,7 @@ def test_the_readers_glossary_wins_also_in_phrases_and_over_them():
 
 
 def test_a_word_that_is_remembered_still_means_what_is_asked_for():
-    both = lexicon.pack({"de": {"bank": says("bank", "bench"), "die": says("the")}})
+    both = lexicon.pack_lexicon({"de": {"bank": says("bank", "bench"), "die": says("the")}})
     asked = ["", "bench", "a shore", "bank", "bench"]
     said = [gloss("die Bank", "de", "en", {"l": both}, asked=each).words[-1].meanings[0].text for each in asked]
     assert said == ["bank", "bench", "bank", "bank", "bench"]
@@ -116,7 +116,7 @@ def test_names_are_written_out_and_what_is_joined_to_one_is_a_name():
     ],
 )
 def test_words_of_other_scripts_are_written_by_their_sounds(word, lang, said):
-    assert names.latin(word, lang) == said
+    assert names.transcribe(word, lang) == said
 
 
 @pytest.mark.parametrize(
@@ -184,17 +184,17 @@ def test_korean_nouns_are_read_with_what_stands_behind_them(word, meaning, sure)
 def test_words_stand_in_the_order_of_english_where_simple_rules_do_it(lang, words, said):
     pairs = (one.partition("=") for one in words.split())
     items = [
-        rendering.Item(text.partition(":")[0].replace("_", " "), text.partition(":")[2], word)
+        rendering.RenderedWord(text.partition(":")[0].replace("_", " "), text.partition(":")[2], word)
         for word, _, text in pairs
     ]
-    assert rendering.rendered(items, lang, "en") == said
+    assert rendering.render_sentence(items, lang, "en") == said
 
 
 def test_a_saved_lexicon_says_the_same(tmp_path):
     SMALL.save(tmp_path / "lexicon")
     again = lexicon.Lexicon.load(tmp_path / "lexicon")
-    assert again.look("biene", "de") == SMALL.look("biene", "de") != ()
-    assert again.look("bien", "de") == again.look("biene", "fr") == ()
+    assert again.find_entries("biene", "de") == SMALL.find_entries("biene", "de") != ()
+    assert again.find_entries("bien", "de") == again.find_entries("biene", "fr") == ()
 
 
 BOX = {"default": default.open(), "lexicon": lexicon.open()}
@@ -247,7 +247,10 @@ def test_what_is_written_by_hand_is_in_the_box():
         lines = place.read_text(encoding="utf-8").splitlines()
         assert len({line.partition("=")[0] for line in lines}) == len(lines), place.stem
         for word, _, said in (line.partition("=") for line in lines[::50]):
-            assert [one.text for one in lexicon.open().look(word, place.stem)] == said.split("/"), (place.stem, word)
+            assert [one.text for one in lexicon.open().find_entries(word, place.stem)] == said.split("/"), (
+                place.stem,
+                word,
+            )
 
 
 def test_not_is_said_in_every_language():
@@ -256,7 +259,7 @@ def test_not_is_said_in_every_language():
     hr ne|bg не|hu nem|ro nu|el δεν|tr değil|ar لا|he לא|hi नहीं|bn না|ta இல்லை|th ไม่|vi không|id tidak|ms tidak
     tl hindi|zh 不|ja ない|ko 안|ca no|ha ba|yo kò|am አይደለም"""
     for lang, word in (one.split() for one in words.replace("\n", "|").split("|") if one.strip()):
-        assert "not" in " ".join(entry.text for entry in lexicon.open().look(word, lang)).split(), lang
+        assert "not" in " ".join(entry.text for entry in lexicon.open().find_entries(word, lang)).split(), lang
 
 
 def test_the_commands_answer_without_a_model(tmp_path):

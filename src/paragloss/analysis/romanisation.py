@@ -1,6 +1,33 @@
-"""How a word of any script sounds, in Latin letters."""
+"""Words of any script in Latin letters: letter by letter (`romanised`), or as near to their sound as rules get
+(`transcribe`)."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+_VOWELS = frozenset("aeiou")
+#: Arabic, Persian and Hebrew letters. `o/w` is a vowel behind a consonant and a consonant elsewhere.
+_SEMITIC_LETTERS = """
+ا=a أ=a إ=i آ=a ء= ى=a ة=a ئ=e ؤ=o ب=b ت=t ث=th ج=j ح=h خ=kh د=d ذ=dh ر=r ز=z س=s ش=sh ص=s ض=d ط=t ظ=z ع=a غ=gh
+ف=f ق=q ك=k ک=k ل=l م=m ن=n ه=h و=o/w ي=i/y ی=i/y پ=p چ=ch ژ=zh گ=g
+א=a ב=b ג=g ד=d ה=h ו=o/v ז=z ח=h ט=t י=i/y כ=k ך=k ל=l מ=m ם=m נ=n ן=n ס=s ע=a פ=p ף=f צ=ts ץ=ts ק=k ר=r ש=sh ת=t
+"""
+#: Katakana; small letters that change the one before them end in ァ or ャ.
+_KATAKANA = """
+アa イi ウu エe オo カka キki クku ケke コko ガga ギgi グgu ゲge ゴgo サsa シshi スsu セse ソso ザza ジji ズzu ゼze ゾzo
+タta チchi ツtsu テte トto ダda ヂji ヅzu デde ドdo ナna ニni ヌnu ネne ノno ハha ヒhi フfu ヘhe ホho
+バba ビbi ブbu ベbe ボbo パpa ピpi プpu ペpe ポpo マma ミmi ムmu メme モmo ヤya ユyu ヨyo ラra リri ルru レre ロro ワwa
+ヲo ンn ヴvu ーー ッッ ァaァ ィiァ ゥuァ ェeァ ォoァ ャyaャ ュyuャ ョyoャ
+"""
+_HANGUL_INITIALS = "g kk n d tt r m b pp s ss - j jj ch k t p h".split()  # noqa: SIM905
+_HANGUL_VOWELS = "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i".split()  # noqa: SIM905
+_HANGUL_FINALS = "- k k ks n n n t l k m l l l p l m p p t t ng t t k t p t".split()  # noqa: SIM905
+#: A final consonant before a vowel.
+_HANGUL_LINKED_FINALS = "- g kk s n j n d r g m b s t p r m b s s ss ng j ch k t p -".split()  # noqa: SIM905
+_FIRST_HANGUL_SYLLABLE = 0xAC00
+#: From a hiragana letter to the katakana letter of the same sound.
+_HIRAGANA_TO_KATAKANA = 0x60
 
 
 def romanised(word: str) -> str:
@@ -11,3 +38,85 @@ def romanised(word: str) -> str:
 
     found: str = anyascii(word)
     return found.strip() or word
+
+
+def transcribe(word: str, lang: str) -> str:
+    """Write a word in Latin letters, as near to its sound as its letters tell.
+
+    Arabic and Hebrew get the vowels that must be there, kana Hepburn's spelling, Hangul the Revised Romanisation.
+    Chinese characters in Japanese text stay as they are, since they do not tell their sound.
+    """
+    if all(char in _semitic_letters() for char in word):
+        return _insert_vowels(word)
+    katakana = to_katakana(word)
+    if all(char in _katakana_sounds() for char in katakana):
+        return _transcribe_kana(katakana)
+    if lang == "ja":
+        return word
+    return _transcribe_hangul(word) if all("가" <= char <= "힣" for char in word) else romanised(word)
+
+
+def to_katakana(word: str) -> str:
+    """Replace hiragana by katakana; other characters stay."""
+    return "".join(chr(ord(char) + _HIRAGANA_TO_KATAKANA) if "ぁ" <= char <= "ゖ" else char for char in word)
+
+
+def _insert_vowels(word: str) -> str:
+    """Transcribe Arabic and Hebrew letters with the vowels that are written or cannot be missing."""
+    latin = ""
+    for position, char in enumerate(word):
+        sound = _semitic_letters()[char]
+        follows_consonant = bool(latin) and latin[-1] not in _VOWELS
+        if "/" in sound:
+            vowel, consonant = sound.split("/")
+            sound = vowel if follows_consonant else consonant
+        elif sound and sound not in _VOWELS and follows_consonant and (position == 1 or latin[-2:-1] not in _VOWELS):
+            sound = "a" + sound
+        latin += sound
+    return latin
+
+
+@cache
+def _semitic_letters() -> dict[str, str]:
+    return dict(pair.split("=") for pair in _SEMITIC_LETTERS.split())
+
+
+@cache
+def _katakana_sounds() -> dict[str, str]:
+    return {item[0]: item[1:] for item in _KATAKANA.split()}
+
+
+def _transcribe_kana(word: Sequence[str]) -> str:
+    """Transcribe katakana by Hepburn's rules."""
+    latin, doubles_next = "", False
+    for char in word:
+        sound = _katakana_sounds()[char]
+        if sound in "ーッ":
+            doubles_next = sound == "ッ"
+            continue
+        if sound.endswith("ァ"):
+            stem = latin[:-1] if latin[-1:] in _VOWELS else latin
+            glide = "w" if latin[-1:] == "u" and stem[-1:] in ("", *_VOWELS) else ""
+            latin = stem + glide + sound[0]
+        elif sound.endswith("ャ"):
+            stem = latin.removesuffix("i")
+            latin = stem + (sound[1] if stem.endswith(("sh", "ch", "j")) else sound[:2])
+        else:
+            latin += (sound[0] if doubles_next and sound[0] not in _VOWELS else "") + sound
+        doubles_next = False
+    return latin
+
+
+def _transcribe_hangul(word: str) -> str:
+    """Transcribe Hangul by the Revised Romanisation, without the changes between consonants."""
+    latin, final = "", 0
+    for position, char in enumerate(word):
+        code = ord(char) - _FIRST_HANGUL_SYLLABLE
+        initial, vowel, next_final = code // 588, code % 588 // 28, code % 28
+        starts_with_vowel = _HANGUL_INITIALS[initial] == "-"
+        if position:
+            latin += (_HANGUL_LINKED_FINALS if starts_with_vowel else _HANGUL_FINALS)[final].strip("-")
+        doubles_l = position and _HANGUL_INITIALS[initial] == "r" and _HANGUL_FINALS[final] == "l"
+        latin += ("l" if doubles_l else _HANGUL_INITIALS[initial].strip("-")) + _HANGUL_VOWELS[vowel]
+        final = next_final
+    return latin + _HANGUL_FINALS[final].strip("-")

@@ -108,12 +108,12 @@ def translate(
 ) -> None:
     """Translate a query word by word, with probabilities."""
     from paragloss.collection import translator
-    from paragloss.gloss import Reader
+    from paragloss.gloss import LexiconTranslator
     from paragloss.languages import normalise
     from paragloss.translation.parallel_texts import Parallel, ReweightedTranslator
 
     source, target = normalise(lang), normalise(to)
-    words = translator(by, source, target) if by else Reader()
+    words = translator(by, source, target) if by else LexiconTranslator()
     if parallel:
         words = ReweightedTranslator(words, Parallel.load(parallel), one=one)
     clauses = words.translate(Query("", query, source), target)

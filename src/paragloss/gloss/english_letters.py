@@ -1,6 +1,9 @@
-"""Foreign names and loan words as English spells them: each letter becomes none to three English ones, by the two
-letters before it and what became of them. Learned from pairs of names and loan words (studies/english_letters.py); what
-lies in the folder of this name is CC BY-SA 4.0 (NOTICE). Knows nothing of which words there are."""
+"""Spell foreign names and loan words as English does.
+
+Each letter becomes none to three English ones, depending on the two letters before it and what became of them. The
+model is an interpolated trigram model of such steps, learned from pairs of names and loan words
+(studies/english_letters.py). The files in the folder `english_letters` are CC BY-SA 4.0 (NOTICE).
+"""
 
 from __future__ import annotations
 
@@ -9,107 +12,132 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
-#: Spellings that are kept from letter to letter, ways of one letter that are tried, and kept, spellings told at last.
-_BEAM, _TRIED, _WAYS, _MOST = 20, 14, 8, 16
-#: How far behind the best, as a logarithm, a spelling may fall on the way.
-_FAR = 6.0
-#: The least share, beside the best, of a spelling that is told; what a step has that was never seen.
-_LEAST, _UNSEEN = 0.002, 1e-6
-#: Nobody's name is longer.
-_LONGEST = 40
-PLACE = Path(__file__).parent / "english_letters"
+from paragloss.analysis.romanisation import to_katakana
+
+FOLDER = Path(__file__).parent / "english_letters"
+#: Spellings that are kept from letter to letter, and that are returned in the end.
+_BEAM_WIDTH = 20
+_MAX_SPELLINGS = 16
+#: Steps of one letter that are tried, and that are kept, given the steps before.
+_MAX_STEPS_TRIED = 14
+_MAX_STEPS_KEPT = 8
+#: The log-probability by which a spelling may fall behind the best one on the way.
+_MAX_LOG_GAP = 6.0
+#: The least probability of a spelling that is returned, relative to the best.
+_MIN_RELATIVE_SHARE = 0.002
+_UNSEEN_PROBABILITY = 1e-6
+_MAX_WORD_LENGTH = 40
+
+#: A step's context -> (how often the context was seen, how many different steps followed it).
+_ContextCounts: TypeAlias = Mapping[int, tuple[int, int]]
 
 
-def letters(word: str, lang: str) -> str:
-    """A word as the letters that are spelled one by one: Hangul in its parts, Hiragana as Katakana."""
+def split_letters(word: str, lang: str) -> str:
+    """Return the letters of a word that are spelled one by one: Hangul decomposed, hiragana as katakana."""
     lower = unicodedata.normalize("NFC", word).lower()
-    if lang == "ko":
-        return unicodedata.normalize("NFD", lower)
-    return "".join(chr(ord(char) + 0x60) if "ぁ" <= char <= "ゖ" else char for char in lower)
+    return unicodedata.normalize("NFD", lower) if lang == "ko" else to_katakana(lower)
 
 
 @lru_cache(maxsize=20_000)
-def spelled(word: str, lang: str) -> tuple[tuple[str, float], ...]:
-    """The ways English may spell a word, likeliest first, with shares that sum to one; none for a word with letters
-    that its language does not write names with."""
-    steps = _steps(lang)
-    return steps.spelled(letters(word, lang)) if steps and len(word) <= _LONGEST else ()
+def spell_in_english(word: str, lang: str) -> tuple[tuple[str, float], ...]:
+    """Return English spellings of a word, likeliest first, with shares that sum to one.
+
+    There are none for a word with letters that its language does not write names with.
+    """
+    model = _load_model(lang)
+    return model.spell(split_letters(word, lang)) if model and len(word) <= _MAX_WORD_LENGTH else ()
 
 
-class _Steps:
-    """How often one step (a letter and what becomes of it) follows one or two others; number 0 is where words begin
-    and end."""
+class SpellingModel:
+    """Counts of steps (a letter and the English letters it becomes) after one and two other steps.
 
-    def __init__(self, texts: list[tuple[str, str]], *counted: Mapping[int, int]) -> None:
-        self._out = [english for _, english in texts]
-        self._size = len(texts)
-        self._of: dict[str, list[int]] = {}
-        for number in sorted(range(self._size), key=lambda number: -counted[0][number]):
-            self._of.setdefault(texts[number][0], []).append(number)
-        self._of = {letter: steps[:_TRIED] for letter, steps in self._of.items()}
-        self._counted = counted
-        self._after: list[dict[int, tuple[int, int]]] = []
-        for counts in counted:  # by what stands before: how many, and how many different
-            before = np.fromiter(counts, np.int64, len(counts)) // self._size
-            contexts, place, different = np.unique(before, return_inverse=True, return_counts=True)
-            all_ = np.bincount(place, np.fromiter(counts.values(), np.int64, len(counts))).astype(int)
-            self._after.append(
-                dict(zip(contexts.tolist(), zip(all_.tolist(), different.tolist(), strict=True), strict=True))
-            )
-        self._one = lru_cache(maxsize=10_000)(self._behind_one)
-        self._two = lru_cache(maxsize=50_000)(self._behind_two)
+    Step 0 marks the beginning and the end of a word. A context of two steps is numbered first * n_steps + second.
+    """
 
-    def _behind_one(self, last: int, letter: str) -> list[tuple[int, float]]:
-        """The commonest steps of a letter, with shares by the step before it, after Witten and Bell."""
-        return [
-            (step, self._share(2, last, step, self._share(1, 0, step, _UNSEEN))) for step in self._of.get(letter, ())
-        ]
+    def __init__(self, steps: list[tuple[str, str]], *counts_by_order: Mapping[int, int]) -> None:
+        self._english = [english for _, english in steps]
+        self._n_steps = len(steps)
+        self._counts_by_order = counts_by_order
+        self._contexts_by_order = [self._count_contexts(counts) for counts in counts_by_order]
+        by_frequency = sorted(range(self._n_steps), key=lambda step: -counts_by_order[0][step])
+        self._steps_of_letter: dict[str, list[int]] = {}
+        for step in by_frequency:
+            same_letter = self._steps_of_letter.setdefault(steps[step][0], [])
+            if len(same_letter) < _MAX_STEPS_TRIED:
+                same_letter.append(step)
+        self._bigrams = lru_cache(maxsize=10_000)(self._compute_bigrams)
+        self._trigrams = lru_cache(maxsize=50_000)(self._compute_trigrams)
 
-    def _behind_two(self, before: int, letter: str) -> list[tuple[int, str, float]]:
-        """The same by two steps, the likeliest only, with what is spelled and the logarithms of shares."""
-        known = self._one(before % self._size, letter)
-        shares = [(self._share(3, before, step, share), step) for step, share in known]
-        return [(step, self._out[step], math.log(share)) for share, step in sorted(shares, reverse=True)[:_WAYS]]
+    def _count_contexts(self, counts: Mapping[int, int]) -> _ContextCounts:
+        context_of_step = np.fromiter(counts, np.int64, len(counts)) // self._n_steps
+        contexts, index, different = np.unique(context_of_step, return_inverse=True, return_counts=True)
+        totals = np.bincount(index, np.fromiter(counts.values(), np.int64, len(counts))).astype(int)
+        pairs = zip(totals.tolist(), different.tolist(), strict=True)
+        return dict(zip(contexts.tolist(), pairs, strict=True))
 
-    def _share(self, size: int, before: int, step: int, otherwise: float) -> float:
-        all_, different = self._after[size - 1].get(before, (0, 0))
-        if not all_:
-            return otherwise
-        return (self._counted[size - 1].get(before * self._size + step, 0) + different * otherwise) / (all_ + different)
+    def _compute_bigrams(self, previous: int, letter: str) -> list[tuple[int, float]]:
+        """Return the commonest steps of a letter with their probabilities after one step."""
+        probabilities = []
+        for step in self._steps_of_letter.get(letter, ()):
+            unigram = self._interpolate(1, 0, step, _UNSEEN_PROBABILITY)
+            probabilities.append((step, self._interpolate(2, previous, step, unigram)))
+        return probabilities
 
-    def spelled(self, word: str) -> tuple[tuple[str, float], ...]:
-        beam = {(0, ""): 0.0}  # the last two steps, what is spelled -> logarithm of likelihood
-        for letter in word:
-            grown: dict[tuple[int, str], float] = {}
-            for (before, text), score in beam.items():
-                for step, english, more in self._two(before, letter):
-                    key = before % self._size * self._size + step, text + english
-                    grown[key] = max(grown.get(key, -math.inf), score + more)
-            least = max(grown.values(), default=0.0) - _FAR
-            near = [item for item in grown.items() if item[1] >= least]
-            beam = dict(sorted(near, key=lambda item: -item[1])[:_BEAM])
-        found: dict[str, float] = {}
-        for (before, text), score in beam.items():
-            ((_, _, end),) = self._two(before, "")
-            found[text] = found.get(text, 0.0) + math.exp(score + end)
-        best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
-        kept = [(text, share) for text, share in best if text and share >= _LEAST * best[0][1]]
-        total = sum(share for _, share in kept)
-        return tuple((text, share / total) for text, share in kept)
+    def _compute_trigrams(self, context: int, letter: str) -> list[tuple[int, str, float]]:
+        """Return (step, English letters, log-probability) of the likeliest steps after two steps."""
+        bigrams = self._bigrams(context % self._n_steps, letter)
+        probabilities = [(self._interpolate(3, context, step, bigram), step) for step, bigram in bigrams]
+        likeliest = sorted(probabilities, reverse=True)[:_MAX_STEPS_KEPT]
+        return [(step, self._english[step], math.log(probability)) for probability, step in likeliest]
+
+    def _interpolate(self, order: int, context: int, step: int, lower_order: float) -> float:
+        """Estimate a probability by Witten and Bell's interpolation with that of the lower order."""
+        total, different = self._contexts_by_order[order - 1].get(context, (0, 0))
+        if not total:
+            return lower_order
+        count = self._counts_by_order[order - 1].get(context * self._n_steps + step, 0)
+        return (count + different * lower_order) / (total + different)
+
+    def spell(self, letters: str) -> tuple[tuple[str, float], ...]:
+        """Return the likeliest English spellings with their shares, found by beam search."""
+        probabilities: dict[str, float] = {}
+        for (context, text), log_probability in self._search(letters).items():
+            ((_, _, end),) = self._trigrams(context, "")
+            probabilities[text] = probabilities.get(text, 0.0) + math.exp(log_probability + end)
+        best = sorted(probabilities.items(), key=lambda item: (-item[1], item[0]))[:_MAX_SPELLINGS]
+        likely = [(text, share) for text, share in best if text and share >= _MIN_RELATIVE_SHARE * best[0][1]]
+        total = sum(share for _, share in likely)
+        return tuple((text, share / total) for text, share in likely)
+
+    def _search(self, letters: str) -> dict[tuple[int, str], float]:
+        """Return (last two steps, spelling) -> log-probability of the spellings that remain after all letters."""
+        beam = {(0, ""): 0.0}
+        for letter in letters:
+            extended: dict[tuple[int, str], float] = {}
+            for (context, text), log_probability in beam.items():
+                for step, english, step_log_probability in self._trigrams(context, letter):
+                    key = context % self._n_steps * self._n_steps + step, text + english
+                    extended[key] = max(extended.get(key, -math.inf), log_probability + step_log_probability)
+            threshold = max(extended.values(), default=0.0) - _MAX_LOG_GAP
+            near_best = [item for item in extended.items() if item[1] >= threshold]
+            beam = dict(sorted(near_best, key=lambda item: -item[1])[:_BEAM_WIDTH])
+        return beam
 
 
 @cache
-def _steps(lang: str) -> _Steps | None:
-    path = PLACE / f"{lang}.npz"
+def _load_model(lang: str) -> SpellingModel | None:
+    path = FOLDER / f"{lang}.npz"
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as data:
         lines = bytes(data["texts"]).decode().split("\n")
-        counted = [
-            dict(zip(np.cumsum(data[f"keys{size}"]).tolist(), data[f"counts{size}"].tolist(), strict=True))
-            for size in (1, 2, 3)
+        counts_by_order = [
+            dict(zip(np.cumsum(data[f"keys{order}"]).tolist(), data[f"counts{order}"].tolist(), strict=True))
+            for order in (1, 2, 3)
         ]
-    return _Steps([(letter, text) for letter, _, text in (line.partition("\t") for line in lines)], *counted)
+    steps = [line.partition("\t") for line in lines]
+    return SpellingModel([(letter, english) for letter, _, english in steps], *counts_by_order)

@@ -1,18 +1,14 @@
-"""What a gloss says: the words of a text with their meanings, a rough rendering, and both as JSON."""
+"""What a gloss says: the words of a text with their meanings and a rough rendering, also as JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
-
-#: As `json` writes texts and numbers.
-_quoted, _number = json.encoder.encode_basestring, float.__repr__
 
 
 class Meaning(NamedTuple):
-    """What a word may mean, how likely, and who says so; `kind` is its part of speech where that is known."""
+    """A meaning of a word, its share among the word's meanings and its source; `kind` is its part of speech or ""."""
 
     text: str
     weight: float
@@ -21,10 +17,12 @@ class Meaning(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word or phrase of the text: text[start:end]. `kind` is "word", "name", "stop" or "other" (numbers);
-    `confidence` is how likely the first meaning is, and `sure` says whether it is more than a guess; `romanised` is
-    how a word in a foreign script is written in Latin letters, where it has no meaning; `before` are small words that
-    its ending or what is attached to it says."""
+    """A word or phrase of a text: text[start:end].
+
+    `kind` is "word", "name", "stop" or "other" (numbers). `confidence` is the share of the first meaning, `sure`
+    whether it is more than a guess. `romanised` is the word in Latin letters, if it has no meaning and another script.
+    `before` are small English words for its ending or for particles attached to it.
+    """
 
     start: int
     end: int
@@ -36,65 +34,45 @@ class Word(NamedTuple):
     sure: bool = False
     before: str = ""
 
+    def move(self, offset: int) -> Word:
+        """Return the same word, `offset` characters further on."""
+        return Word(self.start + offset, self.end + offset, *self[2:])
 
-class Sentence:
-    """The words of a sentence, placed from its beginning, and a rough rendering of them. It is written as JSON once, as
-    people see the same sentences again."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields that the HTTP API shows; `romanised` and `before` only where they are not empty."""
+        fields = {**self._asdict(), "meanings": [meaning._asdict() for meaning in self.meanings]}
+        return {name: value for name, value in fields.items() if value or name not in ("romanised", "before")}
 
-    def __init__(self, words: Sequence[Word], rendering: str) -> None:
-        self.words, self.rendering = words, rendering
 
-    @cached_property
-    def written(self) -> list[tuple[int, int, str]]:
-        """Where each word starts and ends, and all else of it as JSON."""
-        return [(word.start, word.end, _written(word)) for word in self.words]
+class GlossedSentence(NamedTuple):
+    """The words of a sentence, with offsets from its beginning, and a rough rendering of it."""
+
+    words: Sequence[Word]
+    rendering: str
 
 
 class Gloss(NamedTuple):
-    """A text, sentence by sentence, each with where it begins; what is a guess has ~ before it."""
+    """A glossed text: each sentence with its offset. In renderings `~` stands before a guess."""
 
     lang: str
     to: str
-    sentences: Sequence[tuple[int, Sentence]]
+    sentences: Sequence[tuple[int, GlossedSentence]]
 
     @property
     def words(self) -> tuple[Word, ...]:
-        return tuple(
-            Word(at + word.start, at + word.end, *word[2:]) for at, said in self.sentences for word in said.words
-        )
+        """All words, with offsets from the beginning of the text."""
+        return tuple(word.move(offset) for offset, sentence in self.sentences for word in sentence.words)
 
     @property
     def rendering(self) -> str:
-        """All of it, roughly."""
-        return " ".join(said.rendering for _, said in self.sentences if said.rendering)
+        """The renderings of all sentences as one line."""
+        return " ".join(sentence.rendering for _, sentence in self.sentences if sentence.rendering)
 
     def as_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(self.written())
-        return told
+        """Return the gloss as the HTTP API shows it."""
+        words = [word.as_json() for word in self.words]
+        return {"lang": self.lang, "to": self.to, "words": words, "rendering": self.rendering}
 
-    def written(self) -> str:
-        """As JSON."""
-        words = ",".join(
-            [
-                f'{{"start":{at + start},"end":{at + end},{rest}'
-                for at, said in self.sentences
-                for start, end, rest in said.written
-            ]
-        )
-        lang, to, rendering = map(_quoted, (self.lang, self.to, self.rendering))
-        return f'{{"lang":{lang},"to":{to},"words":[{words}],"rendering":{rendering}}}'
-
-
-def _written(word: Word) -> str:
-    """All but its place: `json` makes an encoder for each word, which takes twice as long."""
-    _, _, text, kind, meanings, confidence, romanised, sure, before = word
-    each = [
-        f'{{"text":{_quoted(said)},"weight":{_number(weight)},"source":{_quoted(by)},"kind":{_quoted(of)}}}'
-        for said, weight, by, of in meanings
-    ]
-    roman = f'"romanised":{_quoted(romanised)},' if romanised else ""
-    small = f',"before":{_quoted(before)}' if before else ""
-    return (
-        f'"text":{_quoted(text)},"kind":{_quoted(kind)},"meanings":[{",".join(each)}],'
-        f'"confidence":{_number(confidence)},{roman}"sure":{"true" if sure else "false"}{small}}}'
-    )
+    def to_json_text(self) -> str:
+        """Serialize `as_json` compactly."""
+        return json.dumps(self.as_json(), ensure_ascii=False, separators=(",", ":"))

@@ -1,17 +1,21 @@
-"""The lexicon that glosses are read from: words and phrases of each language as written, with their English meanings,
-how likely each is, where it comes from and whether it is sure. Compiled by studies/lexicon.py
-(docs/understand/gloss.md).
+"""The lexicon that glosses are read from: words and phrases of each language with their English meanings.
 
-A key is kept as 32 bits of hash, so an unknown word is taken for a known one once in a hundred thousand; a meaning
-takes four bytes. Everything is memory-mapped. Knows nothing of sentences.
+Each meaning has a weight, an origin and whether it is certain. studies/lexicon.py compiles the lexicon
+(docs/understand/gloss.md). `read_sentence` looks up the words of a sentence: the longest phrase that the lexicon has, a
+word as written, without attached particles, with its ending exchanged, or as a compound.
+
+A key is stored as a 32-bit hash, so an unknown word is taken for a known one once in a hundred thousand look-ups; a
+meaning takes four bytes. All arrays are memory-mapped.
 """
 
 from __future__ import annotations
 
+import re
+import sys
 import unicodedata
 import zlib
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,29 +24,81 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss import artefacts
+from paragloss.analysis import analyzer
 from paragloss.errors import ModelError
+from paragloss.translation.compounds import COMPOUND_LINKERS, split_compound
 from paragloss.translation.packed_words import PackedWordList, pack_words
 
 KIND = "lexicon"
-#: What keys are kept as, encoded; what was made of the beginning of one may be handed on to go on with.
-hashed = zlib.crc32
-#: Where a meaning comes from: written by hand, in dictionaries, in aligned texts, in both.
+#: The hash of an encoded key. The hash of a beginning may be passed as second argument to continue it.
+hash_key = zlib.crc32
+#: Origins of a meaning: written by hand, from dictionaries, from aligned texts, from both.
 SOURCES = ("hand", "dictionary", "texts", "dictionary and texts")
-#: The pseudo-language of English names, by how they sound.
+#: The pseudo-language of English names, keyed by their consonants.
 NAMES = "names"
 #: Parts of speech, as far as English texts tell them.
-KINDS = ("", "noun", "verb", "adjective")
-_GROUP, _WEIGHTS = 16, 63
-_PLACE = Path(__file__).parent / "lexicon"
-_SPELLED = str.maketrans({"’": "'", "ʼ": "'", "ş": "ș", "ţ": "ț"})
-_MARKS = str.maketrans(
+PARTS_OF_SPEECH = ("", "noun", "verb", "adjective")
+#: Languages that write no spaces between words.
+UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th"})
+
+_FOLDER = Path(__file__).parent / "lexicon"
+#: Keys whose sizes are added up to find one: only the start of every such group is stored.
+_KEYS_PER_GROUP = 16
+#: Weights are stored in six bits.
+_MAX_STORED_WEIGHT = 63
+
+_ROMANIAN_LETTERS = str.maketrans({"’": "'", "ʼ": "'", "ş": "ș", "ţ": "ț"})
+#: Marks that only help reading: tatweel, joiners, stress, Hebrew points, Arabic vowels.
+_READING_MARKS = str.maketrans(
     "", "", "\u0640\u200c\u200d\u0301" + "".join(map(chr, [*range(0x591, 0x5C8), *range(0x64B, 0x653), 0x670]))
 )
-_LOOSE = str.maketrans({"ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ك": "ک", "ي": "ی"})
+_SIMPLE_LETTERS = str.maketrans({"ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ك": "ک", "ي": "ی"})
+
+_MAX_PHRASE_WORDS = 4
+#: Letters of a phrase, at most, where words are not separated by spaces.
+_MAX_UNSPACED_PHRASE_LETTERS = 10
+#: Letters that are attached to the word behind them, with their English.
+_ATTACHED_PREFIXES = {
+    "ar": {"وال": "and the", "بال": "with the", "فال": "so the", "كال": "like the", "لل": "for the", "ال": "the"}
+    | {"و": "and", "ف": "so", "ب": "with", "ل": "for", "ك": "like", "س": "will"},
+    "he": {"וה": "and the", "שה": "that the", "מה": "from the", "וב": "and in", "ול": "and to", "ומ": "and from"}
+    | {"ו": "and", "ה": "the", "ב": "in", "ל": "to", "מ": "from", "ש": "that", "כ": "as"},
+}
+#: What Korean attaches to a noun: particles, and the verbs to do and to become and the copula with their endings.
+_KOREAN_PARTICLES = re.compile(
+    "들?(?:이나?|가|은|는|을|를|의|에|[와과]의?|도|만[이을은]?|나|(?:으?로|에서|에게|께서?|한테)(?:[는도의서써]|부터)?|에[는도]"
+    "|(?:까지|부터|보다|처럼|마다|조차|마저|뿐)[는도의만]?|이?라[도고는면]|이?란|님[이은의을께]?|들)"
+)
+_KOREAN_VERBS = re.compile(
+    "들?(?:[하했해한할함합되됐돼된될됨됩적]|시[키켜킨킬]|당[하한]|스[러럽]|[이였인일임입]|예요)\\w{0,5}"
+)
+_KATAKANA = re.compile("[\u30a0-\u30ff]+")
+_ELIDING_LANGUAGES = frozenset({"fr", "it", "ca"})
+#: Prefixes of German and Dutch verbs that may stand at the end of the clause.
+_SEPARABLE_PREFIXES = {
+    "de": frozenset(
+        ("ab", "an", "auf", "aus", "bei", "ein", "fest", "her", "hin", "los", "mit")
+        + ("nach", "statt", "teil", "um", "vor", "weg", "zu", "zurück", "zusammen")
+    ),
+    "nl": frozenset(
+        ("aan", "af", "bij", "door", "in", "mee", "na", "om", "op", "over", "terug", "toe", "uit", "voor", "weg")
+    ),
+}
+#: German and Dutch conjunctions that end a clause.
+_CLAUSE_CONJUNCTIONS = frozenset({"und", "oder", "en", "of"})
+#: Letters that must remain of a word without its prefix; letters of an ending, at most.
+_MIN_BASE_LETTERS = 3
+_MAX_ENDING_LETTERS = 5
+#: From this share of agreeing pairs on, an exchanged ending leaves a meaning certain.
+_CERTAIN_RULE_SHARE = 0.7
+_MAX_COMPOUND_PART_LETTERS = 6
+_IRREGULAR_PLURALS = {
+    "man": "men", "woman": "women", "child": "children", "person": "people", "foot": "feet", "tooth": "teeth",
+}  # fmt: skip
 
 
-class Entry(NamedTuple):
-    """A meaning in English; `weight` is its share among the word's, `kind` its part of speech or ""."""
+class LexiconEntry(NamedTuple):
+    """A meaning in English; `weight` is its share of the word's meanings, `kind` its part of speech or ""."""
 
     text: str
     weight: float
@@ -51,9 +107,12 @@ class Entry(NamedTuple):
     kind: str = ""
 
 
-class Rule(NamedTuple):
-    """An ending and the one it is exchanged for to find a known form; what becomes of the English (s, ed, ing: added; a
-    small word: put before it), and how often both forms mean the same."""
+class EndingRule(NamedTuple):
+    """An ending and the one it is exchanged for to find a known form.
+
+    `effect` says what happens to the English: "s", "ed" and "ing" are appended. `share` is how often both forms mean
+    the same.
+    """
 
     ending: str
     base: str
@@ -61,129 +120,390 @@ class Rule(NamedTuple):
     share: float
 
 
-@lru_cache(maxsize=50_000)
-def spelled(word: str, lang: str = "") -> str:
-    """A word as the lexicon keys it: marks that only help reading are off, letters are as they are; case stays."""
-    plain = unicodedata.normalize("NFC", word).translate(_MARKS)
-    return plain.translate(_SPELLED) if lang == "ro" else plain.replace("’", "'")
+class WordReading(NamedTuple):
+    """Words [first, last) of a sentence with their entries, if they are known.
 
+    `prefix` are small English words for particles attached to the word.
+    """
 
-def loosened(word: str) -> str:
-    """What careless writing makes of a word: ё as е, Arabic letters without what sits on them."""
-    return word.translate(_LOOSE)
+    first: int
+    last: int
+    entries: tuple[LexiconEntry, ...] = ()
+    prefix: str = ""
 
 
 class Lexicon:
-    """Look-ups by language and key."""
+    """Entries by language and key."""
 
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        self._meta, self._arrays = dict(meta), {name: np.asarray(array) for name, array in arrays.items()}
+        self._meta = dict(meta)
+        self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
         self.langs = frozenset(meta["langs"])
-        places = {lang: one["place"] for lang, one in meta["langs"].items()}
-        self._keys = {lang: (first, self._arrays["keys"][first:last]) for lang, (first, last) in places.items()}
-        self._views = {name: array.data for name, array in self._arrays.items()}  # one number of one costs a tenth
-        self._words = PackedWordList(self._arrays["english"], self._arrays["groups"], int(meta["english"]))
-        self.look = lru_cache(maxsize=50_000)(self._look)
-        self._text = lru_cache(maxsize=50_000)(lambda number: self._words.entry(number)[1])
-        self.rules = lru_cache(maxsize=None)(self._rules)
+        self._key_ranges: dict[str, tuple[int, int]] = {
+            lang: tuple(about["place"]) for lang, about in meta["langs"].items()
+        }
+        # Reading single numbers from a memoryview takes a tenth of the time that an array takes.
+        self._views = {name: array.data for name, array in self._arrays.items()}
+        self._english = PackedWordList(self._arrays["english"], self._arrays["groups"], int(meta["english"]))
+        self.find_entries = lru_cache(maxsize=50_000)(self._find_entries)
+        self.rules_by_ending = lru_cache(maxsize=None)(self._rules_by_ending)
+        self._english_text = lru_cache(maxsize=50_000)(lambda number: self._english.entry(number)[1])
 
-    def _look(self, key: str, lang: str) -> tuple[Entry, ...]:
-        """What a key means, likeliest first; nothing if it is not known."""
-        first, keys = self._keys.get(lang, (0, None))
-        if keys is None:
+    def _find_entries(self, key: str, lang: str) -> tuple[LexiconEntry, ...]:
+        """Return the entries of a key, likeliest first; none if the key is unknown."""
+        if lang not in self._key_ranges:
             return ()
-        wanted, views = hashed(key.encode("utf-8", "replace")), self._views
-        at = bisect_left(views["keys"], wanted, first, first + len(keys))
-        if at == first + len(keys) or views["keys"][at] != wanted:
+        first, last = self._key_ranges[lang]
+        key_hash, views = hash_key(key.encode("utf-8", "replace")), self._views
+        position = bisect_left(views["keys"], key_hash, first, last)
+        if position == last or views["keys"][position] != key_hash:
             return ()
-        group = at // _GROUP
-        sizes = views["sizes"][group * _GROUP : at + 1].tolist()
+        group = position // _KEYS_PER_GROUP
+        sizes = views["sizes"][group * _KEYS_PER_GROUP : position + 1].tolist()
         end = views["starts"][group] + sum(sizes)
-        return tuple([self._entry(cell) for cell in views["cells"][end - sizes[-1] : end].tolist()])
+        return tuple([self._unpack_entry(cell) for cell in views["cells"][end - sizes[-1] : end].tolist()])
 
-    def _entry(self, cell: int) -> Entry:
+    def _unpack_entry(self, cell: int) -> LexiconEntry:
         number = cell & 0xFFFFF
-        kind = KINDS[self._views["kinds"][number]]
-        return Entry(
-            self._text(number), (cell >> 20 & 63) / _WEIGHTS, SOURCES[cell >> 26 & 3], bool(cell >> 28 & 1), kind
-        )
+        weight = (cell >> 20 & 63) / _MAX_STORED_WEIGHT
+        kind = PARTS_OF_SPEECH[self._views["kinds"][number]]
+        return LexiconEntry(self._english_text(number), weight, SOURCES[cell >> 26 & 3], bool(cell >> 28 & 1), kind)
 
-    def have(self, hashes: Sequence[int], lang: str) -> list[bool]:
-        """Of keys, given as their hashes, whether each is known: all of them are looked for at once."""
-        there, wanted = self._keys[lang][1], np.array(hashes, np.uint32)
-        return [*(there[np.minimum(there.searchsorted(wanted), len(there) - 1)] == wanted).tolist()]
+    def contains_hashes(self, hashes: Sequence[int], lang: str) -> list[bool]:
+        """Say for each hash of a key whether the language has it, with one array operation for all."""
+        first, last = self._key_ranges[lang]
+        keys, queries = self._arrays["keys"][first:last], np.array(hashes, np.uint32)
+        matches = keys[np.minimum(keys.searchsorted(queries), len(keys) - 1)] == queries
+        return list(matches.tolist())
 
-    def says(self, text: str) -> bool:
-        """Whether some word means exactly this."""
-        return self._words.find(text) >= 0
+    def has_meaning(self, text: str) -> bool:
+        """Say whether some word of any language means exactly this."""
+        return self._english.find(text) >= 0
 
-    def _rules(self, lang: str) -> dict[str, tuple[Rule, ...]]:
-        """By ending, the best first."""
-        found: dict[str, list[Rule]] = {}
-        for one in self._meta["langs"].get(lang, {}).get("rules", ()):
-            found.setdefault(one[0], []).append(Rule(*one))
-        return {ending: tuple(rules) for ending, rules in found.items()}
+    def _rules_by_ending(self, lang: str) -> dict[str, tuple[EndingRule, ...]]:
+        """Return the rules of a language by ending, the best first."""
+        rules: dict[str, list[EndingRule]] = {}
+        for row in self._meta["langs"].get(lang, {}).get("rules", ()):
+            rules.setdefault(row[0], []).append(EndingRule(*row))
+        return {ending: tuple(group) for ending, group in rules.items()}
 
     @property
     def meta(self) -> dict[str, Any]:
-        keys = {lang: one["place"][1] - one["place"][0] for lang, one in self._meta["langs"].items()}
+        """Number of keys of each language, and what the build recorded."""
+        keys = {lang: last - first for lang, (first, last) in self._key_ranges.items()}
         return {"keys": keys, **{name: value for name, value in self._meta.items() if name != "langs"}}
 
     def save(self, path: str | Path) -> None:
+        """Write the lexicon to a folder."""
         artefacts.save(path, KIND, meta=self._meta, arrays=self._arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Lexicon:
+        """Open a saved lexicon; its arrays are memory-mapped."""
         saved = artefacts.load(path, kind=KIND)
         return cls(saved.meta, saved.arrays)
 
 
 @cache
 def open() -> Lexicon:
-    """The lexicon that is part of the package, opened once a process."""
-    if not (_PLACE / "meta.json").is_file():
+    """Open the lexicon that is part of the package, once a process."""
+    if not (_FOLDER / "meta.json").is_file():
         raise ModelError(
-            f"the lexicon is not at {_PLACE}: install paragloss again, or build it (python studies/lexicon.py)"
+            f"the lexicon is not at {_FOLDER}: install paragloss again, or build it (python studies/lexicon.py)"
         )
-    return Lexicon.load(_PLACE)
+    return Lexicon.load(_FOLDER)
 
 
-def pack(
-    entries: Mapping[str, Mapping[str, Sequence[Entry]]],
-    rules: Mapping[str, Sequence[Rule]] | None = None,
+@lru_cache(maxsize=50_000)
+def normalize_key(word: str, lang: str = "") -> str:
+    """Spell a word as the lexicon keys it: without marks that only help reading; case stays."""
+    composed = unicodedata.normalize("NFC", word).translate(_READING_MARKS)
+    return composed.translate(_ROMANIAN_LETTERS) if lang == "ro" else composed.replace("’", "'")
+
+
+def simplify_letters(word: str) -> str:
+    """Spell a word as careless writing does: ё as е, Arabic letters without hamza and dots."""
+    return word.translate(_SIMPLE_LETTERS)
+
+
+def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon) -> list[WordReading]:
+    """Look up all words of a sentence, known phrases as one.
+
+    `adjacent` says of each word whether nothing but a space stands between it and the next one.
+    """
+    readings: list[WordReading] = []
+    keys = [normalize_key(word, lang) for word in words]
+    phrase_ends = _find_phrases(keys, adjacent, lang, lexicon)
+    separator = "" if lang in UNSPACED_LANGUAGES else " "
+    position = 0
+    while position < len(words):
+        end = phrase_ends.get(position, position + 1)
+        if end > position + 1:
+            entries = lexicon.find_entries(separator.join(keys[position:end]).lower(), lang)
+            readings.append(WordReading(position, end, entries))
+        else:
+            readings.append(WordReading(position, end, *_read_word(keys[position], position == 0, lang, lexicon)))
+        position = end
+    if lang in _SEPARABLE_PREFIXES:
+        return _join_separable_verbs(readings, keys, adjacent, lang, lexicon)
+    return readings
+
+
+def _find_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon) -> dict[int, int]:
+    """Map the first word of each known phrase to the end of the longest one that begins there."""
+    if lang not in lexicon.langs:
+        return {}
+    spans: list[tuple[int, int]] = []
+    hashes: list[int] = []
+    for first, last, phrase_hash in _hash_phrases(keys, adjacent, lang):
+        spans.append((first, last))
+        hashes.append(phrase_hash)
+    known = lexicon.contains_hashes(hashes, lang)
+    return dict(span for span, is_known in zip(spans, known, strict=True) if is_known)
+
+
+def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> Iterator[tuple[int, int, int]]:
+    """Yield (first word, end, hash) of every sequence of words that may be a phrase, shorter ones first."""
+    unspaced = lang in UNSPACED_LANGUAGES
+    max_letters = _MAX_UNSPACED_PHRASE_LETTERS if unspaced else sys.maxsize
+    separator = b"" if unspaced else b" "
+    encoded = [key.lower().encode("utf-8", "replace") for key in keys]
+    for first, beginning in enumerate(encoded):
+        letters, last, phrase_hash = len(keys[first]), first + 1, hash_key(beginning)
+        while adjacent[last - 1] and last < first + _MAX_PHRASE_WORDS:
+            letters += len(keys[last])
+            if letters > max_letters:
+                break
+            phrase_hash = hash_key(separator + encoded[last], phrase_hash)
+            last += 1
+            yield first, last, phrase_hash
+
+
+@lru_cache(maxsize=50_000)
+def _read_word(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> tuple[tuple[LexiconEntry, ...], str]:
+    """Return the entries of a word and the English of particles attached before it."""
+    bases = [(key, ""), *_strip_particles(key, lang)]
+    for base, prefix in bases:
+        entries = find_written_form(base, starts_sentence, lang, lexicon)
+        if entries:
+            has_article = lang == "ar" and base.startswith("ال") and entries[0].kind == "noun"
+            return entries, "the" if has_article and not prefix else prefix
+    if key[:1].isupper() and not starts_sentence and lang != "de":
+        return (), ""  # a name that is not known
+    for base, prefix in bases:
+        entries = find_inflected_form(base.lower(), lang, lexicon)
+        if entries:
+            return entries, prefix
+    return find_compound(key.lower(), lang, lexicon), ""
+
+
+def find_written_form(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
+    """Return the entries of a word as written; a capital counts unless the word starts the sentence."""
+    lower = key.lower() if lang != "tr" else key.replace("İ", "i").replace("I", "ı").lower()
+    for spelling in (lower, key) if starts_sentence else (key, lower):
+        entries = lexicon.find_entries(spelling, lang)
+        if entries:
+            return entries
+    simplified = simplify_letters(lower)
+    return lexicon.find_entries(simplified, lang) if simplified != lower else ()
+
+
+def _strip_particles(key: str, lang: str) -> list[tuple[str, str]]:
+    """Return the word without each article or particle that may be attached to it, with the particle's English."""
+    if "'" in key[1:-1]:
+        first, _, second = key.partition("'")
+        elided = lang in _ELIDING_LANGUAGES and len(first) <= _MAX_ENDING_LETTERS
+        return [(second if elided else first, "")]
+    return [
+        (key[len(letters) :], english)
+        for letters, english in _ATTACHED_PREFIXES.get(lang, {}).items()
+        if key.startswith(letters) and len(key) - len(letters) >= _MIN_BASE_LETTERS
+    ]
+
+
+def find_inflected_form(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
+    """Return the entries of the known word that this one becomes by the most reliable exchange of its ending."""
+    rules, best_rule, best_entries = lexicon.rules_by_ending(lang), None, tuple[LexiconEntry, ...]()
+    for size in range(min(_MAX_ENDING_LETTERS, len(key) - 2), 0, -1):
+        for rule in rules.get(key[-size:], ()):
+            if best_rule is None or rule.share > best_rule.share:
+                entries = lexicon.find_entries(key[:-size] + rule.base, lang)
+                if entries:
+                    best_rule, best_entries = rule, entries
+    if best_rule is not None:
+        return tuple(_apply_rule(entry, best_rule, lexicon) for entry in best_entries)
+    return _find_korean_noun(key, lexicon) if lang == "ko" else ()
+
+
+def _apply_rule(entry: LexiconEntry, rule: EndingRule, lexicon: Lexicon) -> LexiconEntry:
+    certain = entry.sure and rule.share >= _CERTAIN_RULE_SHARE
+    return entry._replace(text=inflect_english(entry, rule.effect, lexicon), sure=certain)
+
+
+def inflect_english(entry: LexiconEntry, effect: str, lexicon: Lexicon) -> str:
+    """Give an English meaning the form that an ending stands for, if the lexicon has that form."""
+    text = entry.text
+    if not effect or " " in text or (effect == "s") != (entry.kind == "noun"):
+        return text
+    irregular, stem = "", text.removesuffix("e")
+    if effect == "s":
+        irregular = _IRREGULAR_PLURALS.get(text, "")
+        stem = text[:-1] + "ie" if text.endswith("y") else text
+    for form in (irregular, stem + effect, text + effect, text + "es"):
+        if form and lexicon.has_meaning(form):
+            return form
+    return text
+
+
+def _find_korean_noun(key: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
+    """Return the entries of the longest noun that the word begins with, if the rest may be attached to nouns."""
+    for size in range(len(key) - 1, 1, -1):
+        is_particle = bool(_KOREAN_PARTICLES.fullmatch(key, size))
+        if is_particle or _KOREAN_VERBS.fullmatch(key, size):
+            entries = lexicon.find_entries(key[:size], "ko")
+            if entries:
+                return tuple(entry._replace(sure=entry.sure and is_particle) for entry in entries)
+    return ()
+
+
+def is_korean_noun_suffix(text: str) -> bool:
+    """Say whether Korean attaches this to a noun."""
+    return bool(_KOREAN_PARTICLES.fullmatch(text) or _KOREAN_VERBS.fullmatch(text))
+
+
+def find_compound(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
+    """Return one entry with the meanings of a compound's parts, the head last as in English."""
+    parts = _split_word(key, lang, lexicon)
+    if not parts:
+        return ()
+    entries = [lexicon.find_entries(part, lang)[0] for part in parts]
+    min_letters = 1 if lang in UNSPACED_LANGUAGES else _MIN_BASE_LETTERS
+    certain = all(entry.sure for entry in entries) and min(map(len, parts)) > min_letters
+    text = " ".join(dict.fromkeys(entry.text for entry in entries))
+    head = entries[-1]
+    return (LexiconEntry(text, min(entry.weight for entry in entries), head.source, certain, head.kind),)
+
+
+def _split_word(key: str, lang: str, lexicon: Lexicon) -> list[str]:
+    """Split a word into known words, where the language writes compounds; return [] if it cannot be split."""
+
+    def is_known_part(part: str) -> bool:
+        return any(entry.sure for entry in lexicon.find_entries(part, lang)) and not is_stop_word(part, lang)
+
+    if lang in COMPOUND_LINKERS:
+        return split_compound(key, lang, is_known_part)
+    return _split_unspaced(key, lang, lexicon) if lang in UNSPACED_LANGUAGES else []
+
+
+@lru_cache(maxsize=50_000)
+def is_stop_word(word: str, lang: str) -> bool:
+    """Say whether a word is a pronoun, a preposition or another word that the analyzer drops."""
+    return not analyzer(lang).terms(word)
+
+
+def _split_unspaced(key: str, lang: str, lexicon: Lexicon) -> list[str]:
+    """Split a whole word into known words, the longest first.
+
+    Returns [] if a piece is unknown, if more than one piece is a single character, or if a name in katakana would be
+    split into several short pieces.
+    """
+    pieces: list[str] = []
+    position = 0
+    while position < len(key):
+        for end in range(min(len(key), position + _MAX_COMPOUND_PART_LETTERS), position, -1):
+            is_whole_word = position == 0 and end == len(key)
+            if not is_whole_word and lexicon.find_entries(key[position:end], lang):
+                break
+        else:
+            return []
+        pieces.append(key[position:end])
+        position = end
+    short_letters = 3 if _KATAKANA.fullmatch(key) else 1
+    short_pieces = sum(len(piece) <= short_letters for piece in pieces)
+    return pieces if short_pieces <= 1 else []
+
+
+def _join_separable_verbs(
+    readings: Sequence[WordReading], keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon
+) -> list[WordReading]:
+    """Read a verb together with its prefix at the end of the clause: er ruft mich an."""
+    reading_by_position = {reading.first: reading for reading in readings}
+    start = 0
+    for end, key in enumerate(keys):
+        if adjacent[end] and keys[end + 1] not in _CLAUSE_CONJUNCTIONS:
+            continue
+        if key in _SEPARABLE_PREFIXES[lang] and end > start + 1:
+            verb = _find_separated_verb(keys, range(start, end), lang, lexicon)
+            if verb:
+                reading_by_position[verb.first] = verb
+                if end in reading_by_position:
+                    reading_by_position[end] = WordReading(end, end + 1)
+        start = end + 1
+    return [reading_by_position[position] for position in sorted(reading_by_position)]
+
+
+def _find_separated_verb(keys: Sequence[str], clause: range, lang: str, lexicon: Lexicon) -> WordReading | None:
+    """Return the first word of a clause that is a known verb together with the prefix behind the clause."""
+    prefix = keys[clause.stop]
+    for position in clause:
+        if keys[position][:1].isupper() and position:
+            continue
+        key = prefix + keys[position].lower()
+        entries = lexicon.find_entries(key, lang) or find_inflected_form(key, lang, lexicon)
+        if entries and entries[0].kind == "verb":
+            return WordReading(position, position + 1, entries)
+    return None
+
+
+def pack_lexicon(
+    entries: Mapping[str, Mapping[str, Sequence[LexiconEntry]]],
+    rules: Mapping[str, Sequence[EndingRule]] | None = None,
     kinds: Mapping[str, str] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Lexicon:
-    """A lexicon of words with their meanings, by language. `kinds`: parts of speech of English words."""
-    texts = sorted({one.text for words in entries.values() for some in words.values() for one in some}, key=str.encode)
-    number = {text: place for place, text in enumerate(texts)}
+    """Build a lexicon.
+
+    :param entries: by language and word, the entries of the word.
+    :param rules: by language, its rules for endings, best first.
+    :param kinds: parts of speech of English meanings.
+    :param about: what else `Lexicon.meta` reports.
+    """
+    texts = {entry.text for words in entries.values() for group in words.values() for entry in group}
+    english = sorted(texts, key=str.encode)
+    number_by_text = {text: number for number, text in enumerate(english)}
     keys: list[int] = []
     cells: list[int] = []
     sizes: list[int] = []
     langs: dict[str, Any] = {}
     for lang, words in sorted(entries.items()):
-        by_hash: dict[int, Sequence[Entry]] = {}
-        for word, some in words.items():
-            by_hash.setdefault(hashed(word.encode()), some)  # of two with one hash the first stays
+        by_hash: dict[int, Sequence[LexiconEntry]] = {}
+        for word, group in words.items():
+            by_hash.setdefault(hash_key(word.encode()), group)  # of two words with one hash the first stays
         langs[lang] = {"place": [len(keys), len(keys) + len(by_hash)], "rules": list((rules or {}).get(lang, ()))}
         for key in sorted(by_hash):
             keys.append(key)
             sizes.append(len(by_hash[key]))
-            cells += [_cell(one, number[one.text]) for one in by_hash[key]]
-    starts = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])[: len(sizes) : _GROUP]
-    english, groups = pack_words(texts, texts)
-    arrays: dict[str, npt.NDArray[Any]] = {
+            cells += [_pack_entry(entry, number_by_text[entry.text]) for entry in by_hash[key]]
+    arrays = _make_arrays(keys, sizes, cells, english, kinds or {})
+    return Lexicon({**(about or {}), "langs": langs, "english": len(english)}, arrays)
+
+
+def _make_arrays(
+    keys: Sequence[int], sizes: Sequence[int], cells: Sequence[int], english: Sequence[str], kinds: Mapping[str, str]
+) -> dict[str, npt.NDArray[Any]]:
+    starts = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])[: len(sizes) : _KEYS_PER_GROUP]
+    word_bytes, groups = pack_words(english, english)
+    return {
         "keys": np.array(keys, np.uint32),
         "sizes": np.array(sizes, np.uint8),
         "starts": starts.astype(np.uint32),
         "cells": np.array(cells, np.uint32),
-        "english": english,
+        "english": word_bytes,
         "groups": groups,
-        "kinds": np.array([KINDS.index((kinds or {}).get(text, "")) for text in texts], np.uint8),
+        "kinds": np.array([PARTS_OF_SPEECH.index(kinds.get(text, "")) for text in english], np.uint8),
     }
-    return Lexicon({**(about or {}), "langs": langs, "english": len(texts)}, arrays)
 
 
-def _cell(one: Entry, number: int) -> int:
-    weight = min(max(round(one.weight * _WEIGHTS), 0), _WEIGHTS)
-    return number | weight << 20 | SOURCES.index(one.source) << 26 | int(one.sure) << 28
+def _pack_entry(entry: LexiconEntry, number: int) -> int:
+    weight = min(max(round(entry.weight * _MAX_STORED_WEIGHT), 0), _MAX_STORED_WEIGHT)
+    return number | weight << 20 | SOURCES.index(entry.source) << 26 | int(entry.sure) << 28

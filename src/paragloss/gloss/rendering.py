@@ -1,225 +1,232 @@
-"""The rough rendering of a sentence: the best meanings, in the order of English where simple rules do it."""
+"""A rough rendering of a sentence: the best meanings of its words, in English word order where simple rules give it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-_HELPS, _IS, _CONJUNCTIONS, _SUBJECTS, _PREPOSITIONS, _BREAKS = (
-    frozenset(words.split())
-    for words in (
-        "has have had is was are were am will would can could must should may might wants want be been",
-        "is are am",
-        "that because if when while although whether as which who since before after",
-        "I he she it we you they one this who everyone nobody",
-        "of in on at to from for with by until after before between about near under above over against during without "
-        "through since like as into toward towards inside outside around behind among than",
-        # where a noun phrase ends that a postposition belongs to
-        "i he she they we you it who which that but if because when while although so therefore not is are was were be "
-        "also only still already now then very however has have had can will would must may",
-    )
-)
-_PREPOSITIONS |= {"because of", "according to", "in front of", "instead of", "out of"}
-#: Endings of Slavic genitives; others are those of words in the plural. What is written as one with a noun.
-_GENITIVE = re.compile("[аяыиіїauyiů]$")
-_JOINED = ("and ", "so ", "with ", "for ", "like ", "in ", "to ", "from ", "that ", "as ", "will ")
-_ENDS = {
-    "。": ".",
-    "！": "!",
-    "？": "?",
-    "।": ".",
-    "؟": "?",
-    "，": ",",
-    "、": ",",
-    "،": ",",
-    "；": ";",
-    "：": ":",
-    "։": ".",
-}
-_KEPT = {char: char for char in ".!?;:,"} | _ENDS
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Before a meaning that is a guess.
 GUESS = "~"
+_AUXILIARIES = _words("has have had is was are were am will would can could must should may might wants want be been")
+_COPULAS = _words("is are am")
+_CONJUNCTIONS = _words("that because if when while although whether as which who since before after")
+_SUBJECT_PRONOUNS = _words("I he she it we you they one this who everyone nobody")
+_PREPOSITIONS = _words(
+    "of in on at to from for with by until after before between about near under above over against during without "
+    "through since like as into toward towards inside outside around behind among than"
+) | {"because of", "according to", "in front of", "instead of", "out of"}
+#: Words that end the noun phrase of a postposition.
+_PHRASE_BOUNDARIES = _words(
+    "i he she they we you it who which that but if because when while although so therefore not is are was were be "
+    "also only still already now then very however has have had can will would must may"
+)
+_ARTICLES = ("the", "a", "an")
+#: Endings of Slavic genitives in the singular.
+_SLAVIC_GENITIVE = re.compile("[аяыиіїauyiů]$")
+#: English of particles that are attached to a noun.
+_ATTACHED_WORDS = ("and ", "so ", "with ", "for ", "like ", "in ", "to ", "from ", "that ", "as ", "will ")
+_FOREIGN_PUNCTUATION = {
+    "。": ".", "！": "!", "？": "?", "।": ".", "؟": "?", "，": ",", "、": ",", "،": ",", "；": ";", "：": ":", "։": ".",
+}  # fmt: skip
+_PUNCTUATION = {char: char for char in ".!?;:,"} | _FOREIGN_PUNCTUATION
 
 
-class Item(NamedTuple):
-    """A meaning to be said: its part of speech, the word it is of, and the signs behind it."""
+class RenderedWord(NamedTuple):
+    """English for a word: its text, its part of speech, the foreign word, and the punctuation behind it."""
 
     text: str
     kind: str
     word: str
-    sign: str = ""
+    punctuation: str = ""
 
 
-def rendered(items: Sequence[Item], lang: str, to: str) -> str:
-    """The items of one sentence as a line; those in brackets say what English has no word for."""
-    clauses: list[list[Item]] = [[]]
-    for item in items:
-        clauses[-1].append(item)
-        if item.sign:
+Clause: TypeAlias = list[RenderedWord]
+
+
+def render_sentence(words: Sequence[RenderedWord], lang: str, to: str) -> str:
+    """Write the words of a sentence as one line; texts in brackets, for which English has no word, are left out."""
+    clauses: list[Clause] = [[]]
+    for word in words:
+        clauses[-1].append(word)
+        if word.punctuation:
             clauses.append([])
-    said = []
-    for clause in clauses:
-        ordered = _ordered(clause, lang) if to == "en" else clause
-        kept = [item.text for item in ordered if item.text and not item.text.startswith("(")]
-        sign = clause[-1].sign if clause else ""
-        line = " ".join(_once(kept))
-        said.append(line + sign if line else "")
-    text = " ".join(filter(None, said))
-    return _an().sub(r"\1n", text) if to == "en" else text
+    lines = [_render_clause(clause, lang, to) for clause in clauses]
+    text = " ".join(line for line in lines if line)
+    return _article_before_vowel().sub(r"\1n", text) if to == "en" else text
 
 
-def sign(between: str) -> str:
-    """The sign of the text between two words that the rendering keeps."""
+def find_punctuation(between: str) -> str:
+    """Return the first mark of the text between two words that the rendering keeps, or ""."""
     for char in between:
-        if char in _KEPT:
-            return _KEPT[char]
+        if char in _PUNCTUATION:
+            return _PUNCTUATION[char]
     return ""
 
 
+def _render_clause(clause: Clause, lang: str, to: str) -> str:
+    ordered = clause
+    if to == "en":
+        for rule in _ORDER_RULES.get(lang, ()):
+            ordered = rule(ordered)
+    texts = [word.text for word in ordered if word.text and not word.text.startswith("(")]
+    line = " ".join(_drop_repetitions(texts))
+    return line + clause[-1].punctuation if line else ""
+
+
 @cache
-def _an() -> re.Pattern[str]:
+def _article_before_vowel() -> re.Pattern[str]:
     return re.compile(r"\b([Aa])(?= [aeio])")
 
 
-def _once(words: Sequence[str]) -> list[str]:
-    """Doubled words and articles once."""
-    found: list[str] = []
-    last = ""
-    for word in words:
-        folded = word.casefold()
-        if last == folded or (last in ("the", "a") and folded in ("the", "a", "an")):
+def _drop_repetitions(texts: Sequence[str]) -> list[str]:
+    """Keep one of equal neighbours and of neighbouring articles."""
+    unique: list[str] = []
+    last_word = ""
+    for text in texts:
+        folded = text.casefold()
+        if last_word == folded or (last_word in ("the", "a") and folded in _ARTICLES):
             continue
-        if last in ("the", "a", "an") and folded.startswith("the "):
-            word, folded = word[4:], folded[4:]
-        found.append(word)
-        last = (folded.split() or [""])[-1]
-    return found
+        if last_word in _ARTICLES and folded.startswith("the "):
+            text, folded = text[4:], folded[4:]
+        unique.append(text)
+        last_word = (folded.split() or [""])[-1]
+    return unique
 
 
-def _ordered(clause: list[Item], lang: str) -> list[Item]:
-    for rule in _RULES.get(lang, ()):
-        clause = rule(clause)
-    return clause
-
-
-def _adjectives_first(clause: list[Item]) -> list[Item]:
+def _put_adjectives_first(clause: Clause) -> Clause:
     """the house white: the white house."""
-    found = list(clause)
-    for place in range(1, len(found)):
-        noun, adjective = found[place - 1], found[place]
+    ordered = list(clause)
+    for position in range(1, len(ordered)):
+        noun, adjective = ordered[position - 1], ordered[position]
         if adjective.kind == "adjective" and noun.kind == "noun":
-            before, the, text = noun.text.rpartition("the ")
-            adjective = adjective._replace(text=before + the + adjective.text.removeprefix("the "))
-            found[place - 1 : place + 1] = adjective, noun._replace(text=text)
-    return found
+            before, article, text = noun.text.rpartition("the ")
+            adjective = adjective._replace(text=before + article + adjective.text.removeprefix("the "))
+            ordered[position - 1 : position + 1] = adjective, noun._replace(text=text)
+    return ordered
 
 
-def _genitives(clause: list[Item]) -> list[Item]:
-    """decision central authorities: decision of central authorities. In Arabic and Hebrew a noun with an article has no
-    other behind it."""
-    return _with_of(clause, lambda noun: True)
+def _insert_of(clause: Clause) -> Clause:
+    """decision central authorities: decision of central authorities."""
+    return _insert_of_before(clause, lambda noun: True)
 
 
-def _genitive_cases(clause: list[Item]) -> list[Item]:
-    """The same where an ending tells."""
-    return _with_of(clause, lambda noun: bool(_GENITIVE.search(noun.word)) or noun.text.endswith("s"))
+def _insert_of_before_genitives(clause: Clause) -> Clause:
+    """Insert "of" before nouns whose ending is that of a genitive, or that are plural."""
+    return _insert_of_before(clause, lambda noun: bool(_SLAVIC_GENITIVE.search(noun.word)) or noun.text.endswith("s"))
 
 
-def _with_of(clause: list[Item], owns: Callable[[Item], bool]) -> list[Item]:
-    found: list[Item] = []
-    noun = False
-    for place, item in enumerate(clause):
-        rest = next((one for one in clause[place:] if one.kind != "adjective"), item)
-        if noun and rest.kind == "noun" and owns(rest) and not item.text.startswith(_JOINED):
-            item = item._replace(text=f"of {item.text}")
-        found.append(item)
-        noun = item.kind == "noun" and not item.word.startswith("ال") and "the " not in item.text
-    return found
+def _insert_of_before(clause: Clause, is_owner: Callable[[RenderedWord], bool]) -> Clause:
+    """Insert "of" between a noun and a noun that may own it.
+
+    In Arabic and Hebrew a noun with an article has no owner behind it.
+    """
+    linked: Clause = []
+    follows_noun = False
+    for position, word in enumerate(clause):
+        head = next((later for later in clause[position:] if later.kind != "adjective"), word)
+        if follows_noun and head.kind == "noun" and is_owner(head) and not word.text.startswith(_ATTACHED_WORDS):
+            word = word._replace(text=f"of {word.text}")
+        linked.append(word)
+        follows_noun = word.kind == "noun" and not word.word.startswith("ال") and "the " not in word.text
+    return linked
 
 
-def _subject_first(clause: list[Item]) -> list[Item]:
+def _put_subject_first(clause: Clause) -> Clause:
     """closed the school doors: the school closed doors."""
-    last = next((i for i, item in enumerate(clause[1:], 1) if item.kind != "adjective"), 0)
-    if last and clause[0].kind == "verb" and clause[last].kind == "noun":
-        while last + 1 < len(clause) and (clause[last + 1].text.startswith("of ") or clause[last].kind == "adjective"):
-            last += 1
-        return [*clause[1 : last + 1], clause[0], *clause[last + 1 :]]
-    return clause
+    last = next((i for i, word in enumerate(clause[1:], 1) if word.kind != "adjective"), 0)
+    if not last or clause[0].kind != "verb" or clause[last].kind != "noun":
+        return clause
+    while last + 1 < len(clause) and (clause[last + 1].text.startswith("of ") or clause[last].kind == "adjective"):
+        last += 1
+    return [*clause[1 : last + 1], clause[0], *clause[last + 1 :]]
 
 
-def _verb_forward(clause: list[Item]) -> list[Item]:
+def _move_verb_forward(clause: Clause) -> Clause:
     """he has honey made: he has made honey; because he bread bakes: because he bakes bread; closed are: are closed."""
     if len(clause) < 3:
         return clause
-    if clause[-1].text in _HELPS and clause[-2].kind in ("verb", "adjective"):
+    if clause[-1].text in _AUXILIARIES and clause[-2].kind in ("verb", "adjective"):
         return [*clause[:-2], clause[-1], clause[-2]]
     if clause[-1].kind != "verb":
         return clause
-    for place, item in enumerate(clause[:-2]):
-        if item.text.removeprefix(GUESS) in _HELPS:
-            rest = clause[place + 1 : -1]
-            nots = [one for one in rest if one.text == "not"]
-            return [*clause[: place + 1], *nots, clause[-1], *(one for one in rest if one not in nots)]
-    subject = next((i for i, item in enumerate(clause[1:-1], 1) if item.kind == "noun" or item.text in _SUBJECTS), 0)
+    for position, word in enumerate(clause[:-2]):
+        if word.text.removeprefix(GUESS) in _AUXILIARIES:
+            return _move_verb_behind(clause, position)
+    subject = next(
+        (i for i, word in enumerate(clause[1:-1], 1) if word.kind == "noun" or word.text in _SUBJECT_PRONOUNS), 0
+    )
     if clause[0].text in _CONJUNCTIONS and subject:
         return [*clause[: subject + 1], clause[-1], *clause[subject + 1 : -1]]
     return clause
 
 
-def _is_once(clause: list[Item]) -> list[Item]:
+def _move_verb_behind(clause: Clause, auxiliary: int) -> Clause:
+    """Move the last word, a verb, behind the auxiliary and its negation."""
+    middle = clause[auxiliary + 1 : -1]
+    negations = [word for word in middle if word.text == "not"]
+    objects = [word for word in middle if word not in negations]
+    return [*clause[: auxiliary + 1], *negations, clause[-1], *objects]
+
+
+def _drop_copula_behind_verb(clause: Clause) -> Clause:
     """Hindi jāte haĩ: they go, not they go are."""
-    doubled = {i for i in range(1, len(clause)) if clause[i].text in _IS and clause[i - 1].kind == "verb"}
-    return [item._replace(text="") if i in doubled else item for i, item in enumerate(clause)]
+    redundant = {i for i in range(1, len(clause)) if clause[i].text in _COPULAS and clause[i - 1].kind == "verb"}
+    return [word._replace(text="") if i in redundant else word for i, word in enumerate(clause)]
 
 
-def _prepositions(clause: list[Item]) -> list[Item]:
+def _put_postpositions_first(clause: Clause) -> Clause:
     """school of roof on: on roof of school."""
-    found: list[Item] = []
-    phrase: list[Item] = []
-    owners: list[Item] = []  # what the phrase is of, the last one first, each with its "of"
-    for item in [*clause, None]:
-        text = item.text.removeprefix(GUESS).casefold() if item else ""
-        if item and text == "of" and phrase:
-            owners, phrase = [item, *phrase, *owners], []
-        elif item and phrase and text in _PREPOSITIONS:
-            nouns = [i for i, one in enumerate(phrase) if one.kind == "noun"]
-            if not found and not owners and len(nouns) > 1:  # who does it stands first
-                found, phrase = phrase[: nouns[0] + 1], phrase[nouns[0] + 1 :]
-            found, phrase, owners = [*found, item, *phrase, *owners], [], []
-        elif not item or item.kind == "verb" or text in _BREAKS or text in _PREPOSITIONS or text.startswith("("):
-            found, phrase, owners = [*found, *phrase, *owners, *([item] if item else [])], [], []
+    ordered: Clause = []
+    phrase: Clause = []
+    owners: Clause = []  # owners of the phrase's noun, the last one first, each behind its "of"
+    for word in clause:
+        text = word.text.removeprefix(GUESS).casefold()
+        if text == "of" and phrase:
+            owners, phrase = [word, *phrase, *owners], []
+        elif phrase and text in _PREPOSITIONS:
+            nouns = [i for i, item in enumerate(phrase) if item.kind == "noun"]
+            if not ordered and not owners and len(nouns) > 1:  # the subject stands first
+                ordered, phrase = phrase[: nouns[0] + 1], phrase[nouns[0] + 1 :]
+            ordered, phrase, owners = [*ordered, word, *phrase, *owners], [], []
+        elif word.kind == "verb" or text in _PHRASE_BOUNDARIES or text in _PREPOSITIONS or text.startswith("("):
+            ordered, phrase, owners = [*ordered, *phrase, *owners, word], [], []
         else:
-            phrase.append(item)
-    return found
+            phrase.append(word)
+    return [*ordered, *phrase, *owners]
 
 
-def _verb_second(*marks: str) -> Callable[[list[Item]], list[Item]]:
-    """Verbs stand last; who does it is known by a mark behind it."""
+def _put_verb_behind_subject(*subject_particles: str) -> Callable[[Clause], Clause]:
+    """Make a rule for languages whose verbs stand last and whose subjects are marked by a particle."""
 
-    def ordered(clause: list[Item]) -> list[Item]:
-        last = max((i for i, item in enumerate(clause) if item.kind == "verb"), default=-1)
-        first = next((i for i, item in enumerate(clause) if item.word in marks), len(clause))
-        if first + 1 < last and all(not item.kind for item in clause[last + 1 :]):
-            return [*clause[: first + 1], *clause[last:], *clause[first + 1 : last]]
+    def order_clause(clause: Clause) -> Clause:
+        verb = max((i for i, word in enumerate(clause) if word.kind == "verb"), default=-1)
+        particle = next((i for i, word in enumerate(clause) if word.word in subject_particles), len(clause))
+        if particle + 1 < verb and all(not word.kind for word in clause[verb + 1 :]):
+            return [*clause[: particle + 1], *clause[verb:], *clause[particle + 1 : verb]]
         return clause
 
-    return ordered
+    return order_clause
 
 
-#: What is done to the words of a clause, one after the other, by languages.
-_RULES: dict[str, tuple[Callable[[list[Item]], list[Item]], ...]] = {
+#: Rules that are applied to each clause, one after the other, by language.
+_ORDER_RULES: dict[str, tuple[Callable[[Clause], Clause], ...]] = {
     lang: rules
     for langs, rules in {
-        "fr es it pt ro ca vi th sw yo ha ig zu xh rw so": (_adjectives_first,),
-        "he fa id ms": (_adjectives_first, _genitives),
-        "ar": (_adjectives_first, _genitives, _subject_first),
-        "ru uk pl cs sk hr sl": (_genitive_cases,),
-        "de nl": (_verb_forward,),
-        "bn ta ko": (_prepositions,),
-        "hi": (_is_once, _prepositions, _verb_second("ने")),
-        "ja": (_prepositions, _verb_second("は", "が")),
+        "fr es it pt ro ca vi th sw yo ha ig zu xh rw so": (_put_adjectives_first,),
+        "he fa id ms": (_put_adjectives_first, _insert_of),
+        "ar": (_put_adjectives_first, _insert_of, _put_subject_first),
+        "ru uk pl cs sk hr sl": (_insert_of_before_genitives,),
+        "de nl": (_move_verb_forward,),
+        "bn ta ko": (_put_postpositions_first,),
+        "hi": (_drop_copula_behind_verb, _put_postpositions_first, _put_verb_behind_subject("ने")),
+        "ja": (_put_postpositions_first, _put_verb_behind_subject("は", "が")),
     }.items()
     for lang in langs.split()
 }

@@ -8,56 +8,109 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from paragloss.gloss.meanings import terms_of
+from paragloss.gloss.glossed_text import Word
+from paragloss.gloss.senses import analyze_terms, is_built_in
 from paragloss.types import Floats, Integers
 
-#: The language whose words are known.
+#: The language whose words have vectors.
 LANG = "en"
-#: How much being in company counts beside how likely a meaning is by itself: exp(4 cos). Chosen on Tatoeba sentences of
-#: ten languages (docs/understand/gloss.md); a word that has no vector is as near to others as words are on average.
-SWAY, USUAL = 4.0, 0.1
-_PLACE = Path(__file__).parent / "word_associations.npz"
+#: A meaning counts exp(ASSOCIATION_STRENGTH * cosine with the rest of the sentence) times its share. Chosen on Tatoeba
+#: sentences of ten languages (docs/understand/gloss.md).
+ASSOCIATION_STRENGTH = 4.0
+#: The cosine that a word without a vector is taken to have: the mean of all words.
+MEAN_COSINE = 0.1
+#: The share, relative to the best meaning, from which on the sentence may bring a meaning to the front: what is only on
+#: the same subject suits the sentence too.
+MIN_RELATIVE_SHARE = 0.4
+_FILE = Path(__file__).parent / "word_associations.npz"
 
 
-class _Company:
-    """Terms with their vectors, of unit length in bytes, and how much each says."""
+def rerank_meanings(words: Sequence[Word], to: str) -> list[Word]:
+    """Put meanings first that suit the likely meanings of the other words of the sentence.
 
-    def __init__(self, terms: Sequence[str], rows: npt.NDArray[np.int8], weights: Floats) -> None:
-        self._index = {term: place for place, term in enumerate(terms)}
-        self._rows, self._weights = rows, weights
-        self._place = lru_cache(maxsize=50_000)(self._placed)
+    Only words whose meanings are all from the lexicon and the default model are changed: the user's own words are not
+    overruled, and a collection's models already know its subject.
+    """
+    content = [i for i, word in enumerate(words) if word.meanings and word.kind != "stop"]
+    if to != LANG or len(content) < 2:
+        return list(words)
+    counts = np.array([len(words[i].meanings) for i in content])
+    starts = np.cumsum(counts) - counts
+    meanings = [meaning for i in content for meaning in words[i].meanings]
+    weights = np.array([meaning.weight for meaning in meanings])
+    factors = open().rate_meanings([meaning.text for meaning in meanings], weights, starts)
+    shares = _reweigh(weights, factors, starts, counts)
+    reranked = list(words)
+    for i, start, count in zip(content, starts.tolist(), counts.tolist(), strict=True):
+        if all(is_built_in(meaning.source) for meaning in words[i].meanings):
+            reranked[i] = _sort_meanings(words[i], shares[start : start + count])
+    return reranked
 
-    def _placed(self, text: str) -> int:
-        """The last known term of a meaning: of a few words that is the one the others describe."""
-        known = [self._index[term] for term in terms_of(text, LANG) if term in self._index]
-        return known[-1] if known else -1
 
-    def sways(
-        self, texts: Sequence[str], weights: npt.NDArray[np.float64], starts: Integers, sizes: Sequence[int]
-    ) -> Floats:
-        """For the meanings of words, with their shares and where each word's begin, by how much each is to be
-        multiplied, since it suits what the other words of its sentence may mean, or does not. `sizes`: how many words
-        each sentence has."""
-        places, shares = np.array([*map(self._place, texts)]), weights.astype(np.float32)
-        known = places >= 0
-        rows = self._rows[places].astype(np.float32) / 127
-        sums = np.add.reduceat((shares * self._weights[places] * known)[:, None] * rows, starts)
-        ends = accumulate(sizes, initial=0)
-        others = np.concatenate([sums[a:b].sum(axis=0) - sums[a:b] for a, b in pairwise(ends)])
-        others = others.repeat(np.diff(starts, append=len(texts)), axis=0)
-        long = np.sqrt(np.einsum("ij,ij->i", others, others))
-        near = np.einsum("ij,ij->i", rows, others) / np.where(long > 0, long, 1)
-        return np.asarray(np.exp(SWAY * np.where(known & (long > 0), near, USUAL)), np.float32)
+def _reweigh(
+    weights: npt.NDArray[np.float64], factors: Floats, starts: Integers, counts: Integers
+) -> npt.NDArray[np.float64]:
+    """Multiply the share of each meaning by its factor so that the shares of a word keep their sum.
+
+    A meaning that is unlikely beside the best one gets the lowest factor of its word. All arrays but `starts` and
+    `counts`, which have an item for each word, have one for each meaning.
+    """
+    word_of = np.repeat(np.arange(len(counts)), counts)
+    thresholds = MIN_RELATIVE_SHARE * weights[starts][word_of]
+    lowest_factors = np.minimum.reduceat(factors, starts)[word_of]
+    shares = weights * np.where(weights >= thresholds, factors, lowest_factors)
+    shares *= (np.bincount(word_of, weights) / np.bincount(word_of, shares))[word_of]
+    return np.asarray(shares, np.float64)
+
+
+def _sort_meanings(word: Word, shares: npt.NDArray[np.float64]) -> Word:
+    """Return the word with its meanings sorted by new shares."""
+    order = np.argsort(-shares, kind="stable").tolist()
+    meanings = tuple(word.meanings[i]._replace(weight=float(shares[i])) for i in order)
+    return word._replace(meanings=meanings, confidence=min(meanings[0].weight, word.confidence))
+
+
+class WordAssociations:
+    """Terms with their vectors (unit length, stored as bytes) and how much each term tells about a sentence."""
+
+    def __init__(self, terms: Sequence[str], vectors: npt.NDArray[np.int8], term_weights: Floats) -> None:
+        self._row_of_term = {term: row for row, term in enumerate(terms)}
+        self._vectors, self._term_weights = vectors, term_weights
+        self._find_row = lru_cache(maxsize=50_000)(self._find_row_of_meaning)
+
+    def _find_row_of_meaning(self, text: str) -> int:
+        """Return the row of the last known term of a meaning, which the others describe; -1 if none is known."""
+        rows = [self._row_of_term[term] for term in analyze_terms(text, LANG) if term in self._row_of_term]
+        return rows[-1] if rows else -1
+
+    def rate_meanings(self, texts: Sequence[str], shares: npt.NDArray[np.float64], starts: Integers) -> Floats:
+        """Return a factor for each meaning of the words of a sentence: above the mean if it suits the other words.
+
+        :param texts: the meanings of all words, word after word.
+        :param shares: the share of each meaning.
+        :param starts: the index of each word's first meaning.
+        """
+        rows = np.array([self._find_row(text) for text in texts])
+        has_vector = rows >= 0
+        vectors = self._vectors[rows].astype(np.float32) / 127  # (meanings, dim)
+        emphasis = shares.astype(np.float32) * self._term_weights[rows] * has_vector
+        word_vectors = np.add.reduceat(emphasis[:, None] * vectors, starts)  # (words, dim)
+        context = word_vectors.sum(axis=0) - word_vectors
+        context = context.repeat(np.diff(starts, append=len(texts)), axis=0)  # (meanings, dim)
+        norms = np.sqrt(np.einsum("ij,ij->i", context, context))
+        cosines = np.einsum("ij,ij->i", vectors, context) / np.where(norms > 0, norms, 1)
+        usable = np.where(has_vector & (norms > 0), cosines, MEAN_COSINE)
+        return np.asarray(np.exp(ASSOCIATION_STRENGTH * usable), np.float32)
 
 
 @cache
-def open() -> _Company:
-    with np.load(_PLACE, allow_pickle=False) as data:
+def open() -> WordAssociations:
+    """Open the associations that are part of the package, once a process."""
+    with np.load(_FILE, allow_pickle=False) as data:
         terms = bytes(data["terms"]).decode().split("\n")
-        return _Company(terms, data["rows"], data["weights"].astype(np.float32))
+        return WordAssociations(terms, data["rows"], data["weights"].astype(np.float32))

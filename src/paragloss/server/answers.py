@@ -109,7 +109,7 @@ def glosses(engine: Collection, texts: Sequence[tuple[str, str]], how: dict[str,
             deadline.check()
             yield one
 
-    return [one.written() for one in engine.glosses(in_time(), **how)]
+    return [gloss.to_json_text() for gloss in engine.glosses(in_time(), **how)]
 
 
 def written(engine: Collection, work: Callable[..., Any], *told: Any) -> bytes:

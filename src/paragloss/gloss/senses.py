@@ -1,0 +1,400 @@
+"""Meanings of a single word in the reader's language, ranked by how likely each is.
+
+The user's glossary overrules everything. Then the lexicon counts, together with the collection's own dictionaries and
+tables, each by its trust. The default model and nearest words of bag models are asked only about words that no other
+source knows, and their answers are guesses. A meaning that is one of the reader's query words counts more, since the
+text was found for them. A word without a meaning is a name or unknown: it gets the English name that sounds like it,
+or its Latin transcription.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
+
+from paragloss.analysis import analyzer
+from paragloss.errors import LanguageError
+from paragloss.gloss import names
+from paragloss.gloss.glossed_text import Meaning, Word
+from paragloss.gloss.lexicon import Lexicon, LexiconEntry, is_korean_noun_suffix
+from paragloss.languages import scripts
+from paragloss.translation import default as default_model
+from paragloss.translation.default import DefaultModel
+from paragloss.translation.glossary import CorrectedTranslator, UserGlossary
+from paragloss.types import Alternative, Query, Span, Translation, Translator
+
+LEXICON = "lexicon"
+UNSURE_LEXICON = "lexicon, unsure"
+#: The default model where it confirms a meaning of the lexicon.
+CONFIRMING_DEFAULT = "default, seconds"
+#: The source of a meaning that is the English word a foreign one spells.
+SOUND = "sound"
+#: How much each source counts; any other source counts 1.
+SOURCE_TRUST = {"glossary": 100.0, "dictionary": 2.0, LEXICON: 3.0, UNSURE_LEXICON: 1.0, CONFIRMING_DEFAULT: 2.5}
+#: Factor for a meaning that the query asks for, and the score, relative to the best, that it must have already: a query
+#: about bees does not turn every insect into a bee.
+QUERY_FACTOR = 2.0
+MIN_RELATIVE_SCORE_FOR_QUERY = 0.6
+MAX_MEANINGS = 5
+#: The least share of a meaning that is shown.
+MIN_SHARE = 0.03
+#: The least share of a word that means itself: sources pass names and unknown words through with a small share.
+MIN_SHARE_OF_ITSELF = 0.2
+#: The least share of a meaning that only the table has, for a word that the lexicon has too.
+MIN_SHARE_BESIDE_LEXICON = 0.25
+#: The least share of a guess.
+MIN_GUESS_SHARE = 0.2
+#: Factor for the weight of a meaning that belongs to a part of an unknown word, and the share of its letters that the
+#: part must have, so that the rest can be an ending.
+PART_FACTOR = 0.5
+MIN_PART_LENGTH_SHARE = 0.7
+
+#: Meaning -> name of the source -> weight that the source gives it.
+WeightsByMeaning: TypeAlias = Mapping[str, Mapping[str, float]]
+
+
+class BuiltInSources(NamedTuple):
+    """What is asked about words that no other source knows: the lexicon, then the `fallbacks`, whose answers are
+    guesses."""
+
+    lang: str
+    to: str
+    lexicon: Lexicon | None
+    fallbacks: tuple[tuple[str, Translator], ...]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the answers are the same in every call."""
+        return all(isinstance(remove_glossary(source), DefaultModel) for _, source in self.fallbacks)
+
+
+class WordOccurrence(NamedTuple):
+    """A word or phrase of a sentence with its lexicon entries.
+
+    `term` is None for a stop word; `prefix` are small English words for particles attached to the word.
+    """
+
+    text: str
+    term: str | None
+    starts_sentence: bool
+    entries: tuple[LexiconEntry, ...]
+    prefix: str
+    is_phrase: bool
+
+    @property
+    def may_be_common_word(self) -> bool:
+        """Whether the word is not a proper name by its capital letter."""
+        return self.starts_sentence or not self.text[:1].isupper()
+
+
+class DescribedWord(NamedTuple):
+    """A glossed word, with offsets from its own beginning, and the terms of its likely meanings."""
+
+    word: Word
+    likely_terms: frozenset[str]
+
+
+class RankedMeanings(NamedTuple):
+    """Meanings, best first, and the terms of the likely ones."""
+
+    meanings: list[Meaning]
+    likely_terms: frozenset[str]
+
+
+def describe_word(
+    occurrence: WordOccurrence,
+    sources: BuiltInSources,
+    query_terms: frozenset[str],
+    user_weights: WeightsByMeaning,
+    user_translators: Mapping[str, Translator],
+) -> DescribedWord:
+    """Find and rank the meanings of a word.
+
+    :param query_terms: terms of the reader's query; they prefer meanings that they occur in.
+    :param user_weights: what the collection's own sources said of this word in its sentence.
+    :param user_translators: those sources, by name; asked for parts of an unknown word where there is no fallback.
+    """
+    candidates = _collect_candidates(occurrence, sources, user_weights)
+    meanings, likely_terms = rank_meanings(candidates, occurrence.text, query_terms, sources.to)
+    if not meanings and occurrence.term is not None and occurrence.may_be_common_word:
+        if not sources.fallbacks:
+            meanings = _translate_longest_part(occurrence.term, sources.lang, sources.to, user_translators)
+        meanings = meanings or _find_loan_word(occurrence, sources)
+    word = make_word(occurrence.text, meanings, sources, starts_sentence=occurrence.starts_sentence)
+    return DescribedWord(_mark_certainty(word, occurrence, sources), likely_terms)
+
+
+@lru_cache(maxsize=20_000)
+def describe_word_by_built_in_sources(
+    occurrence: WordOccurrence, sources: BuiltInSources, query_terms: frozenset[str] = frozenset()
+) -> DescribedWord:
+    """Describe a word of which no other source knows anything; cached, since the answer is always the same."""
+    return describe_word(occurrence, sources, query_terms, {}, {})
+
+
+def remove_glossary(source: Translator) -> Translator:
+    """Return the translator that the user's glossary is wrapped around, or the translator itself."""
+    return source.translator if isinstance(source, CorrectedTranslator) else source
+
+
+@lru_cache(maxsize=50_000)
+def analyze_terms(text: str, lang: str) -> tuple[str, ...]:
+    """Return the terms of a meaning."""
+    return tuple(analyzer(lang).terms(text))
+
+
+@lru_cache(maxsize=1_000)
+def is_built_in(source: str) -> bool:
+    """Say whether a meaning with this source is from the lexicon or the default model."""
+    return source.split(",")[0] in ("default", LEXICON)
+
+
+def _collect_candidates(
+    occurrence: WordOccurrence, sources: BuiltInSources, user_weights: WeightsByMeaning
+) -> WeightsByMeaning:
+    """Gather what all sources say of a word; fallbacks are asked only if no other source knows it."""
+    candidates = {meaning: dict(weights) for meaning, weights in user_weights.items()}
+    for entry in occurrence.entries:
+        source = LEXICON if entry.sure else UNSURE_LEXICON
+        candidates.setdefault(entry.text, {})[source] = entry.weight
+    if occurrence.term is None:
+        return candidates
+    if sources.to == "en" and occurrence.entries and not occurrence.is_phrase:
+        _add_default_model(candidates, occurrence.term, sources)
+    if not candidates and sources.fallbacks and _has_letters(occurrence.text):
+        return _ask_fallbacks(occurrence, occurrence.term, sources)
+    return candidates
+
+
+def _add_default_model(candidates: dict[str, dict[str, float]], term: str, sources: BuiltInSources) -> None:
+    """Let the default model weigh the meanings that the lexicon has of a word, and add likely ones of its own."""
+    source = dict(sources.fallbacks).get("default")
+    model = remove_glossary(source) if source else None
+    if not isinstance(model, DefaultModel) or sources.lang not in model.langs:
+        return
+    text_by_last_term = {(analyze_terms(text, "en") or (text,))[-1]: text for text in reversed(candidates)}
+    for alternative in _translate_term(model, term, sources.lang):
+        last_term = alternative.terms[-1] if alternative.terms else alternative.text
+        confirmed = text_by_last_term.get(last_term, "")
+        if not confirmed and alternative.weight < MIN_SHARE_BESIDE_LEXICON:
+            continue
+        name = CONFIRMING_DEFAULT if confirmed else "default"
+        weights = candidates.setdefault(confirmed or alternative.text, {})
+        weights[name] = weights.get(name, 0.0) + alternative.weight
+
+
+@lru_cache(maxsize=20_000)
+def _translate_term(model: DefaultModel, term: str, lang: str) -> tuple[Alternative, ...]:
+    return model.alternatives(term, lang, "en")[:MAX_MEANINGS]
+
+
+def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSources) -> WeightsByMeaning:
+    """Ask sources that are often wrong; return {} unless one of them is certain enough."""
+    text, query = occurrence.text, Query("", occurrence.text, sources.lang)
+    answers: dict[int, dict[str, dict[str, float]]] = {}
+    for name, translator in sources.fallbacks:
+        ask_translator(name, translator, [Span(0, len(text), term)], query, sources.to, answers)
+    candidates = answers.get(0, {})
+    others = [weights for meaning, weights in candidates.items() if meaning.casefold() != text.casefold()]
+    if not others and occurrence.may_be_common_word:
+        meanings = _translate_longest_part(term, sources.lang, sources.to, dict(sources.fallbacks))
+        return {meaning.text: {meaning.source: meaning.weight} for meaning in meanings}
+    best_share = max((max(weights.values()) for weights in others), default=0.0)
+    return candidates if best_share >= MIN_GUESS_SHARE else {}
+
+
+def _translate_longest_part(term: str, lang: str, to: str, translators: Mapping[str, Translator]) -> list[Meaning]:
+    """Return meanings of the longest known word inside an unknown one, if the rest can be an ending."""
+    for name, translator in translators.items():
+        if not isinstance(translator, DefaultModel) or not {lang, to} <= set(translator.langs):
+            continue
+        part = max(translator.find_known_parts(term, lang), key=len, default="")
+        ending = term.removeprefix(part) if lang == "ko" else term
+        is_long = len(part) >= MIN_PART_LENGTH_SHARE * len(term)
+        if not is_long and not (len(part) > 1 and is_korean_noun_suffix(ending)):
+            continue
+        alternatives = translator.alternatives(part, lang, to)[:MAX_MEANINGS]
+        if alternatives:
+            likely = [alternative for alternative in alternatives if alternative.weight >= MIN_SHARE]
+            return [Meaning(alternative.text, PART_FACTOR * alternative.weight, name) for alternative in likely]
+    return []
+
+
+def _find_loan_word(occurrence: WordOccurrence, sources: BuiltInSources) -> list[Meaning]:
+    """Return the English word that an unknown word of another script spells, as a guess."""
+    if not sources.lexicon or sources.to != "en":
+        return []
+    match = names.find_english_name(occurrence.text, sources.lang, sources.lexicon, default_model.open())
+    return [Meaning(match.text, match.share, SOUND)] if match and match.text.islower() else []
+
+
+def rank_meanings(candidates: WeightsByMeaning, text: str, query_terms: frozenset[str], to: str) -> RankedMeanings:
+    """Rank meanings by the weights of their sources, each times the source's trust."""
+    scores = _score_candidates(candidates, text)
+    best_score = max((score for score, _ in scores.values()), default=0.0)
+    likely = {
+        meaning: analyze_terms(meaning, to)
+        for meaning, (score, _) in scores.items()
+        if score >= MIN_RELATIVE_SCORE_FOR_QUERY * best_score
+    }
+    for meaning, terms in likely.items():
+        if not query_terms.isdisjoint(terms):
+            score, source = scores[meaning]
+            scores[meaning] = score * QUERY_FACTOR, source
+    total = sum([score for score, _ in scores.values()])
+    ranked = sorted([(-score, meaning, source) for meaning, (score, source) in scores.items()])[:MAX_MEANINGS]
+    shown = [
+        Meaning(meaning, -negative / total, source)
+        for negative, meaning, source in ranked
+        if -negative >= MIN_SHARE * total
+    ]
+    return RankedMeanings(shown, frozenset(term for terms in likely.values() for term in terms))
+
+
+def _score_candidates(candidates: WeightsByMeaning, text: str) -> dict[str, tuple[float, str]]:
+    """Return meaning -> (score, source with the largest part of it).
+
+    A word is not a meaning of itself merely because a source passes unknown words through: the source must know other
+    meanings of the word too, and give this one a considerable share.
+    """
+    own = text.casefold()
+    itself = {meaning for meaning in candidates if meaning.casefold() == own}
+    knowing_sources = (
+        {source for meaning, weights in candidates.items() if meaning not in itself for source in weights}
+        if itself
+        else set()
+    )
+    scores: dict[str, tuple[float, str]] = {}
+    for meaning, weights in candidates.items():
+        counted = weights
+        if meaning in itself:
+            counted = {
+                source: weight
+                for source, weight in weights.items()
+                if source in ("glossary", LEXICON, UNSURE_LEXICON)
+                or (source in knowing_sources and weight >= MIN_SHARE_OF_ITSELF)
+            }
+        if counted:
+            parts = [(SOURCE_TRUST.get(source, 1.0) * weight, source) for source, weight in counted.items()]
+            scores[meaning] = sum([score for score, _ in parts]), max(parts, key=itemgetter(0))[1]
+    return scores
+
+
+def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *, starts_sentence: bool) -> Word:
+    """Make the record of a word, with offsets from its own beginning.
+
+    A word without meanings is a name or unknown; it is transcribed if the reader's language is written in Latin.
+    """
+    if not _has_letters(text):
+        return Word(0, len(text), text, "other")
+    if meanings:
+        return Word(0, len(text), text, "word", tuple(meanings), meanings[0].weight)
+    has_capital = text[:1].isupper() or text[:1].lower() == text[:1].upper()
+    kind = "name" if has_capital and not starts_sentence else "word"
+    latin = names.transcribe(text, sources.lang) if "Latn" in scripts(sources.to) else text
+    if sources.lexicon and latin != text:
+        match = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
+        if match and (match.text[:1].isupper() or text[:1].isupper()):
+            kind, latin = "name", match.text
+    if kind == "name" and latin != text:
+        latin = latin[:1].upper() + latin[1:]
+    return Word(0, len(text), text, kind, romanised="" if latin == text else latin)
+
+
+def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSources) -> Word:
+    """Add parts of speech, and whether the first meaning is certain: by the lexicon or by the user's own sources."""
+    is_stop_word = occurrence.term is None
+    if not word.meanings:
+        return word._replace(kind="stop") if is_stop_word and word.kind != "other" else word
+    entry_by_text = {entry.text: entry for entry in occurrence.entries}
+    meanings = []
+    for meaning in word.meanings:
+        entry = entry_by_text.get(meaning.text)
+        if entry and is_built_in(meaning.source):
+            meaning = Meaning(meaning.text, meaning.weight, f"lexicon, {entry.source}", entry.kind)
+        meanings.append(meaning)
+    first = word.meanings[0]
+    if first.text in entry_by_text:
+        sure = entry_by_text[first.text].sure
+    else:
+        sure = first.source != SOUND and first.source not in dict(sources.fallbacks)
+    kind = "stop" if is_stop_word else word.kind
+    return word._replace(kind=kind, meanings=tuple(meanings), sure=sure, before=occurrence.prefix)
+
+
+def _has_letters(word: str) -> bool:
+    return word.isalpha() or any(map(str.isalpha, word))
+
+
+def ask_translator(
+    name: str,
+    translator: Translator,
+    spans: Sequence[Span],
+    query: Query,
+    to: str,
+    answers: dict[int, dict[str, dict[str, float]]],
+) -> list[tuple[int, int]]:
+    """Add what a translator says of the words of a text to `answers`: start of a word -> meaning -> source -> weight.
+
+    :param spans: the content words of the text.
+    :return: (start, end) of each word and phrase of the user's glossary that the text contains.
+    """
+    glossary_spans: list[tuple[int, int]] = []
+    with suppress(LanguageError):
+        if isinstance(translator, UserGlossary):
+            clauses = translator.translate_known_words(query, to)
+            glossary_spans = list(_find_sources(query.text, clauses))
+        else:
+            clauses = translator.translate(query, to)
+        for span, alternatives in _align_clauses(query.text, spans, clauses):
+            for alternative in alternatives:
+                answers.setdefault(span.start, {}).setdefault(alternative.text, {})[name] = alternative.weight
+    return glossary_spans
+
+
+def _find_sources(text: str, clauses: Iterable[Translation]) -> Iterator[tuple[int, int]]:
+    """Yield where the source of each clause stands in the text."""
+    for clause in clauses:
+        start = text.casefold().find(clause.source.casefold())
+        if start >= 0:
+            yield start, start + len(clause.source)
+
+
+def _align_clauses(
+    text: str, spans: Sequence[Span], clauses: Iterable[Translation]
+) -> Iterator[tuple[Span, Sequence[Alternative]]]:
+    """Yield each word with its alternatives.
+
+    A translator answers in the order of the text: one clause a word, one for the words of a phrase, or one for each
+    part of a compound, whose best alternatives are then joined.
+    """
+    position, parts = 0, list[Translation]()
+    for clause in clauses:
+        matches = (i for i in range(position, len(spans)) if text.startswith(clause.source, spans[i].start))
+        match = next(matches, None)
+        if match is None:
+            parts.append(clause)
+            continue
+        if parts and position < len(spans):
+            yield spans[position], _join_best_alternatives(parts)
+            parts = []
+        end = spans[match].start + len(clause.source)
+        position = match
+        while position < len(spans) and spans[position].end <= end:
+            yield spans[position], clause.alternatives
+            position += 1
+    if parts and position < len(spans):
+        yield spans[position], _join_best_alternatives(parts)
+
+
+def _join_best_alternatives(parts: Sequence[Translation]) -> list[Alternative]:
+    weight = 1.0
+    texts = []
+    for part in parts:
+        best = part.alternatives[0]
+        weight *= best.weight
+        texts.append(best.text)
+    return [Alternative(" ".join(texts), weight)]
