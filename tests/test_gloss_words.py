@@ -7,6 +7,7 @@ import pytest
 from paragloss.analysis.sentences import sentences
 from paragloss.errors import LanguageError
 from paragloss.gloss import gloss, glosses, lexicon, senses, sentence_glosses
+from paragloss.gloss.identifiers import is_software_identifier
 from paragloss.translation import default
 from paragloss.translation.glossary import CorrectedTranslator, Pair, UserGlossary
 from paragloss.types import Alternative, Translation
@@ -93,7 +94,7 @@ def test_a_source_without_the_languages_is_passed_over():
 
 def test_what_is_said_can_be_written_as_json():
     told = gloss("Вчера 12 котов", "ru", "en", {"t": Says({"котов": {"cats": 1.0}})}).as_json()
-    assert [word["kind"] for word in json.loads(json.dumps(told))["words"]] == ["word", "other", "word"]
+    assert [word["kind"] for word in json.loads(json.dumps(told))["words"]] == ["unknown", "other", "word"]
 
 
 def test_it_is_written_as_json_writes_its_words():
@@ -223,3 +224,59 @@ def test_an_unknown_form_is_read_without_its_ending_and_said_to_be_a_guess():
     word = gloss("digitálnych", "sk", "en", {"default": default.open()}).words[0]
     assert word.meanings[0].text.startswith("digit")
     assert word.confidence <= 0.5
+
+
+BUILT_IN = {"default": default.open(), "lexicon": lexicon.open()}
+
+
+@pytest.mark.parametrize(
+    ("lang", "foreign"),
+    [("vi", "Bạn có thể đọc trang này."), ("de", "Der Zug fährt ab."), ("ja", "蜂は蜜を作ります。")],
+)
+def test_a_sentence_in_the_readers_language_is_not_glossed_and_its_neighbours_are(lang, foreign):
+    english = "The event is fired when a policy is violated. "
+    found = gloss(english + foreign, lang, "en", BUILT_IN)
+    assert found.rendering.startswith(english.strip())
+    assert min(word.start for word in found.words) >= len(english)
+    assert any(word.meanings for word in found.words)
+
+
+@pytest.mark.parametrize("heading", ["Browser compatibility", "Security policy violations"])
+def test_an_english_heading_of_a_foreign_page_is_not_glossed(heading):
+    assert gloss(f"{heading}\nBạn có thể đọc trang này.", "vi", "en", BUILT_IN).rendering.startswith(heading)
+
+
+def test_short_foreign_sentences_are_not_taken_for_the_readers_language():
+    texts = [("Der Zug.", "de"), ("Problem gelöst.", "de"), ("Une table.", "fr"), ("Grand Prix Hungaria 2009.", "ms")]
+    assert all(found.words for found in glosses(texts, "en", BUILT_IN))
+
+
+def test_a_word_of_the_readers_language_inside_a_foreign_sentence_stands_for_itself():
+    found = gloss("Sự kiện này dùng policy khi violated.", "vi", "en", BUILT_IN)
+    assert {word.text: word.meanings for word in found.words if word.text.isascii()}["policy"] == ()
+    assert "policy" in found.rendering
+    assert "~" not in found.rendering
+
+
+GERMAN_LEXICON = lexicon.pack_lexicon({"de": {"der": [lexicon.LexiconEntry("the", 1.0, "hand", True)]}})
+
+
+@pytest.mark.parametrize("identifier", ["bgra8unorm", "addEventListener", "24px", "onsecuritypolicyviolation", "xhp"])
+def test_an_identifier_of_software_is_no_meaning(identifier):
+    sources = {"default": Says({"zzykl": {identifier: 1.0}}), "lexicon": lexicon.open()}
+    word = gloss("zzykl", "de", "en", sources).words[0]
+    assert (word.kind, word.meanings) == ("unknown", ())
+
+
+def test_english_words_are_no_identifiers():
+    words = ["playwrights", "scourges", "1970s", "15th", "McDonald's", "supermarket", "HTML", "understandable"]
+    assert not [word for word in words if is_software_identifier(word, lexicon.open())]
+
+
+def test_a_word_with_only_unlikely_guesses_is_unknown():
+    def gloss_word(share):
+        sources = {"default": Says({"vorrat": {"stash": share, "store": share}}), "lexicon": GERMAN_LEXICON}
+        return gloss("vorrat", "de", "en", sources).words[0]
+
+    assert (gloss_word(0.25).kind, gloss_word(0.25).meanings) == ("unknown", ())
+    assert (gloss_word(0.35).kind, gloss_word(0.35).sure) == ("word", False)

@@ -12,6 +12,9 @@ from paragloss.cli.output import print_json
 from paragloss.cli.program import AsJson, app
 from paragloss.errors import InputError, LanguageError
 
+#: Stands behind a word that no source knows.
+UNKNOWN_MARK = "?"
+
 
 @app.command(rich_help_panel=COMMON)
 def gloss(
@@ -68,15 +71,15 @@ def _sources(paths: list[str], source: str, target: str) -> dict[str, Any]:
 
 
 def _print(text: str, found: Any) -> None:
-    """Each line of the text, its words with their meanings behind them; ~ stands before a guess."""
+    """Print the text, each word followed by its meanings; ~ stands before a guess, ? for an unknown word."""
     print(f"[{found.lang} -> {found.to}]  {found.rendering}\n")
     at = 0
     for word in found.words:
         sys.stdout.write(text[at : word.end])
         if word.meanings:
             sys.stdout.write(f"‹{_meanings(word)}›")
-        elif word.romanised:
-            sys.stdout.write(f"‹{word.romanised}›")
+        elif word.romanised or word.kind == "unknown":
+            sys.stdout.write(f"‹{word.romanised or UNKNOWN_MARK}›")
         at = word.end
     print(text[at:])
 

@@ -19,8 +19,9 @@ class Meaning(NamedTuple):
 class Word(NamedTuple):
     """A word or phrase of a text: text[start:end].
 
-    `kind` is "word", "name", "stop" or "other" (numbers). `confidence` is the share of the first meaning, `sure`
-    whether it is more than a guess. `romanised` is the word in Latin letters, if it has no meaning and another script.
+    `kind` is "word", "unknown" (a word without a meaning), "name", "stop" or "other" (numbers). `confidence` is the
+    share of the first meaning, `sure` whether it is more than a guess. `romanised` is the word in Latin letters, if it
+    has no meaning and another script.
     `before` are small English words for its ending or for particles attached to it.
     """
 

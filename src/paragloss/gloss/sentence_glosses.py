@@ -20,6 +20,7 @@ from paragloss.gloss import lexicon as lexicons
 from paragloss.gloss import pivoting, rendering, word_associations
 from paragloss.gloss.glossed_text import Gloss, GlossedSentence, Word
 from paragloss.gloss.lexicon import Lexicon, LexiconEntry, WordReading
+from paragloss.gloss.reader_language import is_in_readers_language
 from paragloss.gloss.senses import (
     BuiltInSources,
     DescribedWord,
@@ -60,7 +61,10 @@ def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexi
 def glosses(
     texts: Iterable[tuple[str, str]], to: str, sources: Mapping[str, Translator | Lexicon], *, asked: str = ""
 ) -> list[Gloss]:
-    """Gloss several texts, each given with its language; see `gloss`. Texts in the language `to` get no meanings."""
+    """Gloss several texts, each given with its language; see `gloss`.
+
+    Sentences in the reader's language are rendered as they are, and their words are not listed.
+    """
     query_terms = frozenset(analyzer(to).terms(asked)) if asked else frozenset[str]()
     sources_by_lang: dict[str, LanguageSources] = {}
     results = []
@@ -116,9 +120,14 @@ def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexic
 
 def _gloss_text(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> Gloss:
     glossed = []
-    for start, end in sentences(text, sources.built_in.lang):
-        glossed.append((start, _gloss_sentence(text[start:end], sources, query_terms)))
-    return Gloss(sources.built_in.lang, sources.built_in.to, glossed)
+    lang, to = sources.built_in.lang, sources.built_in.to
+    for start, end in sentences(text, lang):
+        sentence = text[start:end]
+        if is_in_readers_language(sentence, lang, to, lexicons.open(), default_model.open()):
+            glossed.append((start, GlossedSentence((), " ".join(sentence.split()))))
+        else:
+            glossed.append((start, _gloss_sentence(sentence, sources, query_terms)))
+    return Gloss(lang, to, glossed)
 
 
 def _gloss_sentence(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> GlossedSentence:

@@ -14,7 +14,7 @@ const guessed = (word) => word.sure === false && word.meanings.length > 0;
 
 // A rendering of which half is unknown, or of a language the reader also reads, would not help: it stays folded.
 export function helps(gloss) {
-  const words = gloss.words.filter((word) => word.kind === "word");
+  const words = gloss.words.filter((word) => word.kind === "word" || word.kind === "unknown");
   return !alsoReads(gloss.lang) && words.filter((word) => word.meanings.length).length * 2 > words.length;
 }
 

@@ -228,7 +228,7 @@ class Word(BaseModel):
     start: int = Field(examples=[2])
     end: int = Field(examples=[9])
     text: str = Field(examples=["abeille"])
-    kind: str = Field(examples=["word"], description="word, name, stop or other")
+    kind: str = Field(examples=["word"], description="word, unknown, name, stop or other")
     meanings: list[Meaning]
     confidence: float = Field(examples=[0.8])
     sure: bool = Field(examples=[True], description="whether the first meaning is more than a guess")
