@@ -156,8 +156,8 @@ def test_a_folder_that_can_not_be_listed_is_reported(root):
     top = root({"a.txt": "good", "shut/b.txt": "hidden"})
     (top / "shut").chmod(0)
     code = (
-        "import sys; from paragloss.formats.documents import read; errors = []\n"
-        "print([doc.id for doc in read(sys.argv[1], on_error=errors.append)], *errors)"
+        "import sys; from paragloss.formats.documents import read_documents; errors = []\n"
+        "print([doc.id for doc in read_documents(sys.argv[1], on_error=errors.append)], *errors)"
     )
     # Root may list everything, unless it does without that power.
     humbly = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []

@@ -1,64 +1,65 @@
-"""PDF files: the text of all pages, and the title where the file has one. Pages that are pictures are named for `scans`
-to read."""
+"""PDF files: the text of all pages and the title, by PDFium. Pages that are pictures are listed for `scans` to read."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from paragloss.errors import InputError
+from paragloss.formats.right_to_left import has_right_to_left, reorder_page
 from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
 from paragloss.types import Document
 
-#: What PDFium calls a picture on a page.
-_PICTURE = 3
+#: PDFium's number for page objects that are pictures (FPDF_PAGEOBJ_IMAGE).
+_PICTURE_OBJECT = 3
 
 
 def read_pdf(path: PathLike, *, id: str = "") -> Document:
-    """One document; every page but the first begins with a form feed."""
+    """Read a PDF file as one document.
+
+    Every page but the first begins with a form feed. `meta["pages"]` is the number of pages, `meta["unread"]` the
+    numbers, from 0, of pages without text that have a picture.
+    """
     import pypdfium2
 
     data = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)
     try:
-        pdf = pypdfium2.PdfDocument(data)
-        try:
+        with closing(pypdfium2.PdfDocument(data)) as pdf:
             title = str(pdf.get_metadata_dict().get("Title", "")).strip()
-            pages, unread, size = list[str](), list[int](), 0
-            for number in range(len(pdf)):
-                pages.append(_page(pdf, number))
-                size += len(pages[-1])
-                if not pages[-1] and _has_picture(pdf, number):
-                    unread.append(number)
-                if size > MAX_DOCUMENT_BYTES:
-                    raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
-        finally:
-            pdf.close()
+            pages, picture_pages = _read_pages(pdf, path)
     except pypdfium2.PdfiumError as error:
         remedy = "it is damaged or needs a password; save it anew without one"
         raise InputError(f"can't be read as PDF ({error}); {remedy}", place=path) from error
-    if not any(pages) and not unread:
+    if not any(pages) and not picture_pages:
         raise InputError(f"no text in {len(pages)} pages, and no picture of one; give a file that has some", place=path)
-    meta = {"pages": len(pages)} | ({"unread": unread} if unread else {})
+    meta: dict[str, Any] = {"pages": len(pages)}
+    if picture_pages:
+        meta["unread"] = picture_pages
     return Document(id or Path(path).name, "\n\n\f".join(pages), "", title, {}, meta)
 
 
-def _has_picture(pdf: Any, number: int) -> bool:
-    page = pdf[number]
-    try:
-        return any(page.get_objects(filter=[_PICTURE], max_depth=3))
-    finally:
-        page.close()
+def _read_pages(pdf: Any, path: PathLike) -> tuple[list[str], list[int]]:
+    """Return the text of each page, and the numbers of pages that have a picture and no text."""
+    pages: list[str] = []
+    picture_pages: list[int] = []
+    size = 0
+    for number in range(len(pdf)):
+        with closing(pdf[number]) as page:
+            text = _read_page_text(page)
+            if not text and any(page.get_objects(filter=[_PICTURE_OBJECT], max_depth=3)):
+                picture_pages.append(number)
+        pages.append(text)
+        size += len(text)
+        if size > MAX_DOCUMENT_BYTES:
+            raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
+    return pages, picture_pages
 
 
-def _page(pdf: Any, number: int) -> str:
-    page = pdf[number]
-    try:
-        text = page.get_textpage()
-        try:
-            found = str(text.get_text_range())
-        finally:
-            text.close()
-    finally:
-        page.close()
+def _read_page_text(page: Any) -> str:
+    with closing(page.get_textpage()) as textpage:
+        text = str(textpage.get_text_range())
+        if has_right_to_left(text):
+            text = reorder_page(text, textpage)
     # PDFium ends lines with \r\n and marks a hyphen at a line's end with U+FFFE.
-    return found.replace("\r\n", "\n").replace("\ufffe", "").replace("\0", "").replace("\f", "\n").strip()
+    return text.replace("\r\n", "\n").replace("\ufffe", "").replace("\0", "").replace("\f", "\n").strip()
