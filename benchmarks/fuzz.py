@@ -377,7 +377,7 @@ def part(place: Path, number: int, seed: int, kinds: list[str], at: mmap.mmap) -
             if most > max(memory, 1 << 20):
                 wrong.append(f"{kind} {number}/{here}: {most >> 10} MB")
             memory = max(memory, most)
-        sandbox.READER.close()
+        sandbox.SHARED_READER.close()
         memory = max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     return {
         "counts": counts,

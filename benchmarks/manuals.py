@@ -138,7 +138,7 @@ def measure(
         for kind in sorted(path.name for path in files.iterdir()):
             before, began = used(), time.perf_counter()
             number = engine.index_files([str(files / kind)], on_error=lambda _: None, workers=workers).read
-            sandbox.READER.close()
+            sandbox.SHARED_READER.close()
             spent = used() - before, 1000 * (time.perf_counter() - began)
             rows[f"index a {kind} file"].append((spent[0] / number, spent[1] / number))
             documents += number

@@ -131,14 +131,14 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "{}">]><x>{}</x>'.format("a" * 1000, "&a;" * 100
     ids=["entities", "zip bomb", "nested"],
 )
 def test_hostile_files_are_left_out_and_the_next_is_read(tmp_path, monkeypatch, name, data, message):
-    monkeypatch.setattr(sandbox, "SECONDS", 2)
+    monkeypatch.setattr(sandbox, "SECONDS_PER_FILE", 2)
     with pytest.raises(InputError, match=message):
         read_one(tmp_path / name, data)
     assert read_one(tmp_path / "good.rtf", RTF).title == "Rain"
 
 
 def test_a_table_merged_far_across_and_down_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(sandbox, "SECONDS", 2)
+    monkeypatch.setattr(sandbox, "SECONDS_PER_FILE", 2)
     assert read_one(tmp_path / "a.docx", wide_table()).text == "\n".join(["x"] * 301)
 
 
@@ -164,31 +164,31 @@ def wide_table():
 def test_the_process_is_reused_and_replaced_when_it_is_gone(tmp_path):
     large = b"." * (600 << 20)  # what the parent has held is not what the child holds
     assert large[-1]
-    sandbox.READER.close()
+    sandbox.SHARED_READER.close()
     read_one(tmp_path / "a.rtf", RTF)
-    first = sandbox.READER._process
+    first = sandbox.SHARED_READER._process
     read_one(tmp_path / "b.rtf", RTF)
-    assert sandbox.READER._process is first
+    assert sandbox.SHARED_READER._process is first
     first.kill()
     first.wait()
     assert read_one(tmp_path / "c.rtf", RTF).title == "Rain"
-    assert sandbox.READER._process is not first
+    assert sandbox.SHARED_READER._process is not first
 
 
 def test_a_module_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
     (tmp_path / "striprtf.py").write_text("raise SystemExit('run from the current folder')")
     monkeypatch.chdir(tmp_path)
-    sandbox.READER.close()
+    sandbox.SHARED_READER.close()
     assert read_one(tmp_path / "a.rtf", RTF).title == "Rain"
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="limits are read from /proc")
 def test_memory_is_bounded(tmp_path):
     read_one(tmp_path / "a.rtf", RTF)
-    limits = Path(f"/proc/{sandbox.READER._process.pid}/limits").read_text()
+    limits = Path(f"/proc/{sandbox.SHARED_READER._process.pid}/limits").read_text()
     [line] = [line for line in limits.splitlines() if line.startswith("Max address space")]
     assert line.split()[3] == str(2**30)
-    assert os.getpid() != sandbox.READER._process.pid
+    assert os.getpid() != sandbox.SHARED_READER._process.pid
 
 
 @pytest.mark.parametrize("readers", [1, 3])
@@ -198,7 +198,7 @@ def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch
 
     def killed(reader, kind, path, id, *how):
         if Path(path).name == "c.rtf":
-            reader._started().kill()  # as what takes too long is
+            reader._get_process().kill()  # as what takes too long is
             reader._process.wait()
             reader._process.poll = lambda: None  # and nobody has seen it yet
         return alone(reader, kind, path, id, *how)
@@ -209,7 +209,10 @@ def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch
     (tmp_path / "d.txt").write_text("between")
     errors, ended = [], []
     found = read_documents(
-        tmp_path, on_error=errors.append, ended=lambda path, whole: ended.append((path.name, whole)), readers=readers
+        tmp_path,
+        on_error=errors.append,
+        on_file_end=lambda path, whole: ended.append((path.name, whole)),
+        readers=readers,
     )
     names = ["a.rtf", "b.rtf", "c.rtf", "d.rtf", "d.txt", "e.rtf", "f.rtf", "g.rtf", "h.rtf"]
     assert [document.id for document in found] == [name for name in names if name != "c.rtf"]
@@ -221,13 +224,13 @@ def test_readers_side_by_side_keep_the_order_and_die_alone(tmp_path, monkeypatch
 @pytest.mark.parametrize("delay", [0, 0.2])
 def test_readers_end_with_whoever_stops_reading(tmp_path, monkeypatch, delay):
     """Also the one that is just being started, which takes a moment on a busy machine."""
-    started = sandbox.SandboxedReader._started
+    started = sandbox.SandboxedReader._get_process
 
     def slowly(reader):
         time.sleep(delay)
         return started(reader)
 
-    monkeypatch.setattr(sandbox.SandboxedReader, "_started", slowly)
+    monkeypatch.setattr(sandbox.SandboxedReader, "_get_process", slowly)
     for name in "abcdef":
         (tmp_path / f"{name}.rtf").write_bytes(RTF)
     found = read_documents(tmp_path, readers=2)

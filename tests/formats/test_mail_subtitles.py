@@ -27,7 +27,7 @@ def test_a_bad_letter_is_reported_and_the_others_are_read(tmp_path):
     )
     errors = []
     assert [letter.title for letter in read_documents(tmp_path / "in.mbox", on_error=errors.append)] == ["Snow"]
-    assert [str(error) for error in errors] == [f"{tmp_path}/in.mbox:1: no text in the letter; give one that has some"]
+    assert [str(error) for error in errors] == [f"{tmp_path}/in.mbox:1: no text in the message; give one that has some"]
 
 
 def test_what_is_no_mbox_is_refused(tmp_path):

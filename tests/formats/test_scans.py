@@ -23,7 +23,7 @@ BREAD = "Der Bäcker knetet den Teig für das Brot und heizt den Ofen an.\nAm Mo
 RUSSIAN = "Вулкан извергает горячую лаву и пепел.\nЖители покинули деревню у подножия горы."
 HAS = (
     subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True).stdout.split()
-    if scans.is_tesseract_installed()
+    if scans.can_read_scans()
     else []
 )
 tesseract = pytest.mark.skipif(

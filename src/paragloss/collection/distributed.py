@@ -137,7 +137,7 @@ def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
     try:
         layout, models = Layout(settings.fields, k1=settings.k1, b=settings.b), _models(settings.models)
         with _here(part) as path:
-            found = (_at_home(document, part) for document in read_documents(path, name=lambda _: part.name))
+            found = (_at_home(document, part) for document in read_documents(path, make_id=lambda _: part.name))
             batches = iter(lambda: list(islice(found, _BATCH)), [])
             each = prepared(batches, layout, models, settings.lang)
             ready = [[p.documents, list(p.counted.bags), p.counted.cuts, p.dense] for p in each]

@@ -75,7 +75,7 @@ def _read(paths: Sequence[str], roots: IndexedFolders, on_error: OnError, asked:
     folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
     for path in dict.fromkeys(paths):
         if not any((os.path.realpath(path) + os.sep).startswith(other) for other in folders if not _is(path, other)):
-            yield from read_documents(path, name=partial(roots.make_id, path), on_error=on_error, **asked)
+            yield from read_documents(path, make_id=partial(roots.make_id, path), on_error=on_error, **asked)
 
 
 def _is(path: str, folder: str) -> bool:

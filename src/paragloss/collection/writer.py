@@ -141,9 +141,9 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Don
         paths,
         options.on_error,
         readers=options.workers,
-        wanted=tracker.wanted,
-        ended=tracker.ended,
-        scanning=options.scanning,
+        should_read=tracker.wanted,
+        on_file_end=tracker.ended,
+        on_scanned_page=options.scanning,
     )
     read = index(state, tracker.follow(documents), replace(options, progress=safe), begin=tracker.begin)
     tracker.safe(read)

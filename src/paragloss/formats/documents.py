@@ -1,8 +1,9 @@
-"""The front door to documents: any supported file or folder, chosen by its suffix, else by its first bytes."""
+"""Read the documents of any supported file or folder; the format is told by the suffix, else by the first bytes."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -13,38 +14,45 @@ from typing import NamedTuple
 
 from paragloss.errors import InputError
 from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox, scans, subtitles, trec, wikipedia
-from paragloss.formats import folder_files as folder
-from paragloss.formats.foreign import READERS as FOREIGN
-from paragloss.formats.text import OnError, PathLike, format_suffix, open_bytes
+from paragloss.formats.folder_files import guess_path_language, list_files
+from paragloss.formats.foreign import READERS as FOREIGN_READERS
+from paragloss.formats.text import OnError, PathLike, format_suffix, open_bytes, raise_or_report
+from paragloss.formats.unpacking import UNPACKERS
 from paragloss.types import Document
 
-SUPPORTED_FORMATS = (
-    f".jsonl, .csv, .tsv, LS-CLIR .documents, .txt, .md, .srt, .vtt, .mbox, maildirs, {', '.join(FOREIGN)}, "
-    "TREC <DOC> files, MediaWiki .xml dumps, "
-    "folders of them, and irds:DATASET; files may be packed with gzip, bzip2 or xz"
-)
-_TABLES: dict[str, Callable[..., Iterator[Document]]] = {
+#: Files with a document in each row; the reader is given the prefix of the rows' ids.
+_ROW_READERS: dict[str, Callable[..., Iterator[Document]]] = {
     **dict.fromkeys((".jsonl", ".ndjson"), jsonl.read_jsonl_documents),
     **dict.fromkeys((".csv", ".tsv"), csv.read_csv_documents),
-    ".mbox": mail.read_mbox,
 }
-_DUMPS: dict[str, Callable[..., Iterator[Document]]] = {
+#: Collections of documents that have ids of their own.
+_DUMP_READERS: dict[str, Callable[..., Iterator[Document]]] = {
     **dict.fromkeys((".trec", ".sgml"), trec.read_trec_documents),
     ".xml": wikipedia.read_wikipedia_dump,
     ".documents": lsclir.read_lsclir_documents,
 }
-_PAGES: dict[str, Callable[..., Document]] = {
+#: Files of one document that are simple enough to be read in this process.
+_TEXT_READERS: dict[str, Callable[..., Document]] = {
     ".txt": markdown.read_plain,
     **dict.fromkeys((".md", ".markdown"), markdown.read_markdown),
     **dict.fromkeys((".srt", ".vtt"), subtitles.read_subtitles),
 }
-SUPPORTED_SUFFIXES = {*_TABLES, *_DUMPS, *_PAGES, *FOREIGN}
+_MBOX = ".mbox"
+#: Files that hold other files and no text of their own.
+_ARCHIVES = frozenset(UNPACKERS) - frozenset(FOREIGN_READERS)
+SUPPORTED_SUFFIXES = {*_ROW_READERS, *_DUMP_READERS, *_TEXT_READERS, _MBOX, *FOREIGN_READERS, *_ARCHIVES}
+SUPPORTED_FORMATS = (
+    f"{', '.join(sorted(SUPPORTED_SUFFIXES))}, maildirs, TREC <DOC> files, MediaWiki dumps, folders of them, "
+    "and irds:DATASET; files may be packed with gzip, bzip2 or xz"
+)
+#: Archives inside archives, and attachments of attached mail, are opened to this depth.
+MAX_NESTING = 3
 #: A smaller picture among other files is an icon, not a page.
-_SMALLEST = 10_000
-#: What can't be read, and what it can be saved as.
-_INSTEAD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".mobi": ".epub", ".pages": ".docx"}
-# How a file without a known suffix begins, in lower case and without white space before it.
-_STARTS = (
+_MIN_PICTURE_BYTES = 10_000
+#: Formats that can't be read, and one that such a file can be saved as.
+_SUGGESTED_FORMATS = {".dot": ".docx", ".mobi": ".epub", ".pages": ".docx", ".rar": ".zip"}
+#: The first bytes of files without a known suffix, in lower case and without white space before them.
+_FIRST_BYTES = (
     (b"{\\rtf", ".rtf"),
     (b"{", ".jsonl"),
     (b"%pdf-", ".pdf"),
@@ -57,151 +65,271 @@ _STARTS = (
     (b"from ", ".mbox"),
     (b"\x89png", ".png"),
     (b"\xff\xd8\xff", ".jpg"),
+    (b"7z\xbc\xaf\x27\x1c", ".7z"),
+    (b"!bdn", ".pst"),
 )
-# What stands in a zip archive of each kind, among its first bytes.
-_ZIPPED = (
+#: What stands among the first bytes of a zip file of each format; another zip file is an archive.
+_FIRST_BYTES_OF_ZIP = (
     (b"application/epub+zip", ".epub"),
     (b"application/vnd.oasis.opendocument.", ".odt"),
     (b"ppt/", ".pptx"),
     (b"xl/", ".xlsx"),
-    (b"", ".docx"),
+    (b"word/", ".docx"),
+    (b"[Content_Types].xml", ".docx"),
+    (b"", ".zip"),
 )
 
 
 def read_documents(
     path: PathLike,
     *,
-    name: Callable[[str], str] | None = None,
-    wanted: Callable[[Path], bool] = lambda _: True,
-    ended: Callable[[Path, bool], None] = lambda *_: None,
+    make_id: Callable[[str], str] = lambda relative: relative,
+    should_read: Callable[[Path], bool] = lambda _: True,
+    on_file_end: Callable[[Path, bool], None] = lambda *_: None,
     on_error: OnError = None,
-    scanning: scans.ScanProgress = lambda *_: None,
+    on_scanned_page: scans.ScanProgress = lambda *_: None,
     readers: int = 1,
 ) -> Iterator[Document]:
-    """Documents of a file, a folder or `irds:DATASET`.
+    """Read the documents of a file, a folder or `irds:DATASET`.
 
-    A page's id is its path below the folder, or what `name` makes of that; rows without an id are called after that
-    and their line. `meta["path"]` is where a page's file is. Its language is what the page itself says, else what
-    its path says (`fr/a.txt`, `a.fr.txt`), else "". With `on_error` a file that can't be read is reported there like
-    a bad row, and so is every file of a kind that can't be; without, a warning counts those. `wanted` is asked before
-    each file is read, and `ended` told after it whether it was read to its end; also of folders that can't be listed;
-    `scanning` is told of every page of a scan.
-    Of a folder so many `readers` read the next files while these are made use of; their order stays.
+    `meta["path"]` of a document is its file, `meta["member"]` the file inside an archive that it comes from, and
+    `meta["mail"]` the id of the message that it is attached to. Its language is what the file declares, else what its
+    path says (`fr/a.txt`, `a.fr.txt`), else "".
+
+    :param make_id: makes an id of the path below the folder; rows without an id are named after it and their number
+    :param should_read: called before a file is read; False leaves it out
+    :param on_file_end: called after a file, with whether it was read to its end, and for folders that can't be listed
+    :param on_error: called for each file or row that can't be read, and for each file of an unknown format; without
+        it the first bad file raises, and a warning counts the files of unknown formats
+    :param on_scanned_page: called after each page of a scan
+    :param readers: how many processes read the next files of a folder ahead; the order of documents stays
     """
     if str(path).startswith(irds.IRDS_PREFIX):
         yield from irds.read_irds_documents(str(path))
         return
-    named = name or (lambda relative: relative)
-    if not Path(path).is_dir():
-        if wanted(Path(path)):
-            alone = _File(Path(path), Path(path).name, named(decode_path(Path(path).name)))
-            yield from _reported(alone, ended, on_error, scanning)
-        return
-    read_, left_out, waiting = 0, Counter[str](), deque[_File]()
-    with sandbox.open_parallel_readers(readers, scanning) as ask:
-        for relative, file in folder.list_files(path, unread=lambda folder: ended(folder, False), on_error=on_error):
-            kind = _by_name(file)
-            if kind in SUPPORTED_SUFFIXES and not (kind in scans.IMAGES and _no_page(file)):
-                read_ += 1
-                if wanted(file):
-                    id = named(decode_path(relative))
-                    waiting.append(_File(file, relative, id, ask(kind, file, id) if kind in FOREIGN else None))
-            else:
-                left_out[kind or "without a suffix"] += 1
-                if on_error is not None:
-                    waiting.append(_File(file, relative, "", wrong=_unreadable(kind)))
-            if len(waiting) > 2 * readers:
-                yield from _reported(waiting.popleft(), ended, on_error, scanning)
-        while waiting:
-            yield from _reported(waiting.popleft(), ended, on_error, scanning)
-    if not read_:
-        raise InputError(f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}", place=path)
-    if left_out and on_error is None:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in left_out.most_common(8))
-        warnings.warn(f"{path}: left out {left_out.total()} files of kinds that can't be read: {kinds}", stacklevel=2)
-
-
-class _File(NamedTuple):
-    """A file, its path below the folder, what it is called, and what will be its page where that is being read; or what
-    is `wrong` with its kind."""
-
-    path: Path
-    relative: str
-    name: str
-    page: Future[Document] | None = None
-    wrong: str = ""
-
-
-def _reported(
-    file: _File, ended: Callable[[Path, bool], None], on_error: OnError, scanning: scans.ScanProgress
-) -> Iterator[Document]:
-    """The documents of a file. One that is bad as a whole is to its folder what a bad row is to its file."""
-    if file.wrong and on_error is not None:
-        on_error(InputError(file.wrong, place=file.path))
-        return
-    try:
-        yield from _documents(file, _kind(file.path), on_error, scanning)
-        ended(file.path, True)
-    except InputError as error:
-        if on_error is None:
-            raise
-        ended(file.path, False)
-        on_error(error)
-
-
-def _documents(file: _File, kind: str, on_error: OnError, scanning: scans.ScanProgress) -> Iterator[Document]:
-    path, name = file.path, file.name
-    if kind in _TABLES:
-        yield from _TABLES[kind](path, name=name, on_error=on_error)
-        return
-    if kind in _DUMPS:
-        yield from _DUMPS[kind](path, on_error=on_error)
-        return
-    if file.page is not None:
-        try:
-            page = file.page.result()
-        except InputError:
-            if kind in scans.IMAGES and on_error is None:
-                return  # one of a folder's pictures that has no words
-            raise
-    else:
-        page = sandbox.READER.read(kind, path, name, scanning) if kind in FOREIGN else _PAGES[kind](path, id=name)
-    where = decode_path(os.path.abspath(path))
-    changed = date.fromtimestamp(os.stat(path).st_mtime).isoformat()
-    meta = {"modified": changed, **page.meta, "path": where}
-    yield page._replace(lang=page.lang or folder.guess_path_language(file.relative), meta=meta)
+    file_reader = _FileReader(on_file_end, on_error, on_scanned_page)
+    if Path(path).is_dir():
+        yield from _FolderReader(Path(path), make_id, should_read, file_reader, readers).read()
+    elif should_read(Path(path)):
+        name = Path(path).name
+        yield from file_reader.read_reporting_errors(_SourceFile(Path(path), name, make_id(decode_path(name))))
 
 
 def decode_path(path: str) -> str:
-    """A path as text, also one whose bytes are not: those are written out, `caf\\xe9.txt`."""
+    """Return a path as text; bytes that are not UTF-8 are written out, `caf\\xe9.txt`."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _by_name(path: Path) -> str:
+class _SourceFile(NamedTuple):
+    """A file to read. `pending` is its document if another process reads it already; `problem` why it can't be read."""
+
+    path: Path
+    relative: str  # below the folder
+    id: str
+    pending: Future[Document] | None = None
+    problem: str = ""
+
+
+class _FolderReader:
+    """Reads the files of a folder in their order, while other processes read the next ones ahead."""
+
+    def __init__(
+        self,
+        folder: Path,
+        make_id: Callable[[str], str],
+        should_read: Callable[[Path], bool],
+        file_reader: _FileReader,
+        readers: int,
+    ) -> None:
+        self._folder, self._make_id, self._should_read = folder, make_id, should_read
+        self._file_reader, self._readers = file_reader, readers
+        self._n_supported = 0
+        self._left_out = Counter[str]()
+
+    def read(self) -> Iterator[Document]:
+        """Yield the documents of all files; raises InputError if no file has a supported format."""
+        queue = deque[_SourceFile]()
+        with sandbox.open_parallel_readers(self._readers, self._file_reader.on_scanned_page) as submit:
+            for source in self._list_sources(submit):
+                queue.append(source)
+                if len(queue) > 2 * self._readers:
+                    yield from self._file_reader.read_reporting_errors(queue.popleft())
+            while queue:
+                yield from self._file_reader.read_reporting_errors(queue.popleft())
+        if not self._n_supported:
+            message = f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}"
+            raise InputError(message, place=self._folder)
+        if self._left_out and self._file_reader.on_error is None:
+            counts = ", ".join(f"{count} {kind}" for kind, count in self._left_out.most_common(8))
+            message = f"left out {self._left_out.total()} files of kinds that can't be read: {counts}"
+            warnings.warn(f"{self._folder}: {message}", stacklevel=3)
+
+    def _list_sources(self, submit: Callable[[str, PathLike, str], Future[Document]]) -> Iterator[_SourceFile]:
+        reader = self._file_reader
+        unlisted = lambda folder: reader.on_file_end(folder, False)  # noqa: E731
+        for relative, path in list_files(self._folder, on_unlisted=unlisted, on_error=reader.on_error):
+            kind = _kind_by_name(path)
+            if not is_readable_member(path):
+                self._left_out[kind or "without a suffix"] += 1
+                if reader.on_error is not None:
+                    yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
+                continue
+            self._n_supported += 1
+            if self._should_read(path):
+                id = self._make_id(decode_path(relative))
+                yield _SourceFile(path, relative, id, submit(kind, path, id) if kind in FOREIGN_READERS else None)
+
+
+class _FileReader:
+    """Reads single files and what is inside them, with the callbacks of one call of `read_documents`."""
+
+    def __init__(
+        self, on_file_end: Callable[[Path, bool], None], on_error: OnError, on_scanned_page: scans.ScanProgress
+    ) -> None:
+        self.on_file_end, self.on_error, self.on_scanned_page = on_file_end, on_error, on_scanned_page
+
+    def read_reporting_errors(self, source: _SourceFile) -> Iterator[Document]:
+        """Yield the documents of a file; an error goes to `on_error` where there is one."""
+        if source.problem and self.on_error is not None:
+            self.on_error(InputError(source.problem, place=source.path))
+            return
+        try:
+            yield from self._read_file(source, depth=0)
+            self.on_file_end(source.path, True)
+        except InputError as error:
+            if self.on_error is None:
+                raise
+            self.on_file_end(source.path, False)
+            self.on_error(error)
+
+    def _read_file(self, source: _SourceFile, depth: int) -> Iterator[Document]:
+        kind = _detect_kind(source.path)
+        if kind in _ROW_READERS:
+            yield from _ROW_READERS[kind](source.path, name=source.id, on_error=self.on_error)
+        elif kind in _DUMP_READERS:
+            yield from _DUMP_READERS[kind](source.path, on_error=self.on_error)
+        elif kind == _MBOX:
+            yield from self._read_mbox(source, depth)
+        elif kind in _ARCHIVES:
+            yield from self._read_archive(source, kind, depth)
+        else:
+            yield from self._read_single_document(source, kind, depth)
+
+    def _read_single_document(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
+        """Yield the document of a file, and those of its attachments if it is a mail message."""
+        path = source.path
+        if source.pending is not None:
+            try:
+                document = source.pending.result()
+            except InputError:
+                if kind in scans.IMAGES and self.on_error is None:
+                    return  # one of a folder's pictures that has no words
+                raise
+        elif kind in FOREIGN_READERS:
+            document = sandbox.SHARED_READER.read(kind, path, source.id, self.on_scanned_page)
+        else:
+            document = _TEXT_READERS[kind](path, id=source.id)
+        modified = date.fromtimestamp(os.stat(path).st_mtime).isoformat()
+        meta = {"modified": modified, **document.meta, "path": decode_path(os.path.abspath(path))}
+        yield document._replace(lang=document.lang or guess_path_language(source.relative), meta=meta)
+        if kind in UNPACKERS and "attachments" in document.fields:
+            yield from self._read_attachments(source, kind, depth)
+
+    def _read_archive(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
+        """Yield the documents of the files in an archive, with ids such as `reports.zip/2020/a.pdf`."""
+        if depth >= MAX_NESTING:
+            raise InputError(f"archives inside archives are opened {MAX_NESTING} deep; unpack it", place=source.path)
+        with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
+            sandbox.SHARED_READER.unpack(kind, source.path, folder)
+            for relative, member in list_files(folder):
+                if not is_readable_member(member):
+                    continue
+                inner = _SourceFile(member, f"{source.relative}/{relative}", f"{source.id}/{relative}")
+                for document in self._read_member(inner, source.path, depth + 1):
+                    yield _place_inside(document, source.path, relative)
+
+    def _read_attachments(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
+        """Yield the documents attached to a message; `meta["mail"]` is the id of the message."""
+        if depth >= MAX_NESTING:
+            return
+        with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
+            sandbox.SHARED_READER.unpack(kind, source.path, folder)
+            for relative, attachment in list_files(folder):
+                if not is_readable_member(attachment):
+                    continue
+                inner = _SourceFile(attachment, relative, f"{source.id}/{relative}")
+                for document in self._read_member(inner, source.path, depth + 1):
+                    placed = _place_inside(document, source.path, relative)
+                    yield placed._replace(meta={"mail": source.id, **placed.meta})
+
+    def _read_mbox(self, source: _SourceFile, depth: int) -> Iterator[Document]:
+        """Yield the messages of an mbox file, with ids such as `inbox:12`, and their attachments."""
+        if depth >= MAX_NESTING:
+            return
+        with tempfile.TemporaryDirectory(prefix="paragloss-") as folder:
+            message_file = Path(folder, "message.eml")
+            for number, data in enumerate(mail.read_mbox_messages(source.path), 1):
+                message_file.write_bytes(data)
+                message = _SourceFile(message_file, source.relative, f"{source.id}:{number}")
+                try:
+                    for document in self._read_file(message, depth + 1):
+                        meta = {**document.meta, "path": decode_path(os.path.abspath(source.path)), "message": number}
+                        meta.pop("modified", None)
+                        yield document._replace(meta=meta)
+                except InputError as error:
+                    raise_or_report(InputError(error.reason), source.path, number, self.on_error)
+
+    def _read_member(self, member: _SourceFile, container: Path, depth: int) -> Iterator[Document]:
+        """Yield the documents of a file inside another; a bad one is reported, or a warning, and the rest is read."""
+        try:
+            yield from self._read_file(member, depth)
+        except InputError as error:
+            placed = InputError(error.reason, place=f"{container}/{member.path.name}")
+            if self.on_error is None:
+                warnings.warn(f"left out: {placed}", stacklevel=2)
+            else:
+                self.on_error(placed)
+
+
+def is_readable_member(path: Path) -> bool:
+    """Say whether a file in a folder or an archive is read; small pictures are not, nor pictures without Tesseract."""
+    kind = _kind_by_name(path)
+    if kind in scans.IMAGES:
+        return scans.can_read_scans() and path.stat().st_size >= _MIN_PICTURE_BYTES
+    return kind in SUPPORTED_SUFFIXES
+
+
+def _place_inside(document: Document, container: Path, relative: str) -> Document:
+    """Point a document that was unpacked into a temporary folder to the file it comes from."""
+    inner = document.meta.get("member")
+    member = f"{relative}/{inner}" if inner else relative
+    meta = {**document.meta, "path": decode_path(os.path.abspath(container)), "member": member}
+    return document._replace(meta=meta)
+
+
+def _kind_by_name(path: Path) -> str:
     return ".eml" if mail.is_in_maildir(path) else format_suffix(path)
 
 
-def _no_page(picture: Path) -> bool:
-    """Whether a picture in a folder is not worth reading, or can't be."""
-    return not scans.is_tesseract_installed() or picture.stat().st_size < _SMALLEST
-
-
-def _kind(path: Path) -> str:
-    kind = _by_name(path)
+def _detect_kind(path: Path) -> str:
+    """Return the suffix of a file's format, by its name, else by its first bytes."""
+    kind = _kind_by_name(path)
     if kind in SUPPORTED_SUFFIXES:
         return kind
     with open_bytes(path) as stream:
         start = stream.read(4096)
     if start.startswith(b"PK\x03\x04"):
-        return next(found for sign, found in _ZIPPED if sign in start)
+        return next(zipped for sign, zipped in _FIRST_BYTES_OF_ZIP if sign in start)
+    if start[257:262] == b"ustar":
+        return ".tar"
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    for beginning, found in _STARTS:
+    for beginning, detected in _FIRST_BYTES:
         if start.startswith(beginning):
-            return found
-    raise InputError(_unreadable(kind), place=path)
+            return detected
+    raise InputError(_explain_unknown_format(kind), place=path)
 
 
-def _unreadable(kind: str) -> str:
-    if kind in _INSTEAD:
-        return f"{kind} files can't be read; save it as {_INSTEAD[kind]}"
+def _explain_unknown_format(kind: str) -> str:
+    if kind in _SUGGESTED_FORMATS:
+        return f"{kind} files can't be read; save it as {_SUGGESTED_FORMATS[kind]}"
     return f"neither its suffix {kind!r} nor its beginning tells its format; supported: {SUPPORTED_FORMATS}"

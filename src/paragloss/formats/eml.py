@@ -1,10 +1,13 @@
-"""Letters (.eml): subject, sender, date and what was written; the names of attachments, not what is in them."""
+"""Mail messages (.eml): subject, sender, date and body; attachments are documents of their own."""
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
+from typing import IO
 
 from paragloss.errors import InputError
 from paragloss.formats.html import extract_visible_text
@@ -13,36 +16,65 @@ from paragloss.types import Document
 
 
 def read_eml(path: PathLike, *, id: str = "") -> Document:
-    """One document: the plain text of the letter, else its HTML."""
+    """Read a message as one document: its plain text, else the text of its HTML; `fields["attachments"]` are names."""
     try:
-        letter = message_from_bytes(read_bytes(path), policy=policy.default)
-        body, subject = _body(letter), _header(letter, "subject")
-        headers = {name: _header(letter, name) for name in ("from", "to", "date")}
-        attached = [name for part in letter.iter_attachments() if (name := part.get_filename())]
+        message = _parse_message(path)
+        body, subject = _read_body(message), _read_header(message, "subject")
+        headers = {name: _read_header(message, name) for name in ("from", "to", "date")}
+        attachments = [name for part in message.iter_attachments() if (name := part.get_filename())]
     except InputError:
         raise
-    except Exception as error:  # a damaged letter fails anywhere inside headers, encodings or parts
-        raise InputError(
-            f"can't be read as a letter ({error or type(error).__name__}); save it anew", place=path
-        ) from error
+    except Exception as error:  # a damaged message fails anywhere inside headers, encodings or parts
+        reason = error or type(error).__name__
+        raise InputError(f"can't be read as a mail message ({reason}); save it anew", place=path) from error
+    return make_mail_document(id or Path(path).name, body, subject, headers, attachments, path)
+
+
+def make_mail_document(
+    id: str, body: str, subject: str, headers: dict[str, str], attachments: list[str], path: PathLike
+) -> Document:
+    """Build the document of a message.
+
+    :param headers: values of `from`, `to` and `date`; empty ones are left out
+    :param attachments: names of the attached files
+    :raises InputError: if the message has neither a body nor a subject
+    """
     if not body and not subject:
-        raise InputError("no text in the letter; give one that has some", place=path)
+        raise InputError("no text in the message; give one that has some", place=path)
     meta: dict[str, object] = {name: value for name, value in headers.items() if value}
-    fields = {"attachments": "\n".join(attached)} if attached else {}
-    return Document(id or Path(path).name, body, "", subject, fields, meta)
+    fields = {"attachments": "\n".join(attachments)} if attachments else {}
+    return Document(id, body, "", subject, fields, meta)
 
 
-def _body(letter: EmailMessage) -> str:
-    part = letter.get_body(("plain", "html"))
+def read_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield the name and the content of every attachment; an attached message is named after its subject."""
+    for part in _parse_message(path).iter_attachments():
+        if part.get_content_type() == "message/rfc822":
+            attached: EmailMessage = part.get_content()
+            subject = _read_header(attached, "subject") or "message"
+            yield f"{subject[:80].replace('/', '_')}.eml", io.BytesIO(bytes(attached))
+        else:
+            content = part.get_payload(decode=True)
+            name = part.get_filename()
+            if name and isinstance(content, bytes):
+                yield name, io.BytesIO(content)
+
+
+def _parse_message(path: PathLike) -> EmailMessage:
+    return message_from_bytes(read_bytes(path), policy=policy.default)
+
+
+def _read_body(message: EmailMessage) -> str:
+    part = message.get_body(("plain", "html"))
     if part is None:
         return ""
     try:
         text = part.get_content()
-    except (LookupError, KeyError):  # an encoding nobody knows
+    except (LookupError, KeyError):  # an unknown encoding
         text = (part.get_payload(decode=True) or b"").decode("utf-8", "replace")  # type: ignore[union-attr]
     text = str(text).replace("\r\n", "\n")
     return extract_visible_text(text) if part.get_content_subtype() == "html" else text.strip()
 
 
-def _header(letter: EmailMessage, name: str) -> str:
-    return " ".join(str(letter.get(name) or "").split())
+def _read_header(message: EmailMessage, name: str) -> str:
+    return " ".join(str(message.get(name) or "").split())

@@ -1,10 +1,10 @@
-"""Files in formats of others. A hostile file may lead their readers astray: they run in a process apart (`sandbox`)."""
+"""Readers of formats that other programs define. A hostile file may exploit them, so they run in `sandbox`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from paragloss.formats import docx, eml, epub, html, odf, pdf, pptx, rtf, scans, xlsx
+from paragloss.formats import docx, eml, epub, html, odf, old_office, outlook, pdf, pptx, rtf, scans, xlsx
 from paragloss.types import Document
 
 READERS: dict[str, Callable[..., Document]] = {
@@ -14,8 +14,12 @@ READERS: dict[str, Callable[..., Document]] = {
     **dict.fromkeys((".odt", ".ods", ".odp"), odf.read_odf),
     ".pptx": pptx.read_pptx,
     ".xlsx": xlsx.read_xlsx,
+    ".doc": old_office.read_doc,
+    ".xls": old_office.read_xls,
+    ".ppt": old_office.read_ppt,
     ".epub": epub.read_epub,
     ".eml": eml.read_eml,
+    ".msg": outlook.read_msg,
     ".rtf": rtf.read_rtf,
     **dict.fromkeys(scans.IMAGES, scans.read_image),
 }

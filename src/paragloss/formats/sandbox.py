@@ -1,6 +1,6 @@
-"""Reads foreign files in child processes with limits of memory and time, each started when it is first needed.
+"""Read foreign files in child processes with limits of memory and time.
 
-A file that exceeds them, or breaks its reader, is an InputError like any other; the next file gets a fresh process.
+A file that exceeds the limits, or crashes its reader, is an InputError like any other. The next one gets a new process.
 """
 
 from __future__ import annotations
@@ -18,132 +18,172 @@ from pathlib import Path
 from typing import Any
 
 from paragloss.errors import InputError
-from paragloss.formats.sandbox_child import MEMORY, frame_message, receive_message
+from paragloss.formats.sandbox_child import MAX_MEMORY_BYTES, frame_message, receive_message
 from paragloss.formats.scans import ScanProgress, complete_scanned_pages
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
-#: How long reading may take: so many seconds of work, one more for every megabyte, and on a busy machine so many
-#: times that by the clock.
-SECONDS, PATIENCE = 8, 5
-#: The same for one page of a scan.
-PAGE_SECONDS = 60
+#: Seconds of processor time for a file, and one more for every megabyte.
+SECONDS_PER_FILE = 8
+#: Seconds of processor time for one page of a scan.
+SECONDS_PER_PAGE = 60
+#: By the clock a file may take so many times its processor time, because the machine may be busy.
+WALL_CLOCK_FACTOR = 5
 
 
 class SandboxedReader:
-    """The child process and the pipes to it. Threads take turns."""
+    """A child process that reads files, started when it is first needed. Threads take turns."""
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0
+        self._owner_pid = 0
 
-    def read(self, kind: str, path: PathLike, id: str, scanning: ScanProgress = lambda *_: None) -> Document:
-        """One document of a file of some kind."""
-        try:
-            seconds = SECONDS + (os.stat(path).st_size >> 20)
-        except OSError as error:
-            raise InputError(
-                f"can't be opened ({error.strerror}); check the path and its permissions", place=path
-            ) from error
-        there = os.path.abspath(path)  # the process may have been started in another folder
-        try:
-            found = self._document({"kind": kind, "path": there, "id": id, "seconds": seconds})
-            asked = {"kind": kind, "path": there, "seconds": PAGE_SECONDS}
+    def read(self, kind: str, path: PathLike, id: str, on_scanned_page: ScanProgress = lambda *_: None) -> Document:
+        """Read a file of the format `kind` (a suffix) as one document, including its scanned pages."""
+        with _errors_with_path(path) as absolute:
+            request = {"kind": kind, "path": absolute, "id": id, "seconds": _count_seconds(path)}
+            document = self._request_document(request)
+            page_request = {"kind": kind, "path": absolute, "seconds": SECONDS_PER_PAGE}
             return complete_scanned_pages(
-                found, path, lambda number: self._document({**asked, "page": number}), scanning
+                document,
+                path,
+                lambda number: self._request_document({**page_request, "page": number}),
+                on_scanned_page,
             )
-        except InputError as error:
-            raise InputError(error.reason, place=error.place.replace(there, str(path), 1)) from None
 
-    def _document(self, question: dict[str, Any]) -> Document:
-        with self._turn:
-            answer = self._ask(question)
-        if "error" in answer:
-            raise InputError(answer["error"], place=answer["place"])
-        return Document(*answer["document"])
+    def unpack(self, kind: str, path: PathLike, folder: PathLike) -> None:
+        """Write the members of an archive, or the attachments of a mail, into an empty folder (`unpacking`)."""
+        with _errors_with_path(path) as absolute:
+            seconds = _count_seconds(path)
+            self._request({"kind": kind, "path": absolute, "folder": os.path.abspath(folder), "seconds": seconds})
 
     def close(self) -> None:
+        """End the child process; the next file starts another."""
         process, self._process = self._process, None
-        if process is not None and self._owner == os.getpid():
+        if process is not None and self._owner_pid == os.getpid():
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
-                    with suppress(OSError):  # what was not sent to a process that is gone
+                    with suppress(OSError):  # bytes that were not sent to a process that has ended
                         pipe.close()
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        for _ in range(2):  # a process that has ended on its own, having grown, is started again
-            process = self._started()
-            assert process.stdin is not None
-            assert process.stdout is not None
-            watch = threading.Timer(PATIENCE * question["seconds"], process.kill)
-            watch.start()
-            try:
-                process.stdin.write(frame_message(question))
-                process.stdin.flush()
-                answer = receive_message(process.stdout)
-            except OSError:
-                answer = None
-            finally:
-                watch.cancel()
-            if answer is not None:
-                return dict(answer)
-            code = process.wait()
-            self.close()
-            if code:
-                return {"error": f"{_reason(code, question)}, so it is left out", "place": question["path"]}
-        return {"error": "the process that reads files can't be started; try again", "place": question["path"]}
+    def _request_document(self, request: dict[str, Any]) -> Document:
+        return Document(*self._request(request)["document"])
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
+    def _request(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return the answer; raises the error that the child reports."""
+        with self._lock:
+            answer = self._exchange(request)
+        if "error" in answer:
+            raise InputError(answer["error"], place=answer["place"])
+        return answer
+
+    def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
+        for _ in range(2):  # a process that ended by itself, because it had grown, is started again
+            process = self._get_process()
+            answer = _exchange_with(process, request)
+            if answer is not None:
+                return answer
+            exit_code = process.wait()
             self.close()
-            here = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
-            self._owner = os.getpid()
-            # -P: what lies in the current folder must not be taken for a module.
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "paragloss.formats.sandbox_child"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(here)},
-            )
-            atexit.register(self.close)
+            if exit_code:
+                return {"error": f"{_explain_exit(exit_code, request)}, so it is left out", "place": request["path"]}
+        return {"error": "the process that reads files can't be started; try again", "place": request["path"]}
+
+    def _get_process(self) -> subprocess.Popen[bytes]:
+        """Return the running child process of this process; start one where there is none."""
+        process = self._process
+        if process is not None and self._owner_pid == os.getpid() and process.poll() is None:
+            return process
+        self.close()
+        import_path = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._owner_pid = os.getpid()
+        # -P: what lies in the current folder must not be taken for a module.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "paragloss.formats.sandbox_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(import_path)},
+        )
+        atexit.register(self.close)
         return self._process
 
 
-def _reason(code: int, question: dict[str, Any]) -> str:
-    if -code in (getattr(signal, "SIGXCPU", 0), getattr(signal, "SIGKILL", 9)):
-        return f"takes more than {question['seconds']} s to read"
-    return f"breaks its reader (with up to {MEMORY >> 20:,} MB of memory; it ended with {code})"
-
-
-READER = SandboxedReader()
+SHARED_READER = SandboxedReader()
 
 
 @contextmanager
 def open_parallel_readers(
-    number: int, scanning: ScanProgress
+    number: int, on_scanned_page: ScanProgress
 ) -> Iterator[Callable[[str, PathLike, str], Future[Document]]]:
-    """So many readers of files, a process each: asking gives what will be the document. One that dies dies alone."""
-    readers, mine = list[SandboxedReader](), threading.local()
+    """Start threads that each have a child process; yield a function (kind, path, id) that reads a file in one of them.
 
-    def begin() -> None:
-        mine.reader = SandboxedReader()
-        readers.append(mine.reader)
+    A file that crashes its process does not disturb the files that the others read.
+    """
+    readers: list[SandboxedReader] = []
+    thread_local = threading.local()
 
-    def read(kind: str, path: PathLike, id: str) -> Document:
-        found: Document = mine.reader.read(kind, path, id, scanning)
-        return found
+    def start_reader() -> None:
+        thread_local.reader = SandboxedReader()
+        readers.append(thread_local.reader)
 
-    def close() -> None:
+    def read_file(kind: str, path: PathLike, id: str) -> Document:
+        document: Document = thread_local.reader.read(kind, path, id, on_scanned_page)
+        return document
+
+    def close_readers() -> None:
         for reader in readers:
             reader.close()
 
-    with ExitStack() as ending:  # from the last to the first
-        ending.callback(close)  # once more: a thread may just have been starting one
-        threads = ending.enter_context(ThreadPoolExecutor(number, initializer=begin))
-        ending.callback(close)
-        ending.callback(threads.shutdown, wait=False, cancel_futures=True)
-        yield lambda kind, path, id: threads.submit(read, kind, path, id)
+    with ExitStack() as cleanup:  # runs from the last callback to the first
+        cleanup.callback(close_readers)  # once more: a thread may have been starting a process at the first time
+        threads = cleanup.enter_context(ThreadPoolExecutor(number, initializer=start_reader))
+        cleanup.callback(close_readers)
+        cleanup.callback(threads.shutdown, wait=False, cancel_futures=True)
+        yield lambda kind, path, id: threads.submit(read_file, kind, path, id)
+
+
+@contextmanager
+def _errors_with_path(path: PathLike) -> Iterator[str]:
+    """Yield the absolute path, which the child process needs, and name the path as it was given in errors."""
+    absolute = os.path.abspath(path)
+    try:
+        yield absolute
+    except InputError as error:
+        raise InputError(error.reason, place=error.place.replace(absolute, str(path), 1)) from None
+
+
+def _count_seconds(path: PathLike) -> int:
+    """Return the processor time that a file may take to read."""
+    try:
+        return SECONDS_PER_FILE + (os.stat(path).st_size >> 20)
+    except OSError as error:
+        reason = f"can't be opened ({error.strerror}); check the path and its permissions"
+        raise InputError(reason, place=path) from error
+
+
+def _exchange_with(process: subprocess.Popen[bytes], request: dict[str, Any]) -> dict[str, Any] | None:
+    """Send a request to a child process; None if the process ends without an answer, or is killed for its time."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    deadline = threading.Timer(WALL_CLOCK_FACTOR * request["seconds"], process.kill)
+    deadline.start()
+    try:
+        process.stdin.write(frame_message(request))
+        process.stdin.flush()
+        answer = receive_message(process.stdout)
+    except OSError:
+        return None
+    finally:
+        deadline.cancel()
+    return None if answer is None else dict(answer)
+
+
+def _explain_exit(exit_code: int, request: dict[str, Any]) -> str:
+    if -exit_code in (getattr(signal, "SIGXCPU", 0), getattr(signal, "SIGKILL", 9)):
+        return f"takes more than {request['seconds']} s to read"
+    megabytes = MAX_MEMORY_BYTES >> 20
+    return f"breaks its reader (with up to {megabytes:,} MB of memory; it ended with {exit_code})"

@@ -1,6 +1,7 @@
-"""The process that reads foreign files, with limits of memory and time. Only `apart` starts it.
+"""The process that reads foreign files, with limits of memory and time. Only `sandbox` starts it.
 
-It is asked on standard input and answers on standard output, both in JSON behind its length; it ends with its input.
+It receives requests on standard input and answers on standard output, both as JSON behind its length, and ends with
+its input.
 """
 
 from __future__ import annotations
@@ -13,100 +14,112 @@ import sys
 from contextlib import suppress
 from typing import IO, Any
 
-from paragloss.errors import InputError
+from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.foreign import READERS
 from paragloss.formats.scans import read_page
+from paragloss.formats.unpacking import unpack
+from paragloss.types import Document
 
-LENGTH = struct.Struct(">Q")
-#: Bytes of address space; a reader that wants more is stopped.
-MEMORY = 2**30
-#: After a file that took so much the process ends and a fresh one reads the next: what libraries keep adds up.
-_LARGE = MEMORY // 2
+_LENGTH = struct.Struct(">Q")
+#: Bytes of address space; a reader that needs more is stopped.
+MAX_MEMORY_BYTES = 2**30
+#: After a file that took so much memory the process ends and a new one reads the next: what libraries cache adds up.
+_MEMORY_TO_RESTART = MAX_MEMORY_BYTES // 2
 
 
 def main() -> None:
-    """Answer until the input ends."""
-    asked = sys.stdin.buffer
+    """Answer requests until the input ends."""
+    requests = sys.stdin.buffer
     # What a library prints must not stand between our answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides what stops
-    _bound_memory()
-    while (question := receive_message(asked)) is not None:
-        _bound_time(question["seconds"])
-        answers.write(_answer(question))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
+    _limit_memory()
+    while (request := receive_message(requests)) is not None:
+        _limit_processor_time(request["seconds"])
+        answers.write(frame_message(_answer_request(request)))
         answers.flush()
-        if _grown() > _LARGE:
+        if _read_peak_memory() > _MEMORY_TO_RESTART:
             return
 
 
-def frame_message(value: Any) -> bytes:
-    data = json.dumps(value).encode()
-    return LENGTH.pack(len(data)) + data
+def frame_message(message: Any) -> bytes:
+    """Return a message as JSON behind its length."""
+    data = json.dumps(message).encode()
+    return _LENGTH.pack(len(data)) + data
 
 
 def receive_message(stream: IO[bytes]) -> Any:
-    """What the other side has sent; None where it has gone."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
+    """Read the next message; None if the other side has ended."""
+    header = stream.read(_LENGTH.size)
+    if len(header) < _LENGTH.size:
         return None
-    (size,) = LENGTH.unpack(head)
+    (size,) = _LENGTH.unpack(header)
     data = stream.read(size)
     return json.loads(data) if len(data) == size else None
 
 
-def _answer(question: dict[str, Any]) -> bytes:
-    path = question["path"]
+def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
+    """Do what a request asks for; every error becomes an answer with the reason in one line."""
+    path, kind = request["path"], request["kind"]
     try:
-        if "page" in question:
-            found = read_page(question["kind"], path, question["page"])
-        else:
-            found = READERS[question["kind"]](path, id=question["id"])
-        texts = {name: _clean(text) for name, text in found.fields.items()}
-        meta = {name: _clean(value) if isinstance(value, str) else value for name, value in found.meta.items()}
-        return frame_message({"document": [found.id, _clean(found.text), found.lang, _clean(found.title), texts, meta]})
+        if "folder" in request:
+            unpack(kind, path, request["folder"])
+            return {"unpacked": True}
+        if "page" in request:
+            return {"document": _encode_document(read_page(kind, path, request["page"]))}
+        return {"document": _encode_document(READERS[kind](path, id=request["id"]))}
     except InputError as error:
-        return frame_message({"error": error.reason, "place": error.place})
+        return {"error": error.reason, "place": error.place}
+    except MissingExtraError as error:
+        return {"error": str(error), "place": path}
     except MemoryError:
-        needs = f"takes more than {MEMORY >> 20:,} MB to read, so it is left out; split the document"
-        return frame_message({"error": needs, "place": path})
-    except Exception as error:  # readers are others' code, and files are anybody's
+        reason = f"takes more than {MAX_MEMORY_BYTES >> 20:,} MB to read, so it is left out; split the document"
+        return {"error": reason, "place": path}
+    except Exception as error:  # readers are code of others, and files come from anywhere
         reason = (str(error) or type(error).__name__).splitlines()[0][:200]
-        return frame_message({"error": f"can't be read as {question['kind']} ({reason}); save it anew", "place": path})
+        return {"error": f"can't be read as {kind} ({reason}); save it anew", "place": path}
 
 
-def _clean(text: str) -> str:
-    """Without zeros and halves of surrogate pairs, which are no text."""
+def _encode_document(document: Document) -> list[Any]:
+    """Return the fields of a document for JSON, with texts that are valid Unicode."""
+    fields = {name: _clean_text(text) for name, text in document.fields.items()}
+    meta = {name: _clean_text(value) if isinstance(value, str) else value for name, value in document.meta.items()}
+    return [document.id, _clean_text(document.text), document.lang, _clean_text(document.title), fields, meta]
+
+
+def _clean_text(text: str) -> str:
+    """Remove zero characters and halves of surrogate pairs."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def _bound_memory() -> None:
+def _limit_memory() -> None:
     with suppress(ImportError, ValueError, OSError):  # Windows has no such limits; the clock remains
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _bound_time(seconds: int) -> None:
-    """The kernel ends a process that has worked for longer; waiting does not count."""
+def _limit_processor_time(seconds: int) -> None:
+    """Let the kernel end this process once it has worked for so many more seconds; waiting does not count."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        most = int(used.ru_utime + used.ru_stime) + seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        limit = int(usage.ru_utime + usage.ru_stime) + seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
-def _grown() -> int:
-    """The most memory this process has held. Linux starts the count that getrusage gives with that of the parent."""
+def _read_peak_memory() -> int:
+    """Return the most memory this process has held. (On Linux getrusage starts with the parent's.)"""
     with suppress(OSError, StopIteration), open("/proc/self/status", encoding="ascii", errors="replace") as status:
         return int(next(line for line in status if line.startswith("VmHWM:")).split()[1]) << 10
     with suppress(ImportError):
         import resource
 
-        most: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else most << 10
+        peak: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak << 10
     return 0
 
 

@@ -54,7 +54,7 @@ class _Word(NamedTuple):
     line: tuple[str, str, str]  # block, paragraph, line
 
 
-def is_tesseract_installed() -> bool:
+def can_read_scans() -> bool:
     """Whether Tesseract is installed."""
     return shutil.which("tesseract") is not None
 
@@ -78,7 +78,7 @@ def complete_scanned_pages(
     unread: Sequence[int] = meta.pop("unread", ())
     if not unread:
         return document
-    if not is_tesseract_installed():
+    if not can_read_scans():
         if document.text.strip():
             return document._replace(meta=meta)
         remedy = "install Tesseract (Debian: apt install tesseract-ocr, and tesseract-ocr-deu for German ...)"

@@ -73,7 +73,7 @@ async def _told(here: Place, path: Path, below: str, lang: str) -> AsyncIterator
         wrong = lambda error: errors.append(_without_folder(error, path))  # noqa: E731
         pages: dict[str, int] = {}  # of a scan: how many were read, and how many there are
         told_page = lambda _, page, of: pages.update(page=page, pages=of)  # noqa: E731
-        documents = read_documents(path, name=lambda name: below + name, on_error=wrong, scanning=told_page)
+        documents = read_documents(path, make_id=lambda name: below + name, on_error=wrong, on_scanned_page=told_page)
         while True:
             reading = asyncio.ensure_future(asyncio.to_thread(_next, documents, below + path.name))
             while not (await asyncio.wait([reading], timeout=EVERY))[0]:

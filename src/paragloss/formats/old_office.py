@@ -1,0 +1,92 @@
+"""Binary Office files (.doc, .xls, .ppt), by antiword, catdoc or LibreOffice, whichever is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from paragloss.errors import InputError
+from paragloss.formats import docx, pptx, xlsx
+from paragloss.formats.rtf import read_rtf
+from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
+from paragloss.types import Document
+
+#: For each suffix the commands that print the text of a file, best first; `{}` is the path.
+_TEXT_COMMANDS = {
+    ".doc": (("antiword", "-m", "UTF-8", "-w", "0", "{}"), ("catdoc", "-d", "utf-8", "-w", "{}")),
+    ".xls": (("xls2csv", "-d", "utf-8", "-c\t", "-q0", "{}"),),
+    ".ppt": (("catppt", "-d", "utf-8", "{}"),),
+}
+#: What LibreOffice converts each to, and the reader of that.
+_MODERN: dict[str, tuple[str, Callable[..., Document]]] = {
+    ".doc": ("docx", docx.read_docx),
+    ".xls": ("xlsx", xlsx.read_xlsx),
+    ".ppt": ("pptx", pptx.read_pptx),
+}
+_OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+#: Seconds for the conversion of one file by LibreOffice.
+_CONVERSION_SECONDS = 60
+
+
+def read_doc(path: PathLike, *, id: str = "") -> Document:
+    """Read a binary Word document."""
+    return _read_old_office(".doc", path, id)
+
+
+def read_xls(path: PathLike, *, id: str = "") -> Document:
+    """Read a binary Excel workbook."""
+    return _read_old_office(".xls", path, id)
+
+
+def read_ppt(path: PathLike, *, id: str = "") -> Document:
+    """Read a binary PowerPoint presentation."""
+    return _read_old_office(".ppt", path, id)
+
+
+def _read_old_office(kind: str, path: PathLike, id: str) -> Document:
+    """Read by one of the small programs, which take milliseconds, else by LibreOffice, which takes seconds."""
+    document_id = id or Path(path).name
+    start = read_bytes(path, limit=4 * MAX_DOCUMENT_BYTES)[:8]
+    if start.startswith(b"{\\rtf"):  # Word writes Rich Text and new files under the old suffix, too
+        return read_rtf(path, id=document_id)
+    if start.startswith(b"PK\x03\x04"):
+        return _MODERN[kind][1](path, id=document_id)
+    if start != _OLE_SIGNATURE:
+        raise InputError(f"is not a {kind} file: it does not begin like one; it is damaged", place=path)
+    for command in _TEXT_COMMANDS[kind]:
+        text = _run_text_command(command, path)
+        if text:
+            return Document(document_id, text, "")
+    if shutil.which("soffice"):
+        return _convert_with_libreoffice(kind, path, document_id)
+    programs = [command[0] for command in _TEXT_COMMANDS[kind]]
+    if any(map(shutil.which, programs)):
+        raise InputError(f"no text in the {kind} file, or it is damaged; save it anew", place=path)
+    remedy = f"install one, or save it as .{_MODERN[kind][0]}"
+    raise InputError(f"{kind} files need {', '.join(programs)} or LibreOffice; {remedy}", place=path)
+
+
+def _convert_with_libreoffice(kind: str, path: PathLike, id: str) -> Document:
+    suffix, read_modern = _MODERN[kind]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, f"source{kind}")
+        shutil.copyfile(path, source)
+        profile = f"-env:UserInstallation=file://{folder}/profile"
+        command = ["soffice", profile, "--headless", "--convert-to", suffix, "--outdir", f"{folder}/out", str(source)]
+        try:
+            subprocess.run(command, capture_output=True, timeout=_CONVERSION_SECONDS, check=True)
+            return read_modern(Path(folder, "out", f"source.{suffix}"), id=id)
+        except (subprocess.SubprocessError, OSError, InputError) as error:
+            reason = error.reason if isinstance(error, InputError) else type(error).__name__
+            raise InputError(f"LibreOffice can't convert it ({reason}); save it as .{suffix}", place=path) from None
+
+
+def _run_text_command(command: tuple[str, ...], path: PathLike) -> str:
+    if not shutil.which(command[0]):
+        return ""
+    arguments = [argument.replace("{}", str(path)) for argument in command]
+    completed = subprocess.run(arguments, capture_output=True, stdin=subprocess.DEVNULL)
+    return completed.stdout.decode("utf-8", "replace").replace("\f", "\n").strip() if not completed.returncode else ""

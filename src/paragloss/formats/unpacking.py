@@ -1,0 +1,202 @@
+"""Unpack archives, and the attachments of mail, into a folder, with limits that no hostile file can pass.
+
+Runs in the sandboxed child process. Only plain files are written, under names that stay inside the folder; links,
+devices and encrypted members are left out. Sizes are counted while unpacking: what an archive declares is not believed.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from paragloss.errors import InputError, MissingExtraError
+from paragloss.formats import eml, outlook
+from paragloss.formats.text import PathLike, open_bytes
+
+MAX_UNPACKED_BYTES = 512 * 2**20
+MAX_MEMBERS = 20_000
+#: An archive may not unpack to more than so many times its size, unless that is below `ALWAYS_ALLOWED_BYTES`.
+MAX_RATIO = 200
+ALWAYS_ALLOWED_BYTES = 8 * 2**20
+_BLOCK = 1 << 20
+_ENCRYPTED = "the archive is encrypted; unpack it with its password and index the folder"
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
+
+
+class MemberFile:
+    """The file that a member is written to. Its methods are those that py7zr expects of a target."""
+
+    def __init__(self, target: Path, count_bytes: Callable[[int], None]) -> None:
+        self._file = target.open("w+b")
+        self._count_bytes = count_bytes
+
+    def write(self, data: bytes) -> int:
+        """Append some bytes; raises InputError where that exceeds the archive's limit."""
+        self._count_bytes(len(data))
+        return self._file.write(data)
+
+    def read(self, size: int | None = None) -> bytes:
+        """Read from the current position."""
+        return self._file.read(-1 if size is None else size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Move the current position."""
+        return self._file.seek(offset, whence)
+
+    def flush(self) -> None:
+        """Write buffered bytes to the disk."""
+        self._file.flush()
+
+    def size(self) -> int:
+        """Return the number of bytes written."""
+        self._file.flush()
+        return os.fstat(self._file.fileno()).st_size
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class MemberWriter:
+    """Writes the members of one archive into a folder and counts them."""
+
+    def __init__(self, path: PathLike, folder: PathLike) -> None:
+        self.path = path
+        self._folder = Path(folder)
+        self._limit = min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * Path(path).stat().st_size))
+        self._bytes_written = 0
+        self._members = 0
+
+    def write(self, name: str, stream: IO[bytes]) -> None:
+        """Write a member under a safe form of its name."""
+        with closing(self.open_member(name)) as member:
+            while block := stream.read(_BLOCK):
+                member.write(block)
+
+    def open_member(self, name: str) -> MemberFile:
+        """Create the file of a member; the limits are checked whenever something is written to it."""
+        self._members += 1
+        if self._members > MAX_MEMBERS:
+            raise InputError(f"more than {MAX_MEMBERS:,} files in the archive; split it", place=self.path)
+        return MemberFile(self._choose_target(name), self._count_bytes)
+
+    def _count_bytes(self, number: int) -> None:
+        self._bytes_written += number
+        if self._bytes_written > self._limit:
+            raise InputError(
+                f"unpacks to more than {self._limit:,} bytes; no real archive of its size does, so it is refused",
+                place=self.path,
+            )
+
+    def _choose_target(self, name: str) -> Path:
+        """Return a path inside the folder that no other member has; `..`, drives and control characters are removed."""
+        parts = [_UNSAFE.sub("_", part)[:150] for part in PurePosixPath(name.replace("\\", "/")).parts]
+        parts = [part for part in parts if part.strip(". ") and part != "/"] or ["unnamed"]
+        target = self._folder.joinpath(*parts[-20:])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while target.exists():
+            number += 1
+            target = target.with_name(f"{Path(parts[-1]).stem}-{number}{Path(parts[-1]).suffix}")
+        return target
+
+
+def unpack(kind: str, path: PathLike, folder: PathLike) -> None:
+    """Write the files inside an archive, or the attachments of a mail, into an empty folder.
+
+    :param kind: the suffix that names the format, one of `UNPACKERS`
+    :raises InputError: if the archive is damaged, encrypted as a whole, or exceeds a limit
+    """
+    try:
+        UNPACKERS[kind](path, MemberWriter(path, folder))
+    except (InputError, MissingExtraError):
+        raise
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, OSError, ValueError) as error:
+        reason = str(error) or type(error).__name__
+        message = f"can't be unpacked as {kind} ({reason}); it is damaged or of another format"
+        raise InputError(message, place=path) from error
+
+
+def _unpack_zip(path: PathLike, writer: MemberWriter) -> None:
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        if len(members) > MAX_MEMBERS:
+            raise InputError(f"{len(members):,} files in the archive, more than {MAX_MEMBERS:,}; split it", place=path)
+        is_encrypted = [bool(member.flag_bits & 1) for member in members]
+        if members and all(is_encrypted):
+            raise InputError(_ENCRYPTED, place=path)
+        for member, encrypted in zip(members, is_encrypted, strict=True):
+            is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
+            if not (member.is_dir() or is_link or encrypted):
+                with archive.open(member) as stream:
+                    writer.write(member.filename, stream)
+
+
+def _unpack_tar(path: PathLike, writer: MemberWriter) -> None:
+    with open_bytes(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            content = archive.extractfile(member) if member.isreg() else None
+            if content is not None:
+                writer.write(member.name, content)
+
+
+def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
+    try:
+        import py7zr
+    except ImportError as error:
+        raise MissingExtraError("reading 7z archives", "archives") from error
+    try:
+        with py7zr.SevenZipFile(path) as archive:
+            if archive.needs_password():
+                raise InputError(_ENCRYPTED, place=path)
+            is_file = [not (member.is_directory or member.is_symlink or member.is_junction) for member in archive.files]
+            names = [member.filename for member, regular in zip(archive.files, is_file, strict=True) if regular]
+            archive.extract(targets=names, factory=_SevenZipTargets(writer))
+    except (py7zr.exceptions.ArchiveError, lzma.LZMAError) as error:
+        raise InputError(
+            f"can't be unpacked as .7z ({error}); it is damaged or of another format", place=path
+        ) from error
+
+
+class _SevenZipTargets:
+    """Gives py7zr the file for each member, instead of letting it choose paths of its own."""
+
+    def __init__(self, writer: MemberWriter) -> None:
+        self._writer = writer
+
+    def create(self, name: str) -> MemberFile:
+        """Return the file of a member."""
+        return self._writer.open_member(name)
+
+
+def _unpack_eml(path: PathLike, writer: MemberWriter) -> None:
+    for name, content in eml.read_attachments(path):
+        writer.write(name, content)
+
+
+def _unpack_msg(path: PathLike, writer: MemberWriter) -> None:
+    for name, content in outlook.read_msg_attachments(path):
+        writer.write(name, content)
+
+
+def _unpack_pst(path: PathLike, writer: MemberWriter) -> None:
+    for name, content in outlook.read_pst_messages(path):
+        writer.write(name, content)
+
+
+UNPACKERS: dict[str, Callable[[PathLike, MemberWriter], None]] = {
+    ".zip": _unpack_zip,
+    ".7z": _unpack_7z,
+    **dict.fromkeys((".tar", ".tgz", ".tbz2", ".txz"), _unpack_tar),
+    ".eml": _unpack_eml,
+    ".msg": _unpack_msg,
+    ".pst": _unpack_pst,
+}

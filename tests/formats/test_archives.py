@@ -1,0 +1,192 @@
+"""Archives are read like folders, mail attachments as documents of their own; limits hold for hostile files."""
+
+import io
+import os
+import tarfile
+import zipfile
+from email.message import EmailMessage
+from types import SimpleNamespace
+
+import pytest
+from ole_files import write_ole
+
+from paragloss.errors import InputError
+from paragloss.formats.documents import read_documents
+from paragloss.formats.outlook import build_eml
+
+
+def write_zip(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def write_tar(path, members, mode="w:gz"):
+    with tarfile.open(path, mode) as archive:
+        for name, data in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return path
+
+
+def write_7z(path, members):
+    py7zr = pytest.importorskip("py7zr", reason="needs py7zr")
+    with py7zr.SevenZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(data, name)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "write_archive"), [("a.zip", write_zip), ("a.tar.gz", write_tar), ("a.tgz", write_tar), ("a.7z", write_7z)]
+)
+def test_an_archive_is_read_like_a_folder(tmp_path, name, write_archive):
+    path = write_archive(
+        tmp_path / name, {"fr/pluie.txt": b"La pluie tombe.", "regen.html": b"<p>Regen</p>", "x.exe": b"MZ"}
+    )
+    documents = list(read_documents(path))
+    assert [(d.id, d.lang, d.text) for d in documents] == [
+        (f"{name}/regen.html", "", "Regen"),
+        (f"{name}/fr/pluie.txt", "fr", "La pluie tombe."),
+    ]
+    assert [d.meta["member"] for d in documents] == ["regen.html", "fr/pluie.txt"]
+    assert {d.meta["path"] for d in documents} == {str(path)}
+
+
+def test_an_archive_among_other_files_of_a_folder(tmp_path):
+    write_zip(tmp_path / "b.zip", {"rain.txt": b"Rain falls."})
+    (tmp_path / "a.txt").write_text("Sun")
+    assert [d.id for d in read_documents(tmp_path)] == ["a.txt", "b.zip/rain.txt"]
+
+
+def test_names_that_lead_out_of_the_folder_stay_inside(tmp_path):
+    members = {"../../evil.txt": b"one", "/etc/passwd.txt": b"two", "C:\\windows\\x.txt": b"three"}
+    (tmp_path / "sub").mkdir()
+    path = write_zip(tmp_path / "sub" / "a.zip", members)
+    assert sorted(d.text for d in read_documents(path)) == ["one", "three", "two"]
+    assert os.listdir(tmp_path) == ["sub"]
+
+
+def test_links_in_archives_are_left_out(tmp_path):
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as archive:
+        link = tarfile.TarInfo("secret.txt")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        member = tarfile.TarInfo("rain.txt")
+        member.size = 4
+        archive.addfile(member, io.BytesIO(b"Rain"))
+    assert [d.id for d in read_documents(path)] == ["a.tar/rain.txt"]
+
+
+@pytest.mark.parametrize(("name", "write_archive"), [("a.zip", write_zip), ("a.tar.gz", write_tar), ("a.7z", write_7z)])
+def test_an_archive_that_unpacks_to_very_much_is_refused(tmp_path, name, write_archive):
+    path = write_archive(tmp_path / name, {"zeros.txt": bytes(40 * 2**20)})
+    with pytest.raises(InputError, match=r"unpacks to more than [\d,]+ bytes"):
+        list(read_documents(path))
+
+
+def test_archives_inside_archives_are_opened_three_deep(tmp_path):
+    path = write_zip(tmp_path / "0.zip", {"deep.txt": b"deep"})
+    for level in range(1, 5):
+        path = write_zip(tmp_path / f"{level}.zip", {path.name: path.read_bytes(), f"level{level}.txt": b"text"})
+    errors = []
+    documents = list(read_documents(path, on_error=errors.append))
+    assert [d.id for d in documents] == [
+        "4.zip/3.zip/2.zip/level2.txt", "4.zip/3.zip/level3.txt", "4.zip/level4.txt",
+    ]  # fmt: skip
+    assert documents[0].meta["member"] == "3.zip/2.zip/level2.txt"
+    assert [error.reason for error in errors] == ["archives inside archives are opened 3 deep; unpack it"]
+
+
+def test_a_bad_file_in_an_archive_does_not_stop_the_others(tmp_path):
+    path = write_zip(tmp_path / "a.zip", {"bad.docx": b"no zip", "good.txt": b"Rain"})
+    errors = []
+    assert [d.id for d in read_documents(path, on_error=errors.append)] == ["a.zip/good.txt"]
+    assert [str(error).removeprefix(str(tmp_path)) for error in errors] == [
+        "/a.zip/bad.docx: can't be read as .docx (File is not a zip file); it is damaged or of another format"
+    ]
+
+
+def test_a_damaged_archive_is_an_error(tmp_path):
+    path = write_zip(tmp_path / "a.zip", {"a.txt": b"Rain"})
+    path.write_bytes(path.read_bytes()[:30])
+    with pytest.raises(InputError, match=r"can't be unpacked as \.zip \(File is not a zip file\)"):
+        list(read_documents(path))
+
+
+def make_message(subject, attachments):
+    message = EmailMessage()
+    message["Subject"], message["From"] = subject, "Anna <anna@example.org>"
+    message.set_content("Siehe Anhang.")
+    for name, data in attachments.items():
+        message.add_attachment(data, maintype="application", subtype="octet-stream", filename=name)
+    return message.as_bytes()
+
+
+def test_attachments_are_documents_that_point_to_their_mail(tmp_path):
+    attachments = {"plan.html": b"<title>Plan</title><p>Regen</p>", "logo.bin": b"x", "files.zip": b""}
+    attachments["files.zip"] = write_zip(tmp_path / "files.zip", {"note.txt": b"Note"}).read_bytes()
+    path = tmp_path / "letter.eml"
+    path.write_bytes(make_message("Der Plan", attachments))
+    letter, note, plan = read_documents(path)
+    assert (letter.id, letter.title, "mail" in letter.meta) == ("letter.eml", "Der Plan", False)
+    assert (note.id, note.text) == ("letter.eml/files.zip/note.txt", "Note")
+    assert (plan.id, plan.title) == ("letter.eml/plan.html", "Plan")
+    assert {d.meta["mail"] for d in (note, plan)} == {"letter.eml"}
+    assert {d.meta["path"] for d in (note, plan)} == {str(path)}
+
+
+def test_attachments_of_messages_in_an_mbox(tmp_path):
+    path = tmp_path / "inbox.mbox"
+    message = make_message("Zwei", {"plan.txt": b"Regen"})
+    path.write_bytes(b"From a\n" + make_message("Eins", {}) + b"\nFrom b\n" + message)
+    documents = list(read_documents(path))
+    assert [(d.id, d.meta["message"], d.meta.get("mail")) for d in documents] == [
+        ("inbox.mbox:1", 1, None), ("inbox.mbox:2", 2, None), ("inbox.mbox:2/plan.txt", 2, "inbox.mbox:2"),
+    ]  # fmt: skip
+    assert {d.meta["path"] for d in documents} == {str(path)}
+
+
+def test_an_outlook_message_with_an_attachment(tmp_path):
+    pytest.importorskip("olefile", reason="needs olefile")
+    path = tmp_path / "letter.msg"
+    utf16 = lambda text: text.encode("utf-16-le")  # noqa: E731
+    attachment = {
+        "__substg1.0_3707001F": utf16("план.txt"),
+        "__substg1.0_37010102": "Дождь".encode(),
+    }
+    headers = "Received: by example.org\r\nDate: Mon, 4 May 2020 10:00:00 +0200\r\n"
+    streams = {
+        "__substg1.0_0037001F": utf16("Погода"),
+        "__substg1.0_1000001F": utf16("Завтра будет\r\nдождь."),
+        "__substg1.0_0C1A001F": utf16("Анна"),
+        "__substg1.0_0C1F001F": utf16("anna@example.org"),
+        "__substg1.0_0E04001F": utf16("Boris"),
+        "__substg1.0_007D001F": utf16(headers),
+        "__attach_version1.0_#00000000": attachment,
+    }
+    write_ole(path, streams)
+    letter, plan = read_documents(path)
+    assert (letter.title, letter.text) == ("Погода", "Завтра будет\nдождь.")
+    assert [letter.meta[name] for name in ("from", "to", "date")] == [
+        "Анна <anna@example.org>", "Boris", "Mon, 4 May 2020 10:00:00 +0200",
+    ]  # fmt: skip
+    assert (plan.id, plan.text, plan.meta["mail"]) == ("letter.msg/план.txt", "Дождь", "letter.msg")
+
+
+def test_a_message_of_a_pst_mailbox_becomes_a_mail_file(tmp_path):
+    """pypff can read mailboxes and not write them: an object with its attributes takes its place."""
+    attachment = SimpleNamespace(long_filename="plan.txt", get_size=lambda: 5, read_buffer=lambda size: b"Regen"[:size])
+    item = SimpleNamespace(
+        subject="Wetter", sender_name="Anna", transport_headers="Date: Mon, 4 May 2020 10:00:00 +0200\r\n",
+        delivery_time=None, plain_text_body=b"Morgen regnet es.", html_body=None,
+        number_of_attachments=1, get_attachment=lambda number: attachment,
+    )  # fmt: skip
+    path = tmp_path / "1.eml"
+    path.write_bytes(build_eml(item))
+    letter, plan = read_documents(path)
+    assert (letter.title, letter.text, letter.meta["from"]) == ("Wetter", "Morgen regnet es.", "Anna")
+    assert (plan.id, plan.text) == ("1.eml/plan.txt", "Regen")
