@@ -39,6 +39,7 @@ types: $(VENV)/.installed
 
 # The site: no warning, no dead link.
 docs: $(VENV)/.installed
+	$(BIN)/python docs/build_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
 
 clean:

@@ -94,7 +94,6 @@ def test_it_installs_offline_in_a_clean_environment_and_finds(wheel, tmp_path):
     assert told["system"]["installed in"] == str(tmp_path / "venv")
     where = [python, "-c", "import paragloss; print(paragloss.__file__)"]
     assert subprocess.run(where, capture_output=True, text=True, env=clean).stdout.startswith(str(packages))
-    assert (tmp_path / "venv" / "share" / "man" / "man1" / "paragloss.1").is_file()
 
 
 def test_the_shell_is_told_how_to_complete():
@@ -119,9 +118,7 @@ def test_it_is_small_enough_for_a_package_index(wheel):
 
 def test_nothing_else_is_in_it(wheel):
     tops = {name.split("/")[0] for name in wheel.namelist()}
-    assert tops == {"paragloss", "paragloss-0.1.0.dist-info", "paragloss-0.1.0.data"}
-    manual = "paragloss-0.1.0.data/data/share/man/man1/paragloss.1"
-    assert [name for name in wheel.namelist() if ".data/" in name] == [manual]
+    assert tops == {"paragloss", "paragloss-0.1.0.dist-info"}
 
 
 def test_the_command_is_installed(wheel):
