@@ -35,10 +35,10 @@ from typing import NamedTuple
 from paragloss.analysis import analyzer
 from paragloss.formats.html import read_html
 
-MAX_CONCEPTS = 140
-#: Collections of short documents can have more of them.
-MAX_SHORT_CONCEPTS = {"tldr": 500, "debian": 500, "stories": 400}
-MAX_TEXT_CHARACTERS = 10_000
+MAX_CONCEPTS = 80
+#: Collections of short documents can have more of them; LilyPond is the manual we look at most closely.
+MAX_SHORT_CONCEPTS = {"tldr": 500, "debian": 500, "stories": 400, "lilypond": 140, "news": 140}
+MAX_TEXT_CHARACTERS = 6_000
 MIN_TEXT_CHARACTERS = 40
 QUERIES_PER_KIND = 60  # for each collection and language
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
@@ -303,7 +303,8 @@ def read_markdown_page(concept: str, lang: str, path: Path) -> Page:
     title = re.search(r"^title: *['\"]?(.*?)['\"]?$", front.group(1), re.M) if front else None
     heading = re.search(r"^# (.*?)( *\{.*)?$", text, re.M)
     body = text[front.end() :] if front else text
-    body = re.sub(r"^(#+ .*?) *\{.*\}$|^///.*$|^\{\*.*$|```.*?```", r"\1", body, flags=re.M | re.S)
+    body = re.sub(r"```.*?```", "", body, flags=re.S)
+    body = re.sub(r"^(#+ .*?) *\{.*\}$|^///.*$|^\{\*.*$", r"\1", body, flags=re.M)
     return Page(concept, lang, (title or heading).group(1) if title or heading else "", body)
 
 
