@@ -67,7 +67,7 @@ class History(RuleBasedStateMachine):
             setattr(module, name, size)
         embedded.BATCH = _shard.BATCH = size
         _shard.FLUSH = 10_000 if at_once else size
-        file_records.EVERY = 20.0 if at_once else 0.0
+        file_records.SAVE_INTERVAL = 20.0 if at_once else 0.0
         self.location = self.start(self.place)
         self.engine = Collection.create(self.location, default=False)
 

@@ -160,13 +160,14 @@ def test_debug_shows_the_traceback(place):
     assert "Traceback" in paragloss_("--debug", "info", "missing", cwd=place, code=1).stderr
 
 
-def test_a_bad_row_stops_or_is_skipped_and_counted(place):
+def test_a_bad_row_is_skipped_and_counted_or_stops_a_strict_command(place):
     (place / "bad.jsonl").write_text('{"id": "x1", "lang": "en", "text": "good"}\n{"id": "x2", "lang"\n')
-    done = paragloss_("index", "bad.jsonl", "--into", "library", cwd=place, code=1)
-    assert "bad.jsonl" in done.stderr
-    assert "2" in done.stderr
-    done = paragloss_("index", "bad.jsonl", "--into", "library", "--skip-bad", cwd=place)
+    done = paragloss_("index", "bad.jsonl", "--into", "library", "--strict", cwd=place, code=1)
+    assert "bad.jsonl:2" in done.stderr
+    assert "without --strict the rest is indexed too" in done.stderr
+    done = paragloss_("index", "bad.jsonl", "--into", "library", cwd=place)
     assert "skipped 1 unusable" in done.stderr
+    assert "1 files or rows could not be read" in done.stdout
     assert json.loads(paragloss_("info", "library", "--json", cwd=place).stdout)["documents"] == 721
 
 
@@ -177,7 +178,7 @@ def test_an_index_that_fails_at_once_leaves_no_collection(place):
     paragloss_("index", "nowhere.jsonl", "--into", "half", cwd=place, code=1)
     assert not (place / "half").exists()
     (place / "late.jsonl").write_text('{"id": "x1", "lang": "en", "text": "good"}\n{"id"\n')
-    paragloss_("index", "late.jsonl", "--into", "half", cwd=place, code=1)  # what was good is kept
+    paragloss_("index", "late.jsonl", "--into", "half", cwd=place)  # what was good is kept
     paragloss_("index", "broken.jsonl", "--into", "half", cwd=place, code=1)  # and stays
     assert json.loads(paragloss_("info", "half", "--json", cwd=place).stdout)["documents"] == 1
 

@@ -69,16 +69,16 @@ def test_ids_that_come_twice_are_told(place, run):
 def test_what_was_good_before_the_bad_row_is_kept_and_said(place, run):
     good = '{"id": "%d", "text": "rain", "lang": "en"}\n'
     write({"r.jsonl": good % 1 + good % 2 + "broken\n" + good % 3})
-    said = run("index", "r.jsonl", "--into", "k", code=1)
+    said = run("index", "r.jsonl", "--into", "k", "--strict", code=1)
     assert "r.jsonl:3: not JSON" in said.err
-    assert "2 documents before it are kept in k; --skip-bad goes on" in said.err
+    assert "2 documents before it are kept in k; without --strict the rest is indexed too" in said.err
     assert ids("k") == ["1", "2"]
 
 
-def test_skip_bad_skips_counts_by_reason_and_lists(place, run):
+def test_what_cannot_be_read_is_counted_by_reason_and_listed(place, run):
     rows = ["broken", '{"id": "g", "text": "rain", "lang": "en"}', '{"text": 3}', '{"text": 4}', '{"n": 1e999}']
     write({"r.jsonl": "\n".join(rows), "d/old.doc": b"\xd0\xcf", "d/e.txt": "", "d/a.txt": "rain falls"})
-    said = run("index", "r.jsonl", "d", "gone.txt", "--into", "k", "--skip-bad", "--lang", "en", "--json")
+    said = run("index", "r.jsonl", "d", "gone.txt", "--into", "k", "--lang", "en", "--json")
     told = json.loads(said.out)
     assert (told["indexed"], told["skipped"], told["documents"]) == (2, 7, 2)
     assert told["reasons"]["… is … not text"] == 2
@@ -92,7 +92,7 @@ def test_skip_bad_skips_counts_by_reason_and_lists(place, run):
 
 def test_a_colon_in_a_name_is_no_end_of_a_place(place, run):
     write({"notes: old.jsonl": '{"text": 3}\n{"id": "g", "text": "rain", "lang": "en"}\n'})
-    run("index", "notes: old.jsonl", "--into", "k", "--skip-bad")
+    run("index", "notes: old.jsonl", "--into", "k")
     ((where, reason),) = [line.split("\t") for line in (place / "k/skipped.tsv").read_text().splitlines()]
     assert where == "notes: old.jsonl:1"
     assert reason.startswith("'text' is 3")
@@ -112,7 +112,7 @@ def test_documents_are_listed_and_shown(place, run):
 
 def test_nothing_in_a_document_steers_the_terminal(place, run):
     write({"docs/a.txt": f"Title {CSI}\n\nrain falls {CSI}", "docs/b.txt": CSI, f"docs/{CSI[:4]}.pdf": "no"})
-    said = run("index", "docs", "--into", "k", "--lang", "en", "--skip-bad")
+    said = run("index", "docs", "--into", "k", "--lang", "en")
     words = [
         ("search", "--in", "k", f"rain {CSI}", "--lang", "en"),
         ("list", "--in", "k"),

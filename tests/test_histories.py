@@ -19,7 +19,7 @@ def batches(monkeypatch):
         (_base, "PAGE"),
         (embedded, "BATCH"),
         (embedded, "FLUSH"),
-        (file_records, "EVERY"),
+        (file_records, "SAVE_INTERVAL"),
     ):
         monkeypatch.setattr(module, name, getattr(module, name, None), raising=False)
 

@@ -104,7 +104,7 @@ def test_a_stopped_copy_can_not_be_searched_and_goes_on(source, tmp_path, monkey
     with pytest.raises(KeyboardInterrupt):
         copy(source, place, progress=stopping)
     assert written == [100]
-    with pytest.raises(StoreError, match="no index of terms"):
+    with pytest.raises(StoreError, match="unfinished copy: run the same"):
         Collection.open(place)
     added = []
     add = EmbeddedStore.add

@@ -135,7 +135,7 @@ def test_a_file_that_grew_by_rows_before_the_old_ones_keeps_all_of_them(place, t
 
 def test_a_reading_that_was_stopped_is_gone_on_with(place, tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "BATCH", 2)
-    monkeypatch.setattr(file_records, "EVERY", 0.0)  # what is known is noted after each batch
+    monkeypatch.setattr(file_records, "SAVE_INTERVAL", 0.0)  # what is known is noted after each batch
     path = rows(tmp_path / "rows.jsonl", range(5))
 
     def stop(done):
@@ -164,7 +164,7 @@ def test_documents_of_a_reading_that_was_stopped_go_with_their_file(place, notes
             engine.index_files([str(notes)], progress=stop)
         assert engine.count() > 3
         path.unlink()
-        engine.index_files([str(notes)], prune=True)
+        engine.index_files([str(notes)], prune=True, prune_anyway=True)
         assert engine.count() == 3
 
 

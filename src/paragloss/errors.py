@@ -29,6 +29,15 @@ class InputError(ParaglossError):
         self.reason, self.place = reason, str(place)
 
 
+class EmptyFileError(InputError):
+    """A file was read to its end and holds no text. Its earlier documents are out of date, unlike those of a file that
+    can't be read."""
+
+
+class PruneError(InputError):
+    """So many files have disappeared that their documents are not removed without being told to."""
+
+
 class PlacedError(InputError):
     """Something in a line of text can't be read: shows the line, and points at the place."""
 
@@ -61,6 +70,10 @@ class MissingExtraError(ParaglossError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional part that is not installed: pip install 'paragloss[{extra}]'")
+
+
+class UnfinishedError(StoreError):
+    """A collection that was never finished being created, copied or restored."""
 
 
 class ClosedError(StoreError):

@@ -99,7 +99,7 @@ class _Process(SpawnProcess):
     again by it."""
 
     def start(self) -> None:
-        with _starting:
+        with _starting, _interrupts_blocked():
             program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
             try:
                 super().start()
@@ -109,6 +109,20 @@ class _Process(SpawnProcess):
 
 class _Context(SpawnContext):
     Process = _Process
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Hold back Ctrl-C in this thread. A process started within inherits that: it would print a traceback if it were
+    interrupted before it can ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _begin(begin: Callable[..., None], *told: Any) -> None:

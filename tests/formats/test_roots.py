@@ -50,7 +50,7 @@ def test_a_prefix_is_no_folder_of_another(place):
 
 
 def test_a_folder_that_was_moved_keeps_its_ids(place):
-    roots = IndexedFolders()
+    roots = IndexedFolders(is_moved=lambda old, new: (old, new) == (str(place / "c/b"), str(place / "elsewhere/b")))
     roots.add([place / "c/a", place / "c/b"])
     shutil.move(place / "c/b", place / "e")
     (place / "elsewhere").mkdir()

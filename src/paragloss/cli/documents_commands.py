@@ -17,11 +17,11 @@ from paragloss.cli.help_layout import COLLECTIONS, COMMON
 from paragloss.cli.output import Progress, Skipped, print_json, print_table, writable
 from paragloss.cli.program import AsJson, In, app
 from paragloss.cli.terminal_text import plain_lines
-from paragloss.errors import InputError
+from paragloss.errors import InputError, PruneError
 from paragloss.formats.conditions import parse_conditions
 
 if TYPE_CHECKING:
-    from paragloss.collection import CollectionKeywords
+    from paragloss.collection import Collection, CollectionKeywords, IndexReport
 
 MODELS, FILES, SCALE = "Models and translation", "Reading files", "Large collections and servers"
 
@@ -62,16 +62,27 @@ def index(
     translate_to: Annotated[
         str, typer.Option("--translate-to", help="Translate all documents into this language.", rich_help_panel=MODELS)
     ] = "",
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Skip files and rows that can't be read, and list them.")
-    ] = False,
-    listed: Annotated[
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first file or row that can't be read.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", hidden=True, help="The default now.")] = False,
+    skipped_file: Annotated[
         str,
-        typer.Option("--skipped", help="File for that list; default COLLECTION/skipped.tsv.", rich_help_panel=FILES),
+        typer.Option(
+            "--skipped",
+            help="List files and rows that can't be read here; default COLLECTION/skipped.tsv.",
+            rich_help_panel=FILES,
+        ),
     ] = "",
     again: Annotated[bool, typer.Option("--again", help="Read unchanged files again.", rich_help_panel=FILES)] = False,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose file is gone.", rich_help_panel=FILES)
+    ] = False,
+    prune_anyway: Annotated[
+        bool,
+        typer.Option(
+            "--prune-anyway",
+            help="The same if over a third of the documents or all files of a folder are gone.",
+            rich_help_panel=FILES,
+        ),
     ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of processes; default: all processors.", rich_help_panel=SCALE)
@@ -90,12 +101,14 @@ def index(
     """Index files into a collection.
 
     Creates the collection if needed, replaces documents that have the same id, and skips files that have not changed.
+    Files and rows that can't be read are listed, and the rest is indexed.
     """
     from paragloss.processes import processors
 
-    if listed:
-        writable(listed, "--skipped")
-    skipped = Skipped(skip_bad, listed or (Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"))
+    if skipped_file:
+        writable(skipped_file, "--skipped")
+    default_list = Path(into) / "skipped.tsv" if "://" not in into else "skipped.tsv"
+    skipped = Skipped(not strict, skipped_file or default_list)
     settings: CollectionKeywords = {
         "models": model or [],
         "default": not no_default,
@@ -108,32 +121,52 @@ def index(
     if scheduler:
         _spread(files, into, settings, scheduler, lang, take_over)
         return
-    with _opened(into, settings) as engine, Progress("indexing") as bar:
+    with _open_target(into, settings) as collection, Progress("indexing") as bar:
         started = time.perf_counter()
         if take_over:
-            engine.take_over()
-        reading = {"lang": lang or None, "again": again, "prune": prune, "workers": workers or processors()}
-        with _keeping(bar, into):
-            told = {"progress": bar, "encoding": bar.encoded, "scanning": bar.scanned}
-            done = engine.index_files(files, on_error=skipped.note, **told, **reading)
+            collection.take_over()
+        with _explain_interruption(bar, into):
+            report = collection.index_files(
+                files,
+                on_error=skipped.note,
+                progress=bar,
+                encoding=bar.encoded,
+                scanning=bar.scanned,
+                lang=lang or None,
+                again=again,
+                prune=prune or prune_anyway,
+                prune_anyway=prune_anyway,
+                workers=workers or processors(),
+            )
+        if skipped.first and not (report.read or report.unchanged or report.removed):
+            skipped.tell()
+            raise InputError(f"nothing was indexed: {skipped.first}")
         seconds = time.perf_counter() - started
-        total, pairs = engine.count(), len(engine.noticed()) if done.read else 0
+        total = collection.count()
+        page_pairs = len(collection.noticed()) if report.read else 0
     skipped.tell()
     if as_json:
         left_out = {"skipped": skipped.count, "reasons": dict(skipped.reasons)}
-        files_ = {"unchanged": done.unchanged, "removed": done.removed}
-        print_json({"indexed": done.read, **files_, **left_out, "documents": total, "seconds": round(seconds, 3)})
+        file_counts = {"unchanged": report.unchanged, "removed": report.removed}
+        print_json(
+            {"indexed": report.read, **file_counts, **left_out, "documents": total, "seconds": round(seconds, 3)}
+        )
     else:
-        print(f"indexed {_told(done, seconds)}: {into} now holds {total}")
-        if pairs:
-            print(f"{pairs} pages in two languages: `paragloss learn {into}` would use them")
+        print(f"indexed {_summarize(report, skipped.count, seconds)}: {into} now holds {total}")
+        if page_pairs:
+            print(f"{page_pairs} pages in two languages: `paragloss learn {into}` would use them")
 
 
-def _told(done: Any, seconds: float) -> str:
-    speed = f"{done.read / max(seconds, 1e-9):,.0f}/s"
-    also = f", {done.unchanged} files had not changed" if done.unchanged else ""
-    also += f", {done.removed} documents removed" if done.removed else ""
-    return f"{done.read} documents in {seconds:.1f} s ({speed}){also}"
+def _summarize(report: IndexReport, skipped_count: int, seconds: float) -> str:
+    """Return one line on what an `index` command did."""
+    parts = [f"{report.read} documents in {seconds:.1f} s ({report.read / max(seconds, 1e-9):,.0f}/s)"]
+    if report.unchanged:
+        parts.append(f"{report.unchanged} files had not changed")
+    if report.removed:
+        parts.append(f"{report.removed} documents removed")
+    if skipped_count:
+        parts.append(f"{skipped_count} files or rows could not be read")
+    return ", ".join(parts)
 
 
 def _spread(
@@ -156,33 +189,30 @@ def _spread(
 
 
 @contextmanager
-def _opened(into: str, settings: CollectionKeywords) -> Iterator[Any]:
-    """The collection to fill. One that is made here and gets no document before something fails is taken away again."""
+def _open_target(into: str, settings: CollectionKeywords) -> Iterator[Collection]:
+    """Open the collection to fill. One that this process creates and that gets no document is removed on an error."""
     from paragloss.collection import Collection
-    from paragloss.stores import discard, exists
 
-    fresh, filled = not exists(into), False
+    collection = Collection.open_or_create(into, **settings)
     try:
-        with Collection.open_or_create(into, **settings) as engine:
-            try:
-                yield engine
-            finally:
-                filled = engine.count() > 0
+        yield collection
     except BaseException:
-        if fresh and not filled and exists(into):
-            discard(into)
+        collection.close_or_remove()
         raise
+    collection.close()
 
 
 @contextmanager
-def _keeping(bar: Progress, into: str) -> Iterator[None]:
-    """Whatever ends the work, say what was done by then."""
+def _explain_interruption(bar: Progress, into: str) -> Iterator[None]:
+    """Add to an interruption or an error how much has been indexed by then."""
     try:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{bar.done:,.0f} documents are kept in {into}; run it again to go on") from None
+    except PruneError:
+        raise
     except InputError as error:
-        remedy = f"{bar.done:,.0f} documents before it are kept in {into}; --skip-bad goes on past what is bad"
+        remedy = f"{bar.done:,.0f} documents before it are kept in {into}; without --strict the rest is indexed too"
         raise InputError(f"{error} ({remedy})") from error
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -10,7 +15,8 @@ import typer
 from paragloss.cli.help_layout import COLLECTIONS
 from paragloss.cli.output import Progress, print_json, print_table
 from paragloss.cli.program import AsJson, Location, app
-from paragloss.errors import InputError
+from paragloss.cli.terminal_text import plain
+from paragloss.errors import PruneError
 
 
 @app.command(rich_help_panel=COLLECTIONS)
@@ -118,24 +124,62 @@ def watch(
     into: Annotated[str, typer.Option("--into", help="The collection: a folder, or http://host:port/name.")],
     every: Annotated[float, typer.Option(min=0.2, help="Seconds between checks.")] = 5.0,
     rounds: Annotated[int, typer.Option(min=0, help="Stop after this many checks; 0 means never.")] = 0,
+    prune_anyway: Annotated[
+        bool,
+        typer.Option(
+            "--prune-anyway",
+            help="Remove documents also if over a third of them or all files of a folder are gone.",
+        ),
+    ] = False,
 ) -> None:
-    """Index files of folders whenever they change, until stopped."""
+    """Index files of folders whenever they change, until stopped.
+
+    Documents of removed files are removed, unless a folder is missing or so many files are gone that it may be a disk
+    that is not mounted.
+    """
     from paragloss.collection import Collection
 
-    looked = 0
-    with Collection.open_or_create(into) as engine:
-        while True:
-            done = engine.index_files(folders, prune=True, on_error=_warn)
-            if done.read or done.removed:
-                stamp = time.strftime("%H:%M:%S")
-                print(f"{stamp}  {done.read} documents read, {done.removed} removed", flush=True)
-            looked += 1
-            if looked == rounds:
+    reporter = _NewMessages()
+    with Collection.open_or_create(into) as collection:
+        for number in itertools.count(1):
+            with reporter.collecting_warnings():
+                try:
+                    report = collection.index_files(
+                        folders, prune=True, prune_anyway=prune_anyway, on_error=reporter.add
+                    )
+                    if report.read or report.removed:
+                        stamp = time.strftime("%H:%M:%S")
+                        print(f"{stamp}  {report.read} documents read, {report.removed} removed", flush=True)
+                except PruneError as error:
+                    reporter.add(error)
+            reporter.print_new()
+            if number == rounds:
                 return
             time.sleep(every)
 
 
-def _warn(error: InputError) -> None:
-    import warnings
+class _NewMessages:
+    """Prints each warning and error of repeated checks once, until it has not come up for a check."""
 
-    warnings.warn(str(error), stacklevel=1)
+    def __init__(self) -> None:
+        self._printed: set[str] = set()
+        self._current: dict[str, None] = {}
+
+    def add(self, message: object) -> None:
+        self._current[str(message)] = None
+
+    @contextmanager
+    def collecting_warnings(self) -> Iterator[None]:
+        """Take warnings given inside the block as messages."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for warning in caught:
+            self.add(warning.message)
+
+    def print_new(self) -> None:
+        """Print the messages of this check that the one before didn't have."""
+        for message in self._current:
+            if message not in self._printed:
+                print(f"paragloss: warning: {plain(message)}", file=sys.stderr, flush=True)
+        self._printed, self._current = set(self._current), {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -42,6 +43,7 @@ def main() -> None:
     debug = "--debug" in sys.argv or bool(os.environ.get("PARAGLOSS_DEBUG"))
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     warnings.showwarning = _warn
+    _prepare_streams()
     try:
         app()
     except ParaglossError as error:
@@ -64,6 +66,7 @@ def main() -> None:
     except OSError as error:
         if debug:
             raise
+        _discard_output()
         print(f"paragloss: error: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
         sys.exit(1)
     except Exception as error:
@@ -74,6 +77,25 @@ def main() -> None:
             sys.exit(1)
         print(f"paragloss: internal error: {plain(repr(error))} (--debug shows where)", file=sys.stderr)
         sys.exit(70)
+
+
+def _prepare_streams() -> None:
+    """Make printing possible wherever the command runs: with a closed standard output, and in a locale that has no
+    letters beyond ASCII, which are then written as escapes."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # the descriptor is closed; the next file opened would take its number
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """Give up on standard output, which may be what failed: flushing it again at the end would fail again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _kept(ended: BaseException) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Annotated
 
 import typer
 
 from paragloss.cli.help_layout import COMMON
 from paragloss.cli.program import Location, app
+from paragloss.errors import InputError
 
 
 @app.command(rich_help_panel=COMMON)
@@ -29,6 +31,7 @@ def serve(
     """Serve collections over HTTP, with a search page."""
     from paragloss.server import run
 
+    _check_port(host, port)
     run(
         collections,
         host=host,
@@ -39,6 +42,18 @@ def serve(
         workers=workers,
         started=lambda address: print(f"{address}  (Ctrl-C stops it)", flush=True),
     )
+
+
+def _check_port(host: str, port: int) -> None:
+    """Raise InputError if the port can't be listened on, before collections are opened and an address is printed."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{host}:{port} can't be listened on ({reason}): choose another --port or --host") from None
 
 
 @app.command(rich_help_panel=COMMON)

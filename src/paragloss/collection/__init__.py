@@ -1,7 +1,7 @@
 """The collection that the command line and the server hold, and the models it is searched with."""
 
 from paragloss.collection.arguments import CollectionKeywords, SearchKeywords, SearchOptions
-from paragloss.collection.collection import Answer, Collection, describe
+from paragloss.collection.collection import Answer, Collection, IndexReport, describe
 from paragloss.collection.display import Result
 from paragloss.collection.models import add_language, load, train, translator
 from paragloss.search.deadline import Deadline
@@ -11,6 +11,7 @@ __all__ = [
     "Collection",
     "CollectionKeywords",
     "Deadline",
+    "IndexReport",
     "Result",
     "SearchKeywords",
     "SearchOptions",

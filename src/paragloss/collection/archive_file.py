@@ -6,10 +6,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
 import os
 import re
+import stat
+import struct
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +24,7 @@ from paragloss.bm25 import Layout
 from paragloss.collection.transfer import Contents, Told, contents, fill
 from paragloss.errors import InputError, unread_format
 from paragloss.stores import Placement, open_store, wire
-from paragloss.types import Record
+from paragloss.types import Document, Record
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -33,7 +37,8 @@ def backup(source: str, file: str, *, progress: Told = None) -> int:
     """Write a collection into a file, compressed where it is called .gz; how many documents. The file appears when it
     is whole."""
     place = Path(file)
-    fresh = place.with_name(f".{place.name}.writing")
+    check_replaceable(place)
+    fresh = place.with_name(f".{place.name}-{os.urandom(6).hex()}.writing")
     try:
         with closing(open_store(source)) as store, _opened(fresh, place) as archive:
             count = _write(archive, contents(store, source), progress)
@@ -45,6 +50,18 @@ def backup(source: str, file: str, *, progress: Told = None) -> int:
     finally:
         fresh.unlink(missing_ok=True)
     return count
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise InputError unless a path is free or a regular file: links, devices and pipes are not written over."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{path} can't be written ({error.strerror}): choose another place") from None
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{path} is a link, a device or a folder, not a file: name a new file for the backup")
 
 
 def restore(file: str, target: str, *, placement: Placement | None = None, progress: Told = None) -> int:
@@ -115,6 +132,8 @@ def _checked(file: str) -> dict[str, Any]:
             manifest = _manifest(file, data)
         else:
             found[name] = hashlib.blake2b(data, digest_size=16).hexdigest()
+            if name.startswith("records/"):
+                _parse_records(file, name, data)
     if manifest is None:
         raise InputError(f"{file} is no whole backup: its list of parts is missing; take another")
     if manifest["parts"] != found:
@@ -148,11 +167,28 @@ def _parts(file: str) -> Iterator[tuple[str, bytes]]:
                 stream = archive.extractfile(entry)
                 assert stream is not None
                 yield entry.name, stream.read()
-    except (tarfile.TarError, EOFError, OSError, ValueError) as error:
-        raise InputError(f"{file} can't be read as a backup ({error})") from None
+    except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+        raise InputError(f"{file} can't be read as a backup ({error}): take another") from None
 
 
 def _pages(file: str) -> Iterator[list[Record]]:
     for name, data in _parts(file):
         if name.startswith("records/"):
-            yield wire.from_bytes(data)
+            yield _parse_records(file, name, data)
+
+
+def _parse_records(file: str, name: str, data: bytes) -> list[Record]:
+    """Parse a page of documents; InputError where it is anything else."""
+    try:
+        records = wire.from_bytes(data)
+        if not isinstance(records, list) or not all(_is_record(record) for record in records):
+            raise ValueError("not a list of documents")
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, struct.error) as error:
+        raise InputError(f"{file} is damaged: its part {name!r} can't be read ({error}); take another backup") from None
+    return records
+
+
+def _is_record(value: object) -> bool:
+    if not isinstance(value, Record) or not isinstance(value.document, Document):
+        return False
+    return all(isinstance(text, str) for text in value.document[:4])

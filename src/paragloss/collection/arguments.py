@@ -99,11 +99,13 @@ class IndexOptions:
 @dataclass(frozen=True)
 class FileOptions(IndexOptions):
     """How files are added: those that are new or have changed since, or all of them `again`; `prune` removes documents
-    whose file is gone, or no longer holds them; what can't be read is told to `on_error`, and `scanning` is told of
+    whose file is gone, or no longer holds them, unless a third of the collection has disappeared or a folder has become
+    empty, which `prune_anyway` removes too; what can't be read is told to `on_error`, and `scanning` is told of
     every page that is read from a scan: its file, how many pages so far, of how many."""
 
     again: bool = False
     prune: bool = False
+    prune_anyway: bool = False
     on_error: OnError = None
     scanning: ScanProgress = lambda *_: None
 
@@ -123,5 +125,6 @@ class FileKeywords(IndexKeywords, total=False):
 
     again: bool
     prune: bool
+    prune_anyway: bool
     on_error: OnError
     scanning: ScanProgress

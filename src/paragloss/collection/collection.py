@@ -35,9 +35,9 @@ from paragloss.collection.arguments import (
 from paragloss.collection.models import about, load
 from paragloss.collection.query_language import Guess
 from paragloss.collection.retrieval import Answer
-from paragloss.collection.sources import documents_of, known_roots, with_folders, without_folders
+from paragloss.collection.sources import hide_folders, read_roots, read_sources, resolve_folders
 from paragloss.collection.state import State, leave_out_default
-from paragloss.collection.writer import Done
+from paragloss.collection.writer import IndexReport
 from paragloss.encoders.pretrained import MEANING
 from paragloss.formats.file_ids import is_inside
 from paragloss.formats.text import OnError
@@ -48,7 +48,7 @@ from paragloss.stores import exists
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query, Ranking, Record, Where
 
-__all__ = ["Answer", "Collection", "Done", "describe"]
+__all__ = ["Answer", "Collection", "IndexReport", "describe"]
 #: Documents read at once where all are.
 _PAGE = 1000
 
@@ -74,9 +74,9 @@ class Collection:
         """Open a collection, adding models it does not have yet; or start one. Without `default` it is searched
         without the default model from now on, as one that was started so; so it is with `meaning`."""
         options = CollectionOptions(**how)
-        if not exists(location):
-            return cls(opening.create(location, options))
-        engine = cls.open(location, default=options.default)
+        engine = cls(opening.open_or_create(location, options))
+        if engine.state.is_new:
+            return engine
         try:
             if not options.default:
                 leave_out_default(engine.state.store)
@@ -99,6 +99,11 @@ class Collection:
     def close(self) -> None:
         """Write down what is known and let go of the collection."""
         self.state.close()
+
+    def close_or_remove(self) -> None:
+        """Close the collection. If this object has created it and it has no documents, remove it instead."""
+        if not (self.state.is_new and self.state.store.remove_if_empty()):
+            self.close()
 
     @property
     def location(self) -> str:
@@ -149,7 +154,7 @@ class Collection:
         with self.state.store.writing():
             return writer.index(self.state, documents, IndexOptions(**how))
 
-    def index_files(self, paths: Sequence[str], **how: Unpack[FileKeywords]) -> Done:
+    def index_files(self, paths: Sequence[str], **how: Unpack[FileKeywords]) -> IndexReport:
         """Read files and folders into the collection, as `FileOptions` say."""
         with self.state.store.writing():
             self.state.store.claim()  # what is noted of files is read and written as one
@@ -185,7 +190,7 @@ class Collection:
 
     def read(self, paths: Sequence[str], *, on_error: OnError = None) -> Iterator[Document]:
         """Documents of files and folders, to be indexed: each file has the id it had the first time."""
-        return documents_of(self.state.store, paths, on_error)
+        return read_sources(self.state.store, paths, on_error)
 
     def documents(self, *, where: Where | None = None, k: int | None = None) -> Iterator[Document]:
         """Documents in no particular order, at most `k`."""
@@ -204,11 +209,11 @@ class Collection:
     def without_folders(self, meta: Mapping[str, Any]) -> dict[str, Any]:
         """What a document says of itself, for others: where its file lies below what was indexed, not on this
         machine."""
-        return without_folders(meta, self._roots())
+        return hide_folders(meta, self._roots())
 
     def with_folders(self, where: Where) -> Where:
         """A condition on folders as others see them, for `search`."""
-        return with_folders(where, self._roots())
+        return resolve_folders(where, self._roots())
 
     def original(self, meta: Mapping[str, Any]) -> Path | None:
         """The file a document was read from, where it lies in a folder that was indexed."""
@@ -223,7 +228,7 @@ class Collection:
         return Path(path) if known and os.path.isfile(path) else None
 
     def _roots(self) -> dict[str, str]:
-        return remembered(self.state.memory, "roots", lambda: known_roots(self.state.store))
+        return remembered(self.state.memory, "roots", lambda: read_roots(self.state.store))
 
     def sample(self, most: int) -> Iterator[Record]:
         """Up to so many documents with their vectors. Their order has nothing to do with what they say: the first

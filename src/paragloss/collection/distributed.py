@@ -20,7 +20,7 @@ from paragloss.collection.collection import Collection
 from paragloss.collection.embeddings import quick
 from paragloss.collection.models import load
 from paragloss.collection.preparation import Prepared, Settings, prepared
-from paragloss.collection.sources import roots_of
+from paragloss.collection.sources import open_roots
 from paragloss.collection.writer import languages_there
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read_documents
@@ -87,7 +87,7 @@ def spread(
             store.take_over()
         store.claim()
         done = {name for name in store.blobs() if name.startswith(_NOTE)}
-        with roots_of(store) as roots:
+        with open_roots(store) as roots:
             every = parts(paths, roots)
         wanted = [part for part in every if part.note not in done]
         settings = Settings(

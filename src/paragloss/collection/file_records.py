@@ -1,8 +1,10 @@
-"""Which files a collection was made of, so that only what changed is read again and what is gone can be removed.
+"""Remember which files a collection was read from, so that only changed files are read again and documents of removed
+files can be pruned.
 
-A file is noted as read once its reader has come to its end and its documents are safe; until then what it has given is
-noted before it is written: after a kill some files are read again, none is missed, and no document is left without its
-file. One that can't be read keeps its documents and is tried again. Knows nothing of formats.
+A file is recorded as read once its reader has come to its end and its documents are safe on disk. Until then its
+document ids are recorded before they are written: after a kill some files are read again, none is missed, and no
+document is left without its file. Each document id has one owning file. Absence is observed, never inferred: a document
+is pruned only if its file is missing from a folder that could be listed and still holds other files.
 """
 
 from __future__ import annotations
@@ -10,171 +12,454 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from paragloss.errors import PruneError
+from paragloss.formats.file_ids import is_inside
 from paragloss.stores import AnyStore
 from paragloss.types import Document
 
-_FILES, _BEGUN = "files", "begun"
-#: Seconds between two notings while a long reading goes on.
-EVERY = 20.0
-#: The size and time of a file that is to be read again, whatever they are.
-_AGAIN = (-1, -1)
+_FILES_BLOB, _PENDING_BLOB = "files", "begun"
+#: Seconds between two saves of the records while a long reading goes on.
+SAVE_INTERVAL = 20.0
+#: The size and time in the record of a file that has to be read again, whatever its state is.
+_READ_AGAIN = (-1, -1)
+#: Files compared to decide whether a folder is a known one that was moved or renamed.
+_MAX_COMPARED_FILES = 200
 
 
-class Seen(NamedTuple):
-    """A file as it was when it was read, the documents it gave, and those it gave before that were not removed yet."""
+class FileRecord(NamedTuple):
+    """A file as it was when it was read, and the documents it gave."""
 
     size: int
     modified: int  # nanoseconds
     lang: str
-    ids: tuple[str, ...]
-    left: tuple[str, ...] = ()
+    ids: tuple[str, ...]  # documents of the collection that come from this file
+    stale_ids: tuple[str, ...] = ()  # documents it gave earlier and no longer holds, not pruned yet
+    name: str = ""  # the id of its page, or what the ids of its rows begin with
+    shadowed_ids: tuple[str, ...] = ()  # ids it also holds, but the collection has another file's document
+
+    @property
+    def must_be_read(self) -> bool:
+        return self[:2] == _READ_AGAIN
+
+    def marked_for_reading(self) -> FileRecord:
+        return self._replace(size=_READ_AGAIN[0], modified=_READ_AGAIN[1])
 
 
 @dataclass
 class _Reading:
-    """A file that is being read, or waits for its documents to be safe; `end`: how many were given when it ended."""
+    """A file that is being read, or whose documents are not safe yet."""
 
-    name: str
-    seen: Seen
+    path: str
+    record: FileRecord
     ids: list[str] = field(default_factory=list)
-    end: int | None = None
-    whole: bool = False
+    end: int | None = None  # how many documents all files had given when its reader ended
+    complete: bool = False
 
 
-class Tracker:
-    """One reading of files into a collection: what to pass over, and what came of the rest."""
+class FileTracker:
+    """Decides which files of one `index_files` call are read, and records what they gave."""
 
     def __init__(self, store: AnyStore, *, lang: str = "", again: bool = False) -> None:
-        self._store, self._lang, self._again = store, lang, again
-        self.files = {path: Seen(s, m, lang, *map(tuple, ids)) for path, (s, m, lang, *ids) in _read(store, _FILES)}
-        self.unchanged = 0
-        self._present: set[str] = set()
-        self._unread: list[str] = []  # folders that can't be listed
-        self._waiting: deque[_Reading] = deque()
-        self._given = 0
-        self._begun: dict[str, list[str]] = {}  # what files have given since all was noted
-        self._noted, self._known = time.monotonic(), True
-        for path, ids in _read(store, _BEGUN):  # by somebody who was killed
-            self._begun[path] = ids
-            self._keep(path, lang, ids)
+        """Load the records of a collection.
 
-    def wanted(self, path: Path) -> bool:
-        """Whether a file has to be read: asked before it is, for some files ahead."""
-        name = os.path.abspath(path)
-        self._present.add(name)
+        :param lang: the language given for documents that don't state theirs; a file read with another is read again.
+        :param again: read unchanged files too.
+        """
+        self._store, self._lang, self._again = store, lang, again
+        self.records: dict[str, FileRecord] = {}
+        self.unchanged = 0
+        self._owners: dict[str, str] = {}  # document id -> path of the file it comes from
+        self._paths_by_name: dict[str, str] = {}
+        self._present: set[str] = set()
+        self._unlisted_folders: list[str] = []
+        self._readings: deque[_Reading] = deque()
+        self._given = 0
+        self._pending: dict[str, list[str]] = {}  # ids given by each file since the last save
+        self._read_states: set[tuple[int, int]] = set()  # sizes and times of files that are read this time
+        self._shadowed_paths: set[str] = set()  # files that hold an id which another file owns
+        self._reread: dict[str, None] = {}  # files that hold an id whose owner gave it up, in order
+        self._last_save, self._is_saved = time.monotonic(), True
+        for path, values in _read_json(store, _FILES_BLOB).items():
+            self._load_record(path, values)
+        for path, ids in _read_json(store, _PENDING_BLOB).items():
+            self._recover_killed_reading(path, ids)
+
+    # Before and while files are read
+
+    def needs_reading(self, path: Path) -> bool:
+        """Decide whether a file has to be read. It then counts as present."""
+        full_path = os.path.abspath(path)
+        self._present.add(full_path)
         try:
             state = os.stat(path)
-            seen = Seen(state.st_size, state.st_mtime_ns, self._lang, ())
+            record = FileRecord(state.st_size, state.st_mtime_ns, self._lang, ())
         except OSError:
-            seen = Seen(*_AGAIN, self._lang, ())  # the reader says what is wrong with it
-        before = self.files.get(name)
-        if before is not None and not self._again and before[:3] == seen[:3] and before[:2] != _AGAIN:
+            record = FileRecord(*_READ_AGAIN, self._lang, ())  # its reader reports what is wrong
+        before = self.records.get(full_path)
+        if before is not None and not self._again and before[:3] == record[:3] and not before.must_be_read:
             self.unchanged += 1
             return False
-        self._waiting.append(_Reading(name, seen))
+        self._readings.append(_Reading(full_path, record))
+        self._read_states.add((record.size, record.modified))
         return True
 
-    def ended(self, path: Path, whole: bool) -> None:
-        """The reader of the first file that was wanted has come to its end, or failed; or a folder can't be listed."""
-        reading = self._current()
-        if reading is not None and reading.name == os.path.abspath(path):
-            reading.end, reading.whole = self._given, whole
+    def assign_name(self, path: str, name: str) -> str:
+        """Return the name of a file: the one it has, else `name`, made different from the names of other files."""
+        full_path = os.path.abspath(path)
+        newest = self._readings[-1] if self._readings else None
+        if newest is not None and _make_printable(newest.path) == _make_printable(full_path):
+            full_path = newest.path  # the name of a file need not be UTF-8; its id is
+        record = self.records.get(full_path)
+        if record is not None and record.name:
+            name = record.name
+        elif record is None or name not in record.ids:
+            name = self._make_unique(name, full_path)
+        self._paths_by_name[name] = full_path
+        if newest is not None and newest.path == full_path:
+            newest.record = newest.record._replace(name=name)
+        return name
+
+    def finish_reading(self, path: Path, complete: bool) -> None:
+        """Note that the first unfinished file was read to its end, or failed; or that a folder can't be listed."""
+        reading = self._current_reading()
+        if reading is not None and reading.path == os.path.abspath(path):
+            reading.end, reading.complete = self._given, complete
         else:
-            self._unread.append(os.path.abspath(path))
+            self._unlisted_folders.append(os.path.abspath(path))
 
     def follow(self, documents: Iterator[Document]) -> Iterator[Document]:
-        """The documents as they come, each noted with the file that is being read."""
+        """Yield the documents, each noted with the file that is being read."""
         for document in documents:
             self._given += 1
-            if (reading := self._current()) is not None:
+            reading = self._current_reading()
+            if reading is not None:
                 reading.ids.append(document.id)
-                self._begun.setdefault(reading.name, []).append(document.id)
+                self._pending.setdefault(reading.path, []).append(document.id)
             yield document
 
-    def _current(self) -> _Reading | None:
-        return next((reading for reading in self._waiting if reading.end is None), None)
+    def save_pending(self) -> None:
+        """Save which file each document comes from that is about to be written."""
+        if self._pending:
+            self._write_json(_PENDING_BLOB, self._pending)
 
-    def begin(self) -> None:
-        """Documents are about to be written: note whose they are."""
-        if self._begun:
-            self._write(_BEGUN, self._begun)
+    def mark_safe(self, document_count: int) -> None:
+        """Record the files whose documents are among the first `document_count`, which are safe on disk."""
+        while self._readings:
+            end = self._readings[0].end
+            if end is None or end > document_count:
+                break
+            self._record_reading(self._readings.popleft())
+        if time.monotonic() - self._last_save > SAVE_INTERVAL:
+            self.save()
 
-    def safe(self, done: int) -> None:
-        """So many documents are safe on disk: files that ended before are read."""
-        while self._waiting and (end := self._waiting[0].end) is not None and end <= done:
-            self._finish(self._waiting.popleft())
-        if time.monotonic() - self._noted > EVERY:
-            self.note()
+    def save(self) -> None:
+        """Save the records if they have changed."""
+        for reading in self._readings:
+            self._record_unfinished(reading.path, reading.ids)
+        if not self._is_saved:
+            self._write_json(_FILES_BLOB, self.records)
+        if self._pending:
+            self._pending = {}
+            self._write_json(_PENDING_BLOB, {})
+        self._last_save, self._is_saved = time.monotonic(), True
 
-    def note(self) -> None:
-        """Write down what is known so far, if it is news."""
-        for reading in self._waiting:
-            self._keep(reading.name, self._lang, reading.ids)
-        if not self._known:
-            self._write(_FILES, self.files)
-        if self._begun:
-            self._begun = {}
-            self._write(_BEGUN, {})
-        self._noted, self._known = time.monotonic(), True
+    # Moved folders
 
-    def prune(self, roots: Sequence[str], delete: Callable[[Sequence[str]], int]) -> int:
-        """Remove documents whose file is gone from below these folders, or no longer holds them; how many."""
-        gone: list[str] = []
-        for path, seen in list(self.files.items()):
-            if path not in self._present and _below(path, roots) and not _below(path, self._unread):
-                gone += seen.ids + self.files.pop(path).left
-            elif path in self._present and seen[:2] != _AGAIN:
-                gone += seen.left
-                self.files[path] = seen._replace(left=())
-        kept = {id for seen in self.files.values() for id in seen.ids}
-        gone = [id for id in dict.fromkeys(gone) if id not in kept]
-        removed = delete(gone) if gone else 0
-        self._known &= not gone
-        self.note()
+    def is_moved_folder(self, old_folder: str, new_folder: str) -> bool:
+        """Decide whether a missing folder is now at another path: most of its files are there, unchanged."""
+        compared = equal = 0
+        for path, record in self.records.items():
+            if is_inside(path, old_folder) and not record.must_be_read and compared < _MAX_COMPARED_FILES:
+                compared += 1
+                new_path = os.path.join(new_folder, os.path.relpath(path, old_folder))
+                equal += _read_size_and_time(new_path) == record[:2]
+        return 2 * equal > compared
+
+    def move_folder(self, old_folder: str, new_folder: str) -> None:
+        """Give the records of a moved folder their new paths. Its files are read again: documents hold their path."""
+        for path in [path for path in self.records if is_inside(path, old_folder)]:
+            record = self.records.pop(path).marked_for_reading()
+            new_path = os.path.join(new_folder, os.path.relpath(path, old_folder))
+            self.records[new_path] = record
+            self._index_record(new_path)
+            self._is_saved = False
+
+    # After files were read
+
+    def prune(
+        self, roots: Sequence[str], delete: Callable[[Sequence[str]], int], *, max_share: float | None = None
+    ) -> int:
+        """Remove documents whose file is gone from below these paths, or no longer holds them.
+
+        :param delete: deletes documents by id and returns how many there were.
+        :param max_share: PruneError is raised, and nothing removed, if a larger share of the collection has
+            disappeared; a file that was moved inside what was read has not. None removes without limit, also below
+            folders that have become empty as a whole.
+        :return: the number of removed documents.
+        """
+        sources = _Sources(self._present, self._unlisted_folders, trust_empty=max_share is None)
+        gone = [path for path in self.records if path not in self._present and sources.is_gone(path, roots)]
+        sources.warn_about_withheld(self.records)
+        if max_share is not None:
+            self._check_share(gone, max_share)
+        released = [id for path in gone for id in self.records[path].ids + self.records[path].stale_ids]
+        for path in gone:
+            self._forget(path)
+        for path, record in self.records.items():
+            if record.stale_ids and path in self._present and not record.must_be_read:
+                released += record.stale_ids
+                self.records[path] = record._replace(stale_ids=())
+        self._reread_holders(released)
+        self._reread_overwritten(released)
+        unowned = [id for id in dict.fromkeys(released) if id not in self._owners]
+        removed = delete(unowned) if unowned else 0
+        self._is_saved &= not released
+        self.save()
         return removed
 
-    def _finish(self, reading: _Reading) -> None:
-        if not reading.whole:
-            self._keep(reading.name, self._lang, reading.ids, earlier=True)
+    def take_rereads(self) -> list[str]:
+        """Return the files that have to be read again because an id they hold has lost its owner, and forget them."""
+        paths = [path for path in self._reread if path in self.records and os.path.exists(path)]
+        self._reread = {}
+        return paths
+
+    # Records
+
+    def _load_record(self, path: str, values: Sequence[Any]) -> None:
+        fields: list[Any] = [tuple(value) if isinstance(value, list) else value for value in values]
+        self.records[path] = FileRecord(*fields)
+        self._index_record(path)
+
+    def _index_record(self, path: str) -> None:
+        record = self.records[path]
+        self._owners.update(dict.fromkeys(record.ids, path))
+        if record.name:
+            self._paths_by_name[record.name] = path
+        if record.shadowed_ids:
+            self._shadowed_paths.add(path)
+
+    def _recover_killed_reading(self, path: str, ids: Sequence[str]) -> None:
+        """Record what a killed process had read. A document of another file may have been replaced by it."""
+        self._pending[path] = list(ids)
+        for owner in dict.fromkeys(self._owners.get(id, path) for id in ids):
+            if owner != path:
+                self.records[owner] = self.records[owner].marked_for_reading()
+                self._is_saved = False
+        self._record_unfinished(path, ids)
+
+    def _current_reading(self) -> _Reading | None:
+        return next((reading for reading in self._readings if reading.end is None), None)
+
+    def _record_reading(self, reading: _Reading) -> None:
+        """Record a file whose reader has ended and whose documents are safe."""
+        ids = dict.fromkeys(reading.ids)
+        self._take_ownership(reading.path, ids)
+        before = self.records.get(reading.path)
+        if not reading.complete:
+            self._record_failed(reading, list(ids))
             return
-        ids, before = dict.fromkeys(reading.ids), self.files.get(reading.name)
-        left = dict.fromkeys(id for id in (before.ids + before.left if before else ()) if id not in ids)
-        self.files[reading.name] = reading.seen._replace(ids=tuple(ids), left=tuple(left))
-        self._known = False
+        earlier_ids = before.ids + before.stale_ids if before else ()
+        stale_ids = dict.fromkeys(id for id in earlier_ids if id not in ids)
+        for id in stale_ids:
+            if self._owners.get(id) == reading.path:
+                del self._owners[id]
+        name = reading.record.name or (before.name if before else "")
+        self.records[reading.path] = reading.record._replace(ids=tuple(ids), stale_ids=tuple(stale_ids), name=name)
+        self._shadowed_paths.discard(reading.path)
+        self._reread_holders(stale_ids)
+        self._is_saved = False
 
-    def _keep(self, name: str, lang: str, ids: Sequence[str], *, earlier: bool = False) -> None:
-        """A file that was not read to its end gave these: it is read again. What it had before stays until then."""
-        before = self.files.get(name, Seen(*_AGAIN, lang, ()))
-        now = before._replace(size=_AGAIN[0], modified=_AGAIN[1])
-        if earlier:
-            now = now._replace(ids=tuple(dict.fromkeys([*now.ids, *ids])))
+    def _record_failed(self, reading: _Reading, ids: list[str]) -> None:
+        """Record a file that could not be read to its end: it keeps its earlier documents and is tried again."""
+        before = self.records.get(reading.path)
+        if before is None and not ids:
+            return
+        record = before or reading.record
+        self.records[reading.path] = record.marked_for_reading()._replace(ids=_join_unique(record.ids, ids))
+        self._is_saved = False
+
+    def _record_unfinished(self, path: str, ids: Sequence[str]) -> None:
+        """Record what a file has given so far. It is read again; the documents it had before stay until then."""
+        before = self.records.get(path)
+        if before is None and not ids:
+            return
+        record = before or FileRecord(*_READ_AGAIN, self._lang, ())
+        new_ids = [id for id in ids if id not in record.ids]
+        self.records[path] = record.marked_for_reading()._replace(stale_ids=_join_unique(record.stale_ids, new_ids))
+        self._is_saved &= self.records[path] == before
+
+    def _take_ownership(self, path: str, ids: Iterable[str]) -> None:
+        """Make a file the owner of these documents. Files that had them before remember that they hold them too."""
+        lost_ids: dict[str, set[str]] = {}
+        for id in ids:
+            owner = self._owners.get(id, path)
+            if owner != path and not _is_same_file(owner, path):
+                lost_ids.setdefault(owner, set()).add(id)
+            self._owners[id] = path
+        for owner, lost in lost_ids.items():
+            record = self.records[owner]
+            self.records[owner] = record._replace(
+                ids=tuple(id for id in record.ids if id not in lost),
+                shadowed_ids=_join_unique(record.shadowed_ids, sorted(lost)),
+            )
+            self._shadowed_paths.add(owner)
+
+    def _forget(self, path: str) -> None:
+        record = self.records.pop(path)
+        self._shadowed_paths.discard(path)
+        if self._paths_by_name.get(record.name) == path:
+            del self._paths_by_name[record.name]
+        for id in record.ids:
+            if self._owners.get(id) == path:
+                del self._owners[id]
+
+    def _reread_holders(self, released_ids: Iterable[str]) -> None:
+        """Have files read again that hold an id which its owner has given up."""
+        released = set(released_ids)
+        for path in sorted(self._shadowed_paths) if released else ():
+            if not released.isdisjoint(self.records[path].shadowed_ids):
+                self._mark_for_rereading(path)
+
+    def _reread_overwritten(self, released_ids: Iterable[str]) -> None:
+        """Have files read again whose document a killed reading of another file may have replaced."""
+        released = set(released_ids)
+        for path, record in list(self.records.items()) if released else ():
+            if record.must_be_read and not released.isdisjoint(record.ids):
+                self._mark_for_rereading(path)
+
+    def _mark_for_rereading(self, path: str) -> None:
+        self.records[path] = self.records[path].marked_for_reading()
+        self._reread[path] = None
+        self._is_saved = False
+
+    def _make_unique(self, name: str, full_path: str) -> str:
+        """Return a name that no other file has, and that no other file's document has as its id."""
+        pure = PurePosixPath(name)
+        unique_name, number = name, 1
+        while self._is_taken(unique_name, full_path):
+            number += 1
+            unique_name = str(pure.with_name(f"{pure.stem}-{number}{pure.suffix}"))
+        return unique_name
+
+    def _is_taken(self, name: str, full_path: str) -> bool:
+        holder = self._paths_by_name.get(name) or self._owners.get(name)
+        return holder is not None and holder != full_path and not _is_same_file(holder, full_path)
+
+    def _check_share(self, gone: Sequence[str], max_share: float) -> None:
+        """Raise PruneError if too large a share of the documents belongs to files that have disappeared."""
+        moved_states = self._read_states - {_READ_AGAIN}
+        lost_paths = [path for path in gone if self.records[path][:2] not in moved_states]
+        lost_count = sum(len(self.records[path].ids) for path in lost_paths)
+        total = self._store.count()
+        if lost_count > max_share * total:
+            raise PruneError(
+                f"the files of {lost_count} of {total} documents have disappeared, for example {lost_paths[0]}: "
+                "nothing was removed; check the folders, then remove these documents with --prune-anyway"
+            )
+
+    def _write_json(self, blob: str, value: Any) -> None:
+        self._store.write_blob(blob, json.dumps(value).encode("utf-8", "surrogateescape"))
+
+
+class _Sources:
+    """What was seen of the files and folders that were read, to tell a removed file from one that can't be seen."""
+
+    def __init__(self, present: set[str], unlisted_folders: Sequence[str], *, trust_empty: bool) -> None:
+        self._unlisted_folders, self._trust_empty = unlisted_folders, trust_empty
+        self._filled_folders: set[str] = set()
+        self._withheld: dict[str, str] = {}  # path -> folder that is missing, or empty as a whole
+        for path in present:
+            folder = os.path.dirname(path)
+            while folder not in self._filled_folders and folder != os.path.dirname(folder):
+                self._filled_folders.add(folder)
+                folder = os.path.dirname(folder)
+
+    def is_gone(self, path: str, roots: Sequence[str]) -> bool:
+        """Decide whether a file below one of these paths was observed to be absent."""
+        root = next((root for root in map(os.path.abspath, roots) if is_inside(path, root)), None)
+        if root is None or any(is_inside(path, folder) for folder in self._unlisted_folders):
+            return False
+        if not _is_absent(path):
+            return False
+        folder = _find_existing_folder(path)
+        if path == root:  # a file that was given by itself: its folder must still be there, with something in it
+            observed = folder == os.path.dirname(path) and any(os.scandir(folder))
+        elif not is_inside(folder, root):
+            observed, folder = False, root
         else:
-            now = now._replace(left=tuple(dict.fromkeys([*now.left, *(id for id in ids if id not in now.ids)])))
-        self._known &= now == before
-        self.files[name] = now
+            observed = self._trust_empty or folder in self._filled_folders
+        if not observed:
+            self._withheld[path] = folder
+        return observed
 
-    def _write(self, blob: str, what: Any) -> None:
-        self._store.write_blob(blob, json.dumps(what).encode("utf-8", "surrogateescape"))
-
-
-def read_again(store: AnyStore) -> None:
-    """Forget that files were read, though not what they gave."""
-    tracker = Tracker(store)
-    for path in list(tracker.files):
-        tracker._keep(path, "", ())
-    tracker.note()
-
-
-def _read(store: AnyStore, blob: str) -> Iterator[tuple[str, Any]]:
-    found: dict[str, Any] = json.loads((store.read_blob(blob) or b"{}").decode("utf-8", "surrogateescape"))
-    yield from found.items()
+    def warn_about_withheld(self, records: Mapping[str, FileRecord]) -> None:
+        """Warn about each folder below which documents were not pruned because it is missing or empty."""
+        counts: dict[str, int] = {}
+        for path, folder in self._withheld.items():
+            counts[folder] = counts.get(folder, 0) + len(records[path].ids)
+        for folder, count in counts.items():
+            state = "has become empty" if os.path.isdir(folder) else "is missing"
+            remedy = "; --prune-anyway removes them" if os.path.isdir(folder) else ""
+            warnings.warn(f"{folder} {state}: its {count} documents are kept{remedy}", stacklevel=4)
 
 
-def _below(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in map(os.path.abspath, roots))
+def read_all_again(store: AnyStore) -> None:
+    """Mark every recorded file for reading, without forgetting which documents it gave."""
+    tracker = FileTracker(store)
+    for path, record in tracker.records.items():
+        tracker.records[path] = record.marked_for_reading()
+    tracker._is_saved = not tracker.records
+    tracker.save()
+
+
+def _read_json(store: AnyStore, blob: str) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((store.read_blob(blob) or b"{}").decode("utf-8", "surrogateescape"))
+    return values
+
+
+def _read_size_and_time(path: str) -> tuple[int, int] | None:
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
+
+
+def _is_absent(path: str) -> bool:
+    """Decide whether the system says that there is no such file; any other error says nothing about it."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _find_existing_folder(path: str) -> str:
+    """Return the nearest folder above a path that exists."""
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _is_same_file(path: str, other: str) -> bool:
+    """Decide whether two paths lead to one file, for example through a link."""
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _make_printable(path: str) -> str:
+    """Return a path as text, with the bytes of a name that is not UTF-8 written out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _join_unique(ids: Iterable[str], more_ids: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*ids, *more_ids]))

@@ -14,8 +14,9 @@ from paragloss.bm25 import Layout
 from paragloss.collection import model_records
 from paragloss.collection.collection import Collection
 from paragloss.collection.embeddings import rows_of
-from paragloss.collection.file_records import read_again
+from paragloss.collection.file_records import read_all_again
 from paragloss.collection.models import load
+from paragloss.collection.opening import COPYING, check_finished
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.errors import InputError, ParaglossError
@@ -59,6 +60,8 @@ def check(location: str, *, progress: Callable[[int], None] | None = None) -> li
 
 def _documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[Finding]:
     findings, seen = [], 0
+    if store.read_blob("statistics") is None and (store.read_blob(COPYING) is not None or not store.count()):
+        return [Finding("it was never finished", "run the same `paragloss copy`, `restore` or `index` again")]
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
     told, whole, _, entries = journal.read(store)
@@ -142,6 +145,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> R
     fresh = repaired(home)
     shutil.rmtree(fresh, ignore_errors=True)
     with open_store(location, anyway=True) as old:
+        check_finished(old, location)
         shape = old.shape
         several, precision = shape["several"], shape["precision"]
         with create_store(fresh, dense=shape["dense"], sparse=[NAME], several=several, precision=precision) as new:
@@ -155,7 +159,7 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> R
                 data = old.read_blob(name) if name != "statistics" else None
                 if data is not None:
                     new.write_blob(name, data)
-            read_again(new)  # what is lost may still be in its file
+            read_all_again(new)  # what is lost may still be in its file
             statistics = Statistics(_layout(old))
             recount(new, statistics)
             new.write_blob("statistics", statistics.to_bytes(records=kept))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.arguments import CollectionOptions
@@ -11,12 +12,17 @@ from paragloss.collection.embeddings import storing
 from paragloss.collection.models import given, load, name_of
 from paragloss.collection.state import State, leave_out_default
 from paragloss.encoders.pretrained import MEANING
-from paragloss.errors import InputError, ParaglossError, StoreError
+from paragloss.errors import InputError, InUseError, ParaglossError, StoreError, UnfinishedError
 from paragloss.search.indexed_fields import FIELDS, INNER, translation
 from paragloss.search.journal import index_of
-from paragloss.search.terms import NAME
-from paragloss.stores import create_store, open_store
+from paragloss.search.terms import NAME, STATISTICS
+from paragloss.stores import AnyStore, create_store, exists, open_store
 from paragloss.types import Encoder
+
+#: Blob of a collection that is being filled by a copy or a restored backup, until it is whole.
+COPYING = "copying"
+#: Seconds to wait for a collection that another process is creating, and between two looks.
+CREATION_PATIENCE, CREATION_PAUSE = 20.0, 0.1
 
 
 def create(location: str, options: CollectionOptions) -> State:
@@ -43,10 +49,27 @@ def create(location: str, options: CollectionOptions) -> State:
             model_records.add_model(store, path, loaded[name_of(path)], precision=options.precision)
         if not options.default:
             leave_out_default(store)
-        return State(location, store, index)
+        state = State(location, store, index)
+        state.is_new = True
+        return state
     except BaseException:
-        store.close()
+        store.remove_created()
         raise
+
+
+def open_or_create(location: str, options: CollectionOptions) -> State:
+    """Open a collection, or start one. Where another process starts it at the same time, wait for it and open that."""
+    deadline = time.monotonic() + CREATION_PATIENCE
+    while True:
+        try:
+            if exists(location):
+                return open(location, default=options.default, build_empty=True)
+            return create(location, options)
+        except StoreError as error:
+            is_being_created = isinstance(error, InUseError) or exists(location)
+            if not is_being_created or isinstance(error, UnfinishedError) or time.monotonic() > deadline:
+                raise
+        time.sleep(CREATION_PAUSE)
 
 
 def wanted(meaning: bool | None, default: bool) -> bool:
@@ -54,10 +77,16 @@ def wanted(meaning: bool | None, default: bool) -> bool:
     return default and os.environ.get("PARAGLOSS_MEANING") != "0" if meaning is None else meaning
 
 
-def open(location: str, *, default: bool = True) -> State:
-    """Open a collection; without `default`, leave the default model out this time."""
+def open(location: str, *, default: bool = True, build_empty: bool = False) -> State:
+    """Open a collection.
+
+    :param default: False leaves the default model out this time.
+    :param build_empty: finish a collection whose creation was interrupted before it had documents. Reading must not:
+        it may be a copy that goes on later.
+    """
     store = open_store(location)
     try:
+        check_finished(store, location, build_empty=build_empty)
         return State(location, store, index_of(store).open_or_build(store), default=default)
     except BaseException as error:
         store.close()
@@ -65,6 +94,21 @@ def open(location: str, *, default: bool = True) -> State:
             damage = "what it notes of itself is damaged"
             raise StoreError(f"{location}: {damage} ({error}): restore a copy, or index again") from error
         raise
+
+
+def check_finished(store: AnyStore, location: str, *, build_empty: bool = False) -> None:
+    """Raise UnfinishedError for a collection that a copy, a restored backup or a creation has left unfinished."""
+    if store.read_blob(STATISTICS) is not None:
+        return
+    if store.read_blob(COPYING) is not None:
+        raise UnfinishedError(
+            f"{location} is an unfinished copy: run the same `paragloss copy` or `paragloss restore` again to finish "
+            "it, or remove it"
+        )
+    if not build_empty and not store.count():
+        raise UnfinishedError(
+            f"{location} was never finished: index into it, or run the same `paragloss copy` or `restore` again"
+        )
 
 
 def add_model(state: State, path: str, *, precision: str = "float32") -> bool:

@@ -1,4 +1,4 @@
-"""Files as documents of a collection: each is called what it was called the first time; what comes twice is said."""
+"""Read files and folders as documents of a collection: each file keeps the id it was given the first time."""
 
 from __future__ import annotations
 
@@ -7,91 +7,135 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import PureWindowsPath
 from typing import Any
 
+from paragloss.collection.file_records import FileTracker
 from paragloss.formats.file_ids import IndexedFolders, is_inside
 from paragloss.formats.irds import IRDS_PREFIX
 from paragloss.formats.text import OnError
 from paragloss.stores import AnyStore
 from paragloss.types import Document, Where
 
-_BLOB = "roots"
-#: Up to so many ids of one run are remembered to tell which come twice.
-_REMEMBERED = 1_000_000
+_ROOTS_BLOB = "roots"
+#: Ids of one run that are compared to notice repeated ones.
+_MAX_COMPARED_IDS = 1_000_000
 
 
-def documents_of(
-    store: AnyStore, paths: Sequence[str], on_error: OnError, *, readers: int = 1, **asked: Callable[..., Any]
+def read_sources(
+    store: AnyStore,
+    paths: Sequence[str],
+    on_error: OnError,
+    *,
+    tracker: FileTracker | None = None,
+    readers: int = 1,
+    scanning: Callable[..., None] = lambda *_: None,
 ) -> Iterator[Document]:
-    """The documents of files, folders and `irds:DATASET`, with ids that stay (`formats.file_ids`); `asked` is who is
-    asked before a file is read and told when it was, `readers` how many read ahead (`read_documents`)."""
-    with roots_of(store) as roots:
+    """Read the documents of files, folders and `irds:DATASET`.
+
+    :param on_error: is told what can't be read; without it the first error is raised.
+    :param tracker: decides which files are read and records what they gave; without one all are read.
+    :param readers: how many files are read ahead at the same time.
+    :param scanning: is told of every page that is read from a scan.
+    """
+    names = tracker or FileTracker(store)
+    with open_roots(store, names) as roots:
         roots.add([path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)])
-    return _told(_read(paths, roots, on_error, {**asked, "readers": readers}))
+    hooks: dict[str, Any] = {"readers": readers, "on_scanned_page": scanning}
+    if tracker is not None:
+        hooks |= {"should_read": tracker.needs_reading, "on_file_end": tracker.finish_reading}
+    return _warn_about_repeated_ids(_read_paths(paths, roots, names, on_error, hooks))
 
 
 @contextmanager
-def roots_of(store: AnyStore) -> Iterator[IndexedFolders]:
-    """The folders a collection remembers; those that are taken in within are remembered too."""
-    known = known_roots(store)
-    roots = IndexedFolders(known)
+def open_roots(store: AnyStore, tracker: FileTracker | None = None) -> Iterator[IndexedFolders]:
+    """Load the folders a collection was read from; folders added inside the block are saved after it.
+
+    With a tracker, a folder that was moved is recognised by its files and keeps its ids.
+    """
+    known = read_roots(store)
+    roots = IndexedFolders(known, is_moved=tracker.is_moved_folder) if tracker else IndexedFolders(known)
     yield roots
+    if tracker is not None:
+        for old_folder, new_folder in roots.moves.items():
+            tracker.move_folder(old_folder, new_folder)
+        if roots.moves:
+            tracker.save()
     if roots.prefixes != known:
-        store.write_blob(_BLOB, json.dumps(roots.prefixes).encode())
+        store.write_blob(_ROOTS_BLOB, json.dumps(roots.prefixes).encode())
 
 
-def known_roots(store: AnyStore) -> dict[str, str]:
-    """The folders that were indexed, each with what the ids of its files begin with."""
-    found: dict[str, str] = json.loads(store.read_blob(_BLOB) or b"{}")
-    return found
+def read_roots(store: AnyStore) -> dict[str, str]:
+    """Return the folders a collection was read from, each with what the ids of its files begin with."""
+    prefixes: dict[str, str] = json.loads(store.read_blob(_ROOTS_BLOB) or b"{}")
+    return prefixes
 
 
-def without_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[str, Any]:
-    """`path` as it is below the folder it was indexed with; of a file from elsewhere its name."""
+def hide_folders(meta: Mapping[str, Any], roots: Mapping[str, str]) -> dict[str, Any]:
+    """Return a document's metadata with `path` relative to the indexed folder, or reduced to the file's name."""
     path = meta.get("path")
     if not isinstance(path, str) or not (path.startswith("/") or PureWindowsPath(path).is_absolute()):
         return dict(meta)
-    below = [(root, path) for root in roots if is_inside(path, root)]
-    if not below or len(roots) > 1:  # behind a link it may lie elsewhere
-        real = os.path.realpath(path)
-        below += [(root, real) for root in roots if is_inside(real, root)]
-    root, each = max(below, key=lambda found: len(found[0]), default=("", ""))
-    return {**meta, "path": roots[root] + os.path.relpath(each, root) if below else PureWindowsPath(path).name}
+    candidates = [(root, path) for root in roots if is_inside(path, root)]
+    if not candidates or len(roots) > 1:  # behind a link the file may lie elsewhere
+        real_path = os.path.realpath(path)
+        candidates += [(root, real_path) for root in roots if is_inside(real_path, root)]
+    if not candidates:
+        return {**meta, "path": PureWindowsPath(path).name}
+    root, path_below = max(candidates, key=lambda candidate: len(candidate[0]))
+    return {**meta, "path": roots[root] + os.path.relpath(path_below, root)}
 
 
-def with_folders(where: Where, roots: Mapping[str, str]) -> Where:
-    """A condition on folders as they are shown, `without_folders`, as one on folders of this machine as well."""
-    folders = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
-    full = [os.path.normpath(os.path.join(root, folder.removeprefix(name))) for folder in folders
-            for root, name in roots.items() if folder.startswith(name)]  # fmt: skip
-    return {**where, "meta.folder": [*where["meta.folder"], *full]} if folders else where
+def resolve_folders(where: Where, roots: Mapping[str, str]) -> Where:
+    """Extend a filter on folders as `hide_folders` shows them by the folders of this machine."""
+    shown_folders = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
+    if not shown_folders:
+        return where
+    full_paths = []
+    for folder in shown_folders:
+        for root, prefix in roots.items():
+            if folder.startswith(prefix):
+                full_paths.append(os.path.normpath(os.path.join(root, folder.removeprefix(prefix))))
+    return {**where, "meta.folder": [*where["meta.folder"], *full_paths]}
 
 
-def _read(paths: Sequence[str], roots: IndexedFolders, on_error: OnError, asked: dict[str, Any]) -> Iterator[Document]:
+def _read_paths(
+    paths: Sequence[str], roots: IndexedFolders, tracker: FileTracker, on_error: OnError, hooks: dict[str, Any]
+) -> Iterator[Document]:
+    """Read each path once; one that lies inside another folder of the list is read with that folder."""
     from paragloss.formats.documents import read_documents  # which imports every format
 
-    folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
+    folders = {os.path.realpath(path) for path in paths if os.path.isdir(path)}
     for path in dict.fromkeys(paths):
-        if not any((os.path.realpath(path) + os.sep).startswith(other) for other in folders if not _is(path, other)):
-            yield from read_documents(path, make_id=partial(roots.make_id, path), on_error=on_error, **asked)
+        real_path = os.path.realpath(path)
+        if not any(is_inside(real_path, folder) for folder in folders - {real_path}):
+            yield from read_documents(path, make_id=_make_namer(path, roots, tracker), on_error=on_error, **hooks)
 
 
-def _is(path: str, folder: str) -> bool:
-    return os.path.realpath(path) + os.sep == folder
+def _make_namer(path: str, roots: IndexedFolders, tracker: FileTracker) -> Callable[[str], str]:
+    """Return a function that names a file by its path below a root."""
+
+    def assign_name(relative_path: str) -> str:
+        file_path = os.path.join(path, relative_path) if os.path.isdir(path) else path
+        return tracker.assign_name(file_path, roots.make_id(path, relative_path))
+
+    return assign_name
 
 
-def _told(documents: Iterator[Document]) -> Iterator[Document]:
-    seen: set[int] = set()
-    repeated, example = 0, ""
+def _warn_about_repeated_ids(documents: Iterator[Document]) -> Iterator[Document]:
+    """Yield the documents, and warn at the end if several had one id."""
+    id_hashes: set[int] = set()
+    repeated_count, example = 0, ""
     for document in documents:
-        place = hash(document.id)
-        if place in seen:
-            repeated, example = repeated + 1, example or document.id
-        elif len(seen) < _REMEMBERED:
-            seen.add(place)
+        id_hash = hash(document.id)
+        if id_hash in id_hashes:
+            repeated_count, example = repeated_count + 1, example or document.id
+        elif len(id_hashes) < _MAX_COMPARED_IDS:
+            id_hashes.add(id_hash)
         yield document
-    if repeated:
-        message = f"{repeated} documents had the id of an earlier one and took its place, the first being {example!r}"
-        warnings.warn(f"{message}: give each its own id", stacklevel=2)
+    if repeated_count:
+        warnings.warn(
+            f"{repeated_count} documents had the id of an earlier one and took its place, the first being {example!r}: "
+            "give each its own id",
+            stacklevel=2,
+        )

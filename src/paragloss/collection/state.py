@@ -43,6 +43,7 @@ class State:
         self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
         self.glossary = UserGlossary.from_text((store.read_blob(_GLOSSARY) or b"").decode())
         self.machine = document_translation.read(store)
+        self.is_new = False  # whether this process has created the collection
         self.memory: dict[Hashable, Any] = {}  # what pipelines made for the documents as they are
         self._nearest: dict[
             str, tuple[BagEncoder, EmbeddingTranslator]
@@ -117,4 +118,5 @@ class State:
 
 def leave_out_default(store: AnyStore) -> None:
     """Search a collection without the default model from now on."""
-    store.write_blob(_DEFAULT, _LEFT_OUT)
+    if store.read_blob(_DEFAULT) != _LEFT_OUT:
+        store.write_blob(_DEFAULT, _LEFT_OUT)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,16 +20,16 @@ from paragloss.bm25 import Layout
 from paragloss.collection import model_records
 from paragloss.collection.embeddings import rows_of, storing
 from paragloss.collection.models import foreign, load, name_of
+from paragloss.collection.opening import COPYING
 from paragloss.encoders import published
-from paragloss.errors import InputError, StoreError
+from paragloss.errors import ClosedError, InputError, ModelError, StoreError
 from paragloss.search.terms import STATISTICS, vectors_of
 from paragloss.statistics import Statistics
 from paragloss.stores import AnyStore, Placement, create_store, exists, model_files, open_store
 from paragloss.types import Encoder, Record
 
-_COPYING = "copying"
 #: Blobs that belong to a place and not to what it holds.
-_OWN = ("lease", "collection", STATISTICS, "graph", _COPYING)
+_OWN = ("lease", "collection", STATISTICS, "graph", COPYING)
 #: How those are called that belong to others: files of models, and what was counted of batches.
 _PARTS = ("model-", "file-", "batch-", f"{STATISTICS}-")
 Told = Callable[[int], None] | None
@@ -112,26 +112,45 @@ def _encoded(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list
 
 
 def fill(target: str, whole: Contents, *, placement: Placement | None = None, progress: Told = None) -> int:
-    """Put contents into a new collection, or one that was begun and never finished; how many documents."""
-    with closing(_begun(target, whole.shape, placement)) as new, new.writing():
-        if new.read_blob(STATISTICS) is not None:
-            return _already(new, whole, target, progress)
-        new.claim()
-        new.write_blob(_COPYING, b"unfinished")
-        for name, folder in whole.models.items():
-            model_files.keep(new, name, folder)
-        for name, blob in whole.blobs.items():
-            new.write_blob(name, blob)
-        read, count, begun = 0, 0, new.count() > 0
-        for records in whole.pages:
-            digests = [digest(record) for record in records]
-            new.add(_missing(new, records, digests) if begun else records)
-            read, count = (read + sum(digests)) % 2**128, count + len(records)
-            if progress:
-                progress(count)
-        statistics = _verified(new, whole.layout, read, count, target)
-        new.write_blob(STATISTICS, statistics.to_bytes(records=count))
-        new.sure()
+    """Put contents into a new collection, or one that was begun and never finished; how many documents.
+
+    If the contents turn out to be unusable, a collection that was created for them is removed again. Any other
+    interruption leaves it unfinished, and the same call goes on with it.
+    """
+    is_new = not exists(target)
+    store = _begun(target, whole.shape, placement)
+    try:
+        with store.writing():
+            if store.read_blob(STATISTICS) is not None:
+                return _already(store, whole, target, progress)
+            return _fill_store(store, whole, target, progress)
+    except (InputError, ModelError):
+        if is_new:
+            store.remove_created()
+        raise
+    finally:
+        with suppress(ClosedError):
+            store.close()
+
+
+def _fill_store(store: AnyStore, whole: Contents, target: str, progress: Told) -> int:
+    """Write models, blobs and documents, check that they are there, and write the statistics last."""
+    store.claim()
+    store.write_blob(COPYING, b"unfinished")
+    for name, folder in whole.models.items():
+        model_files.keep(store, name, folder)
+    for name, blob in whole.blobs.items():
+        store.write_blob(name, blob)
+    digest_sum, count, has_documents = 0, 0, store.count() > 0
+    for records in whole.pages:
+        digests = [digest(record) for record in records]
+        store.add(_missing(store, records, digests) if has_documents else records)
+        digest_sum, count = (digest_sum + sum(digests)) % 2**128, count + len(records)
+        if progress:
+            progress(count)
+    statistics = _verified(store, whole.layout, digest_sum, count, target)
+    store.write_blob(STATISTICS, statistics.to_bytes(records=count))
+    store.sure()
     return count
 
 
@@ -183,7 +202,7 @@ def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -
         return create_store(target, **kept, placement=placement)
     store = open_store(target)
     try:
-        begun = store.read_blob(_COPYING) is not None or not store.count()  # killed before it could note what it does
+        begun = store.read_blob(COPYING) is not None or not store.count()  # killed before it could note what it does
         if not begun or (store.read_blob(STATISTICS) is not None and store.shape != shape):
             raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
         if store.shape != shape:

@@ -22,9 +22,9 @@ from paragloss.collection.backfill import (
 )
 from paragloss.collection.document_languages import There, with_languages
 from paragloss.collection.embeddings import encoded, quick
-from paragloss.collection.file_records import Tracker
+from paragloss.collection.file_records import FileTracker
 from paragloss.collection.preparation import Prepared, prepared, side_by_side
-from paragloss.collection.sources import documents_of
+from paragloss.collection.sources import read_sources
 from paragloss.collection.state import State
 from paragloss.errors import InputError, ParaglossError
 from paragloss.statistics import DRIFT
@@ -53,7 +53,11 @@ _CLOSE = 0.01
 _ROUGH = 0.2
 
 
-class Done(NamedTuple):
+#: If the files of a larger share of the documents have disappeared, pruning stops: perhaps a disk is not mounted.
+MAX_PRUNED_SHARE = 1 / 3
+
+
+class IndexReport(NamedTuple):
     """What became of a reading of files: documents read, files that had not changed, documents removed."""
 
     read: int
@@ -127,31 +131,47 @@ def languages_there(state: State) -> There:
     return There({lang: statistics.documents("text", lang) for lang in statistics.langs}, statistics.beside)
 
 
-def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Done:
-    """Read files and folders into the collection: those that are new or have changed since, or all of them `again`."""
-    tracker = Tracker(state.store, lang=options.lang or "", again=options.again)
+def index_files(state: State, paths: Sequence[str], options: FileOptions) -> IndexReport:
+    """Read files and folders into the collection: those that are new or have changed since, or all of them `again`.
 
-    def safe(done: int) -> None:
-        tracker.safe(done)
+    A file that holds an id which its owner gave up is read once more, so that its own document comes back.
+    """
+    tracker = FileTracker(state.store, lang=options.lang or "", again=options.again)
+    read = _read_files(state, paths, options, tracker)
+    removed = _prune(state, tracker, paths, options) if options.prune else 0
+    rereads = tracker.take_rereads()
+    if rereads:
+        tracker.save()
+        read += index_files(state, rereads, replace(options, prune=False, again=False)).read
+    return IndexReport(read, tracker.unchanged, removed)
+
+
+def _read_files(state: State, paths: Sequence[str], options: FileOptions, tracker: FileTracker) -> int:
+    """Index the documents of files as far as the tracker wants them read, and record the files; how many documents."""
+
+    def report_progress(done: int) -> None:
+        tracker.mark_safe(done)
         if options.progress:
             options.progress(done)
 
-    documents = documents_of(
-        state.store,
-        paths,
-        options.on_error,
-        readers=options.workers,
-        should_read=tracker.wanted,
-        on_file_end=tracker.ended,
-        on_scanned_page=options.scanning,
+    documents = read_sources(
+        state.store, paths, options.on_error, tracker=tracker, readers=options.workers, scanning=options.scanning
     )
-    read = index(state, tracker.follow(documents), replace(options, progress=safe), begin=tracker.begin)
-    tracker.safe(read)
-    tracker.note()
-    removed = tracker.prune(paths, lambda ids: delete(state, ids)) if options.prune else 0
+    read = index(
+        state, tracker.follow(documents), replace(options, progress=report_progress), begin=tracker.save_pending
+    )
+    tracker.mark_safe(read)
+    tracker.save()
+    return read
+
+
+def _prune(state: State, tracker: FileTracker, paths: Sequence[str], options: FileOptions) -> int:
+    """Remove documents whose file is gone or no longer holds them; how many."""
+    max_share = None if options.prune_anyway else MAX_PRUNED_SHARE
+    removed = tracker.prune(paths, lambda ids: delete(state, ids), max_share=max_share)
     if removed:
         state.index.commit()
-    return Done(read, tracker.unchanged, removed)
+    return removed
 
 
 def add(state: State, documents: Sequence[Document], *, lang: str | None = None) -> int:

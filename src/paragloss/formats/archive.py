@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paragloss.errors import InputError
+from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, parse_declared_language, read_bytes
 from paragloss.formats.xml import get_element_text, parse_elements
 from paragloss.types import Document
@@ -71,7 +71,7 @@ class Archive:
     def document(self, id: str, text: str, empty: str, *, about: str = CORE, title: str = "", **found: Any) -> Document:
         """Its text, under the title that the file declares or else this one; an error where there is no text."""
         if not text:
-            raise InputError(empty, place=self.path)
+            raise EmptyFileError(empty, place=self.path)
         declared, lang = self.about(about)
         return Document(id or Path(self.path).name, text, lang, declared or title, **found)
 

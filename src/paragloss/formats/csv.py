@@ -6,6 +6,7 @@ Every value is text; an empty cell is a missing one. A column `fields.NAME` is o
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -25,6 +26,9 @@ from paragloss.types import Document, Query
 
 T = TypeVar("T")
 _DELIMITERS = ",;\t|"
+#: How a cell begins that a spreadsheet runs, perhaps behind apostrophes; how a harmless number looks.
+_FORMULA, _ESCAPED_FORMULA = re.compile(r"'*[=+\-@\t\r]"), re.compile(r"'+[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*")
 _KNOWN = frozenset({"id", "_id", "lang", "title", "text", "concept"})
 
 
@@ -60,7 +64,8 @@ def write_csv_documents(path: PathLike, documents: Iterable[Document], header: S
         count = 0
         for d in documents:
             fields = {f"fields.{name}": text for name, text in d.fields.items()}
-            table.writerow({**d.meta, **fields, "id": d.id, "lang": d.lang, "title": d.title, "text": d.text})
+            row = {**d.meta, **fields, "id": d.id, "lang": d.lang, "title": d.title, "text": d.text}
+            table.writerow({column: _escape_formula(value) for column, value in row.items()})
             count += 1
     return count
 
@@ -114,6 +119,13 @@ def _header(line: str, path: PathLike) -> tuple[str, list[str]]:
     return best, columns
 
 
+def _escape_formula(value: object) -> object:
+    """Put an apostrophe before a text that a spreadsheet would run as a formula; reading takes it away again."""
+    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
 def _row(columns: list[str], cells: list[str]) -> dict[str, Any]:
     if len(cells) != len(columns):
         raise InputError(
@@ -123,6 +135,8 @@ def _row(columns: list[str], cells: list[str]) -> dict[str, Any]:
     for column, cell in zip(columns, cells, strict=True):
         if not cell:
             continue
+        if _ESCAPED_FORMULA.match(cell):
+            cell = cell[1:]
         if column.startswith("fields."):
             row.setdefault("fields", {})[column.removeprefix("fields.")] = cell
         else:

@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from paragloss.errors import InputError
+from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox, scans, subtitles, trec, wikipedia
 from paragloss.formats.folder_files import guess_path_language, list_files
 from paragloss.formats.foreign import READERS as FOREIGN_READERS
@@ -157,8 +157,12 @@ class _FolderReader:
             while queue:
                 yield from self._file_reader.read_reporting_errors(queue.popleft())
         if not self._n_supported:
-            message = f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}"
-            raise InputError(message, place=self._folder)
+            error = InputError(
+                f"no file in this folder can be read; supported: {SUPPORTED_FORMATS}", place=self._folder
+            )
+            if self._file_reader.on_error is None:
+                raise error
+            self._file_reader.on_error(error)
         if self._left_out and self._file_reader.on_error is None:
             counts = ", ".join(f"{count} {kind}" for kind, count in self._left_out.most_common(8))
             message = f"left out {self._left_out.total()} files of kinds that can't be read: {counts}"
@@ -199,7 +203,7 @@ class _FileReader:
         except InputError as error:
             if self.on_error is None:
                 raise
-            self.on_file_end(source.path, False)
+            self.on_file_end(source.path, isinstance(error, EmptyFileError))
             self.on_error(error)
 
     def _read_file(self, source: _SourceFile, depth: int) -> Iterator[Document]:

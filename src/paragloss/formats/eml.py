@@ -9,7 +9,7 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import IO
 
-from paragloss.errors import InputError
+from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.html import extract_visible_text
 from paragloss.formats.text import PathLike, read_bytes
 from paragloss.types import Document
@@ -40,7 +40,7 @@ def make_mail_document(
     :raises InputError: if the message has neither a body nor a subject
     """
     if not body and not subject:
-        raise InputError("no text in the message; give one that has some", place=path)
+        raise EmptyFileError("no text in the message; give one that has some", place=path)
     meta: dict[str, object] = {name: value for name, value in headers.items() if value}
     fields = {"attachments": "\n".join(attachments)} if attachments else {}
     return Document(id, body, "", subject, fields, meta)

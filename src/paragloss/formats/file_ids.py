@@ -7,7 +7,7 @@ through its folder, or through a folder above or below; files of the same name i
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from paragloss.formats.text import PathLike
@@ -16,8 +16,19 @@ from paragloss.formats.text import PathLike
 class IndexedFolders:
     """The folders of a collection, each with the prefix of the ids of its files."""
 
-    def __init__(self, prefixes: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        prefixes: Mapping[str, str] | None = None,
+        *,
+        is_moved: Callable[[str, str], bool] = lambda old_folder, new_folder: False,
+    ) -> None:
+        """
+        :param prefixes: the folders known so far, each with the prefix of its ids.
+        :param is_moved: decides whether an indexed folder that is missing is now at another path.
+        """
         self.prefixes = dict(prefixes or {})
+        self.moves: dict[str, str] = {}  # old path of each folder that turned out to be moved -> its new path
+        self._is_moved = is_moved
 
     def add(self, paths: Sequence[PathLike]) -> None:
         """Add the folders of these files and folders, unless they are inside a folder that is already there."""
@@ -43,12 +54,13 @@ class IndexedFolders:
         return self.prefixes[nearest] + Path(os.path.relpath(path, nearest)).as_posix()
 
     def _replace_moved_folder(self, folder: str) -> bool:
-        """Give `folder` the prefix of an indexed folder of the same name that no longer exists, if there is one."""
+        """Give `folder` the prefix of an indexed folder that is missing, if it is that folder at another path."""
         if "://" in folder:
             return False
         for indexed in self.prefixes:
-            if "://" not in indexed and Path(indexed).name == Path(folder).name and not os.path.isdir(indexed):
+            if "://" not in indexed and not os.path.isdir(indexed) and self._is_moved(indexed, folder):
                 self.prefixes[folder] = self.prefixes.pop(indexed)
+                self.moves[indexed] = folder
                 return True
         return False
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from paragloss.errors import InputError
+from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.encodings import detect_encoding
 from paragloss.formats.text import PathLike, parse_declared_language, read_bytes
 from paragloss.types import Document
@@ -28,7 +28,7 @@ def read_html(path: PathLike, *, id: str = "") -> Document:
     try:
         return parse_html(_decoded(data), id=id or Path(path).name)
     except InputError as error:
-        raise InputError(str(error), place=path) from error.__cause__
+        raise type(error)(str(error), place=path) from error.__cause__
 
 
 def parse_html(source: str, *, id: str) -> Document:
@@ -40,7 +40,7 @@ def parse_html(source: str, *, id: str) -> Document:
     fields = {"headings": _texts(tree, _HEADINGS), "strong": _texts(tree, "b, strong"), "url": _address(tree)}
     body = _body(source, tree)
     if not body and not title:
-        raise InputError("no text in the page; give a page that has some")
+        raise EmptyFileError("no text in the page; give a page that has some")
     meta = {"translations": others} if (others := _translations(tree)) else {}
     return Document(id, body, _language(tree), title, {name: text for name, text in fields.items() if text}, meta)
 

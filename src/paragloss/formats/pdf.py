@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from paragloss.errors import InputError
+from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.right_to_left import has_right_to_left, reorder_page
 from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike, read_bytes
 from paragloss.types import Document
@@ -32,7 +32,8 @@ def read_pdf(path: PathLike, *, id: str = "") -> Document:
         remedy = "it is damaged or needs a password; save it anew without one"
         raise InputError(f"can't be read as PDF ({error}); {remedy}", place=path) from error
     if not any(pages) and not picture_pages:
-        raise InputError(f"no text in {len(pages)} pages, and no picture of one; give a file that has some", place=path)
+        nothing = f"no text in {len(pages)} pages, and no picture of one; give a file that has some"
+        raise EmptyFileError(nothing, place=path)
     meta: dict[str, Any] = {"pages": len(pages)}
     if picture_pages:
         meta["unread"] = picture_pages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from paragloss.errors import InputError
+from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.text import PathLike, read_bytes
 from paragloss.types import Document
 
@@ -28,6 +28,6 @@ def read_rtf(path: PathLike, *, id: str = "") -> Document:
     # Characters outside the first plane are written as two halves.
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "").strip()
     if not text:
-        raise InputError("no text in the document; give one that has some", place=path)
+        raise EmptyFileError("no text in the document; give one that has some", place=path)
     title = _TITLE.search(source[:100_000])
     return Document(id or Path(path).name, text, "", title[1].strip() if title else "")

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from paragloss.errors import InputError
+from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.sandbox_child import MAX_MEMORY_BYTES, frame_message, receive_message
 from paragloss.formats.scans import ScanProgress, complete_scanned_pages
 from paragloss.formats.text import PathLike
@@ -77,7 +77,8 @@ class SandboxedReader:
         with self._lock:
             answer = self._exchange(request)
         if "error" in answer:
-            raise InputError(answer["error"], place=answer["place"])
+            kind = EmptyFileError if answer.get("empty") else InputError
+            raise kind(answer["error"], place=answer["place"])
         return answer
 
     def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def _errors_with_path(path: PathLike) -> Iterator[str]:
     try:
         yield absolute
     except InputError as error:
-        raise InputError(error.reason, place=error.place.replace(absolute, str(path), 1)) from None
+        raise type(error)(error.reason, place=error.place.replace(absolute, str(path), 1)) from None
 
 
 def _count_seconds(path: PathLike) -> int:

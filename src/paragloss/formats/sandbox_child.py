@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from typing import IO, Any
 
-from paragloss.errors import InputError, MissingExtraError
+from paragloss.errors import EmptyFileError, InputError, MissingExtraError
 from paragloss.formats.foreign import READERS
 from paragloss.formats.scans import read_page
 from paragloss.formats.unpacking import unpack
@@ -70,7 +70,7 @@ def _answer_request(request: dict[str, Any]) -> dict[str, Any]:
             return {"document": _encode_document(read_page(kind, path, request["page"]))}
         return {"document": _encode_document(READERS[kind](path, id=request["id"]))}
     except InputError as error:
-        return {"error": error.reason, "place": error.place}
+        return {"error": error.reason, "place": error.place, "empty": isinstance(error, EmptyFileError)}
     except MissingExtraError as error:
         return {"error": str(error), "place": path}
     except MemoryError:

@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
-from paragloss.errors import InputError, LanguageError
+from paragloss.errors import EmptyFileError, InputError, LanguageError
 from paragloss.formats.encodings import Utf8Stream, detect_encoding
 from paragloss.languages import known, normalise
 
@@ -130,7 +130,7 @@ def read_text(path: PathLike) -> str:
     except InputError as error:
         raise InputError(str(error), place=path) from error.__cause__
     if not text.strip():
-        raise InputError("the file is empty; give a file with text", place=path)
+        raise EmptyFileError("the file is empty; give a file with text", place=path)
     return text
 
 
@@ -154,7 +154,7 @@ def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError
             blank = blank and not text.strip()
             yield number, text.rstrip("\r\n")
     if blank:
-        raise InputError("the file is empty; give a file with at least one row", place=path)
+        raise EmptyFileError("the file is empty; give a file with at least one row", place=path)
 
 
 def parse_lines(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:

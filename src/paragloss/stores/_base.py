@@ -173,6 +173,14 @@ class KeptVectors:
     def close(self) -> None:
         raise NotImplementedError
 
+    def remove_created(self) -> None:
+        """Close the collection and, if this process has created it, remove it."""
+        self.close()
+
+    def remove_if_empty(self) -> bool:
+        """Remove the collection if this process has created it and it has no documents; whether it was removed."""
+        return False
+
     def __enter__(self) -> Self:
         return self
 

@@ -7,11 +7,14 @@ import os
 import re
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from paragloss.errors import InUseError
 
+#: Bytes of a lock file.
+_HOLDER_SIZE = 512
 _LEFT = re.compile(r"\..+-[0-9a-f]{12}")
 
 
@@ -66,19 +69,49 @@ def lock(path: Path, *, patience: float = 1.0) -> IO[bytes]:
 
     One that was just killed may take a moment to be gone: `patience` is how many seconds that may be.
     """
-    file = path.open("ab")
+    file = _open_lock(path)
     until = time.monotonic() + patience
-    while not _locked(file):
+    while not (_locked(file) and _is_current(file, path)):
         if time.monotonic() > until:
             file.close()
             raise InUseError(
                 f"{path.parent} is in use by another process: close it there, or serve it and ask the server"
             )
         time.sleep(0.02)
-    file.truncate(0)
-    file.write(json.dumps({"pid": os.getpid()}).encode())
-    file.flush()
+        if not _is_current(file, path):  # whoever held the lock has removed the folder: wait for the new one's
+            file.close()
+            file = _open_lock(path)
     return file
+
+
+def write_holder(file: IO[bytes], **details: str) -> None:
+    """Write into a lock file that is held who holds it: always as many bytes, which a full disk has room for too."""
+    with suppress(OSError):
+        file.seek(0)
+        file.write(json.dumps({"pid": os.getpid(), **details}).encode().ljust(_HOLDER_SIZE))
+        file.flush()
+
+
+def read_holder(file: IO[bytes]) -> dict[str, Any]:
+    """Read from a lock file who holds it, or held it last; nothing where it doesn't say."""
+    try:
+        file.seek(0)
+        holder = json.loads(file.read(_HOLDER_SIZE))
+    except (OSError, ValueError):
+        return {}
+    return holder if isinstance(holder, dict) else {}
+
+
+def _open_lock(path: Path) -> IO[bytes]:
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b", buffering=0)
+
+
+def _is_current(file: IO[bytes], path: Path) -> bool:
+    """Decide whether an open file is still the one at its path."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _locked(file: IO[bytes]) -> bool:

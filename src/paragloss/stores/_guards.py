@@ -20,6 +20,8 @@ from paragloss.errors import ParaglossError, StoreError
 
 #: Bytes that must be free for a write: the engine writes through memory maps, which a full disk turns into a crash.
 ROOM = 300_000_000
+#: Bytes that must be free to open a folder for writing, and to delete: opening it writes to sparse files, too.
+OPEN_ROOM = 64_000_000
 _turn = threading.Lock()
 #: Begins what is done with the engine in another process: it is killed when the one who asked is.
 TOGETHER = """
@@ -42,14 +44,35 @@ shard.close()
 """
 
 
-def enough_room(path: Path, *, more: int = 0) -> None:
-    """Refuse to write where the disk is nearly full."""
-    free, needed = shutil.disk_usage(path).free, ROOM + more
+def enough_room(path: Path, *, needed: int | None = None) -> None:
+    """Raise StoreError where the disk is too full to write safely; it says how much to free.
+
+    :param needed: bytes that must be free; `ROOM` by default.
+    """
+    free, needed = shutil.disk_usage(path).free, ROOM if needed is None else needed
     if free < needed:
         raise StoreError(
             f"the disk of {path} has {free / 1e6:.0f} MB left, and {needed / 1e6:.0f} MB are needed to write safely: "
-            "free some space; everything that was reported as done is kept"
+            f"free {(needed - free) / 1e6:.0f} MB there; everything that was reported as done is kept"
         )
+
+
+def is_disk_full(path: Path) -> bool:
+    """Decide whether a folder's disk has too little room for the engine, which writes even to read."""
+    return shutil.disk_usage(path).free < OPEN_ROOM
+
+
+def find_copy_folder(size: int) -> Path:
+    """Return a folder on another disk with room for a temporary copy of so many bytes: the temporary one, or memory."""
+    candidates = [Path(tempfile.gettempdir()), Path("/dev/shm")]
+    for folder in candidates:
+        if folder.is_dir() and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > size + OPEN_ROOM:
+            return folder
+    needed = (size + OPEN_ROOM) / 1e6
+    raise StoreError(
+        f"the disk is full, and no other has room for the {needed:.0f} MB by which the collection could be read: free "
+        f"{OPEN_ROOM / 1e6:.0f} MB on its disk, or set TMPDIR to a folder on a disk with room; nothing is lost"
+    )
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import qdrant_edge as edge
 
 from paragloss.errors import ClosedError, StoreError
 from paragloss.stores import _files, _snapshots
-from paragloss.stores._guards import TOGETHER, enough_room, loaded, told
+from paragloss.stores._guards import ROOM, TOGETHER, enough_room, loaded, told
 from paragloss.stores._points import BATCH, Between, Match, limits
 from paragloss.stores._shape import Shape
 
@@ -33,7 +33,10 @@ class Shard:
     """An engine that is open. Who wants others to read but not to write holds `writing`, then, to have the engine
     alone, a `turn`: it holds the interpreter while it works, so turns cost nothing."""
 
-    def __init__(self, path: Path, engine: Any, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, engine: Any, *, read_only: str = "") -> None:
+        """
+        :param read_only: why nothing can be written, and what to do about it; "" where it can.
+        """
         self.path = path
         self.read_only = read_only
         self.turn, self.writing = threading.RLock(), threading.RLock()
@@ -62,11 +65,13 @@ class Shard:
         found = self.ask("retrieve", points, [key], False) if points else []
         return [(point.id, point.payload[key]) for point in found]
 
-    def update(self, operation: Any, points: Sequence[int] = (), *, weight: int = 1) -> None:
+    def update(
+        self, operation: Any, points: Sequence[int] = (), *, weight: int = 1, needed_room: int | None = None
+    ) -> None:
         """Apply and make durable: the engine has written its log when it returns, which survives a kill of this
         process, and the log is synced to disk, which survives a power cut. Syncing everything else costs ten
         times as much and is done when the log has grown, so that opening never has much of it to read."""
-        self.writable()
+        self.writable(needed_room)
         with self.writing, self.turn, told(f"{self.path} could not be written"):
             if self._since is not None:
                 self._since.update(points)
@@ -77,10 +82,11 @@ class Shard:
             else:
                 _files.sync_contents(self.path / "shard" / "wal")
 
-    def writable(self) -> None:
+    def writable(self, needed_room: int | None = None) -> None:
+        """Raise StoreError where nothing can be written, or the disk has less than the needed room."""
         if self.read_only:
-            raise StoreError(f"{self.path} can't be written: it is on a read-only disk, or belongs to someone else")
-        enough_room(self.path)
+            raise StoreError(f"{self.path} can't be written: {self.read_only}")
+        enough_room(self.path, needed=needed_room)
 
     def add_vector(self, name: str, shape: Shape) -> None:
         kept = _params(shape, name)
@@ -106,7 +112,7 @@ class Shard:
         with self._building:
             try:
                 with self.writing:
-                    enough_room(self.path, more=2 * _snapshots.size(self.path))
+                    enough_room(self.path, needed=ROOM + 2 * _snapshots.size(self.path))
                     before, self._since = shape(), set()
                     with told(f"{self.path} could not be copied"):
                         with self.turn:

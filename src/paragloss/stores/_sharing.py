@@ -16,8 +16,6 @@ building graphs (`_snapshots`), which no reader ever sees.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import socket
 import stat
@@ -28,11 +26,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from paragloss.errors import ClosedError, ParaglossError, StoreError
 from paragloss.stores import wire
 from paragloss.stores._base import KeptVectors
+from paragloss.stores._files import read_holder, write_holder
 from paragloss.stores._shape import Shape
 
 if TYPE_CHECKING:
@@ -49,35 +48,39 @@ QUESTIONS = {
 }
 #: How long a reader waits for a folder that is changing hands, and a writer for one that is in use, in seconds.
 PATIENCE, WRITER_PATIENCE = 20.0, 5.0
+#: What the names of folders with a socket begin with; the rest is random.
+_FOLDER_PREFIX = "paragloss-socket-"
 
 
-def address_of(path: Path) -> Path:
-    """Where the host of a folder listens: in a place of this user's own, since a socket's name must be short."""
-    home = Path(tempfile.gettempdir()) / f"paragloss-{os.getuid()}"
-    home.mkdir(mode=0o700, exist_ok=True)
-    state = home.lstat()
-    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o077:
-        raise StoreError(f"{home} can be entered by others: remove it, or set TMPDIR to a place of your own")
-    return home / hashlib.blake2b(str(path.resolve()).encode(), digest_size=12).hexdigest()
+def read_address(path: Path) -> Path:
+    """Return the socket at which the host of a folder listens, as its lock file says; OSError where it says none."""
+    with (path / "lock").open("rb") as lock:
+        address = read_holder(lock).get("address")
+    if not isinstance(address, str):
+        raise FileNotFoundError(f"{path / 'lock'} names no socket")
+    return Path(address)
 
 
 class Host:
-    """Answers questions about an open store until it is stopped."""
+    """Answers questions about an open store until it is stopped.
 
-    def __init__(self, store: EmbeddedStore, path: Path) -> None:
+    The socket lies in a new folder of this user's own with a name that nobody can guess, and thus occupy; the lock file
+    says where.
+    """
+
+    def __init__(self, store: EmbeddedStore, lock: IO[bytes]) -> None:
         self._store = store
-        self._address = address_of(path)
-        with suppress(FileNotFoundError):
-            self._address.unlink()  # of a host that was killed: we hold the lock now
+        _remove_socket(read_holder(lock).get("address"))  # of a host that was killed: we hold the lock now
+        self._address = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX)) / "socket"
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(str(self._address))
         self._socket.listen(64)
+        write_holder(lock, address=str(self._address))
         self._links: set[socket.socket] = set()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def stop(self) -> None:
-        with suppress(FileNotFoundError):
-            self._address.unlink()
+        _remove_socket(str(self._address))
         for link in [self._socket, *self._links]:
             with suppress(OSError):
                 link.shutdown(socket.SHUT_RDWR)
@@ -228,10 +231,20 @@ class SharedStore(KeptVectors):
             time.sleep(0.01)
 
 
+def _remove_socket(address: object) -> None:
+    """Remove a host's socket and its folder, and nothing that is anything else."""
+    if not isinstance(address, str) or not Path(address).parent.name.startswith(_FOLDER_PREFIX):
+        return
+    with suppress(OSError):
+        if stat.S_ISSOCK(os.lstat(address).st_mode):
+            os.unlink(address)
+        os.rmdir(os.path.dirname(address))
+
+
 def _connect(path: Path) -> socket.socket:
     link = socket.socket(socket.AF_UNIX)
     try:
-        link.connect(str(address_of(path)))
+        link.connect(str(read_address(path)))
     except OSError:
         link.close()
         raise
@@ -241,7 +254,7 @@ def _connect(path: Path) -> socket.socket:
 def holder(path: Path) -> str:
     """Who has a folder open, in words."""
     try:
-        told = json.loads((path / "lock").read_text(encoding="utf-8"))
-        return f"another process ({int(told['pid'])})"
+        with (path / "lock").open("rb") as lock:
+            return f"another process ({int(read_holder(lock)['pid'])})"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"

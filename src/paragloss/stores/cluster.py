@@ -111,6 +111,28 @@ class ClusterStore(KeptVectors):
         finally:
             client.close()
 
+    def remove_created(self) -> None:
+        """Remove the collection, which this process has created, while it alone has the right to write."""
+        with self.writing():
+            self.claim()
+            self._delete_collections()
+        self._client.close()
+
+    def remove_if_empty(self) -> bool:
+        """Remove the collection, which this process has created, if it has no documents; whether it did. Nobody else
+        can write between the two."""
+        with self.writing():
+            self.claim()
+            if self.count():
+                return False
+            self._delete_collections()
+        self._client.close()
+        return True
+
+    def _delete_collections(self) -> None:
+        for name in (self._name, f"{self._name}--blobs"):
+            self._ask(self._client.delete_collection, name)
+
     @classmethod
     def open(cls, url: str, name: str, *, timeout: int = 60) -> ClusterStore:
         client = _server.connect(url, timeout)

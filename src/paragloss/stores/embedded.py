@@ -20,19 +20,19 @@ from contextlib import suppress
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import qdrant_edge as edge
 
 from paragloss import __version__
 from paragloss.bm25 import Ids
-from paragloss.errors import StoreError, unread_format
+from paragloss.errors import InUseError, StoreError, unread_format
 from paragloss.ranking import best, ranked
-from paragloss.stores import _checks, _files, _points, _shard
+from paragloss.stores import _checks, _files, _points, _shard, _snapshots
 from paragloss.stores._base import KeptVectors
 from paragloss.stores._blob_files import BlobFiles
-from paragloss.stores._guards import enough_room, loaded, told
+from paragloss.stores._guards import OPEN_ROOM, enough_room, find_copy_folder, is_disk_full, loaded, survives, told
 from paragloss.stores._point_ids import apart
 from paragloss.stores._points import BATCH
 from paragloss.stores._postings import Postings
@@ -62,7 +62,8 @@ class EmbeddedStore(KeptVectors):
         self._indexed = shard.indexed
         self._postings = Postings(shard)
         self.blob_files = BlobFiles(path / "blobs")
-        self._host = Host(self, path) if hasattr(socket, "AF_UNIX") else None
+        self._host = _start_host(self, lock)
+        self._made_folder = False
 
     @classmethod
     def create(
@@ -81,20 +82,70 @@ class EmbeddedStore(KeptVectors):
             raise StoreError(f"{path} already holds a collection: open it, or choose another folder")
         if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / _UNFINISHED).exists())):
             raise StoreError(f"{path} exists and is not an empty folder: choose another place for the collection")
+        made_folder = not path.exists()
+        lock = cls._begin_creation(path)
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            (path / _UNFINISHED).touch()
-        except OSError as error:
-            raise StoreError(f"{path} can't be made ({error.strerror}): choose another place") from None
-        lock = _files.lock(path / "lock")
-        for part in ("shard", "blobs"):  # of a creation that was killed
-            shutil.rmtree(path / part, ignore_errors=True)
-            (path / part).mkdir()
-        enough_room(path)
-        store = cls(path, shape, Shard(path, _shard.create(path, shape)), lock)
+            for part in ("shard", "blobs"):  # of a creation that was killed
+                shutil.rmtree(path / part, ignore_errors=True)
+                (path / part).mkdir()
+            enough_room(path)
+            store = cls(path, shape, Shard(path, _shard.create(path, shape)), lock)
+        except BaseException:
+            cls._remove_contents(path, made_folder)
+            lock.close()
+            raise
+        store._made_folder = made_folder
         store._write_meta()
         (path / _UNFINISHED).unlink(missing_ok=True)
         return store
+
+    @staticmethod
+    def _begin_creation(path: Path) -> IO[bytes]:
+        """Make the folder and take its lock; InUseError where another process has made a collection of it meanwhile."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            (path / _UNFINISHED).touch()
+            lock = _files.lock(path / "lock")
+            (path / _UNFINISHED).touch()  # whoever held the lock before may have removed it
+        except OSError as error:
+            raise StoreError(f"{path} can't be made ({error.strerror}): choose another place") from None
+        if (path / "meta.json").exists():
+            (path / _UNFINISHED).unlink(missing_ok=True)
+            lock.close()
+            raise InUseError(f"{path} was made by another process meanwhile: open it")
+        return lock
+
+    def remove_created(self) -> None:
+        """Remove the collection, which this process has created and holds, and close it."""
+        with self._shard.turn:
+            if self._host is not None:
+                self._host.stop()
+            self._remove_contents(self.path, self._made_folder)
+            with suppress(Exception):  # the engine's files are gone
+                self._shard.close()
+            self._lock.close()
+
+    def remove_if_empty(self) -> bool:
+        """Remove the collection, which this process has created and holds, if it has no documents; whether it did."""
+        with self._shard.writing:
+            if self.count():
+                return False
+            self.remove_created()
+            return True
+
+    @staticmethod
+    def _remove_contents(path: Path, made_folder: bool) -> None:
+        """Remove what a creation has put into a folder whose lock is held, the lock last, and the folder if it was
+        made. A kill in between leaves a creation that was killed, which the next one finishes."""
+        with suppress(OSError):
+            (path / _UNFINISHED).touch()
+            (path / "meta.json").unlink(missing_ok=True)
+            for part in ("shard", "blobs", "models"):
+                shutil.rmtree(path / part, ignore_errors=True)
+            for name in ("skipped.tsv", _UNFINISHED, "lock"):
+                (path / name).unlink(missing_ok=True)
+            if made_folder:
+                path.rmdir()
 
     @classmethod
     def open(cls, path: str | Path, *, patience: float = 1.0, anyway: bool = False) -> EmbeddedStore:
@@ -111,10 +162,13 @@ class EmbeddedStore(KeptVectors):
             raise StoreError(unread_format(path, meta, str(FORMAT)))
         if not os.access(path, os.W_OK):
             check_seal(path, anyway)
-            return cls._borrowed(path, shape)
+            return cls._open_copy(path, shape, "it is on a read-only disk, or belongs to someone else")
         lock = _files.lock(path / "lock", patience=patience)
         try:
             check_seal(path, anyway)
+            if is_disk_full(path):
+                remedy = f"free {OPEN_ROOM / 1e6:.0f} MB there and open it again; everything that was written is kept"
+                return cls._open_copy(path, shape, f"its disk is full, {remedy}", lock)
             mended(path, vouched=not anyway and unseal(path))
             store = cls(path, shape, Shard(path, loaded(path / "shard")), lock)
         except BaseException:
@@ -128,18 +182,26 @@ class EmbeddedStore(KeptVectors):
         return store
 
     @classmethod
-    def _borrowed(cls, path: Path, shape: Shape) -> EmbeddedStore:
-        """A folder that can't be written, such as on a read-only disk: the engine, which writes even to read, gets a
-        copy of its files; nothing can be added."""
-        home = Path(tempfile.mkdtemp(prefix="paragloss-reading-"))
+    def _open_copy(cls, path: Path, shape: Shape, reason: str, lock: IO[bytes] | None = None) -> EmbeddedStore:
+        """Open a folder that can't be written, on a read-only or full disk: the engine, which writes even to read, gets
+        a copy of its files; nothing can be added.
+
+        :param reason: why nothing can be written, and what to do about it.
+        :param lock: the folder's lock, where it could be taken.
+        """
+        home = Path(tempfile.mkdtemp(prefix="paragloss-reading-", dir=find_copy_folder(_snapshots.size(path))))
         try:
             copy_sparse(path / "shard", home / "shard")
             settle(home / "shard")
-            shard = Shard(path, loaded(home / "shard"), read_only=True)
-            store = cls(home, shape, shard, _files.lock(home / "lock"))
+            survives(home / "shard")
+            shard = Shard(path, loaded(home / "shard"), read_only=reason)
+            store = cls(home, shape, shard, lock or _files.lock(home / "lock"))
         except OSError as error:
             shutil.rmtree(home, ignore_errors=True)
             raise StoreError(f"{path} can't be read ({error.strerror})") from None
+        except BaseException:
+            shutil.rmtree(home, ignore_errors=True)
+            raise
         store.path, store.blob_files = path, BlobFiles(path / "blobs")
         weakref.finalize(store, shutil.rmtree, home, True)
         return store
@@ -168,7 +230,7 @@ class EmbeddedStore(KeptVectors):
         if there:
             with self._shard.writing, self._shard.turn:
                 self._postings.forget(there)
-                self._shard.update(edge.UpdateOperation.delete_points(there), there)
+                self._shard.update(edge.UpdateOperation.delete_points(there), there, needed_room=OPEN_ROOM)
         return len(there)
 
     def get(
@@ -278,7 +340,7 @@ class EmbeddedStore(KeptVectors):
         return self.blob_files.read(name)
 
     def write_blob(self, name: str, data: bytes) -> None:
-        self._shard.writable()
+        self._shard.writable(OPEN_ROOM + len(data))
         self.blob_files.write(name, data)
 
     def blobs(self) -> dict[str, str]:
@@ -388,3 +450,12 @@ class EmbeddedStore(KeptVectors):
         if among is not None:
             must.append(edge.HasIdCondition({self._point_id(id) for id in among}))
         return edge.Filter(must=must, must_not=without) if must or without else None  # one without conditions is slow
+
+
+def _start_host(store: EmbeddedStore, lock: IO[bytes]) -> Host | None:
+    """Answer other processes, where this system and the disk of its temporary folder allow it."""
+    if hasattr(socket, "AF_UNIX"):
+        with suppress(OSError):
+            return Host(store, lock)
+    _files.write_holder(lock)
+    return None

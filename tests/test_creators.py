@@ -1,0 +1,106 @@
+"""Several processes create one collection: each removes only what it made, and no acknowledged document is lost."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from paragloss.collection import Collection
+from paragloss.errors import InputError, StoreError
+from paragloss.stores import exists
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Document
+
+QUICK = {"default": False, "meaning": False}
+
+
+def write_rows(path, ids):
+    path.write_text("".join(json.dumps({"id": id, "lang": "en", "text": f"text of {id}"}) + "\n" for id in ids))
+    return str(path)
+
+
+def test_two_index_commands_that_create_one_collection_lose_nothing(tmp_path):
+    files = {name: write_rows(tmp_path / f"{name}.jsonl", [f"{name}{n}" for n in range(3)]) for name in "ab"}
+    location = str(tmp_path / "new")
+    command = [sys.executable, "-m", "paragloss", "index", "--into", location, "--no-meaning", "--workers", "1"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    processes = {
+        name: subprocess.Popen([*command, file], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+        for name, file in files.items()
+    }
+    codes = {}
+    for name, process in processes.items():
+        _, errors = process.communicate(timeout=300)
+        codes[name] = process.returncode
+        assert process.returncode in (0, 1), errors.decode()
+    assert 0 in codes.values()
+    with Collection.open(location) as collection:
+        ids = {document.id for document in collection.documents()}
+    acknowledged = {f"{name}{n}" for name, code in codes.items() if code == 0 for n in range(3)}
+    assert acknowledged <= ids
+
+
+def test_a_creation_that_was_paused_takes_nothing_from_the_one_that_finished_meanwhile(tmp_path, monkeypatch):
+    """The paused process has seen an empty folder; when it goes on, there is a collection in it."""
+    location, begin, was_created = str(tmp_path / "new"), EmbeddedStore._begin_creation, []
+
+    def pause(path):
+        if not was_created:
+            was_created.append(path)
+            with Collection.create(location, **QUICK) as other:
+                other.index([Document("kept", "some text", "en")])
+        return begin(path)
+
+    monkeypatch.setattr(EmbeddedStore, "_begin_creation", staticmethod(pause))
+    with Collection.open_or_create(location, **QUICK) as collection:
+        assert [document.id for document in collection.documents()] == ["kept"]
+
+
+def test_a_process_that_fails_does_not_remove_what_another_created(tmp_path):
+    location = str(tmp_path / "new")
+    with Collection.create(location, **QUICK) as creator:
+        other = Collection.open_or_create(location, **QUICK)
+        other.close_or_remove()  # as a command does that fails
+        creator.index([Document("kept", "some text", "en")])
+        creator.close_or_remove()
+    with Collection.open(location) as collection:
+        assert collection.count() == 1
+
+
+def test_a_collection_that_got_no_document_is_removed_by_the_process_that_created_it(tmp_path):
+    Collection.create(str(tmp_path / "new"), **QUICK).close_or_remove()
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "mine").mkdir()  # an empty folder of the user's stays
+    Collection.create(str(tmp_path / "mine"), **QUICK).close_or_remove()
+    assert list((tmp_path / "mine").iterdir()) == []
+    Collection.create(str(tmp_path / "new"), **QUICK).close()
+    assert exists(tmp_path / "new")
+
+
+def test_a_creator_waits_for_one_that_is_still_creating(tmp_path, monkeypatch):
+    location, create, is_creating = str(tmp_path / "new"), EmbeddedStore._write_meta, threading.Event()
+
+    def create_slowly(store):
+        is_creating.set()
+        time.sleep(2)
+        create(store)
+
+    monkeypatch.setattr(EmbeddedStore, "_write_meta", create_slowly)
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(Collection.create(location, **QUICK)))
+    thread.start()
+    is_creating.wait()
+    with Collection.open_or_create(location, **QUICK) as second:
+        assert second.count() == 0
+    thread.join()
+    opened[0].close()
+
+
+def test_a_creation_that_fails_leaves_nothing(tmp_path):
+    with pytest.raises((InputError, StoreError, Exception), match="nowhere"):
+        Collection.create(str(tmp_path / "new"), models=[str(tmp_path / "nowhere")])
+    assert not (tmp_path / "new").exists()

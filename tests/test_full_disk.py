@@ -1,0 +1,73 @@
+"""A collection on a full disk is read, and says what to free. The disk is a small file system in memory."""
+
+import os
+import shutil
+import subprocess
+from contextlib import suppress
+
+import pytest
+
+from paragloss.collection import Collection
+from paragloss.collection.integrity import check
+from paragloss.errors import StoreError
+from paragloss.stores import _guards
+from paragloss.types import Document
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    options = ["mount", "-t", "tmpfs", "-o", f"size={160 * MEGABYTE}", "tmpfs", str(folder)]
+    if os.name == "nt" or os.geteuid() != 0 or subprocess.run(options, check=False, capture_output=True).returncode:
+        pytest.skip("making a file system in memory needs root")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+@pytest.fixture
+def full_collection(small_disk, monkeypatch):
+    """A collection of ten documents on a disk that was filled after it had been closed."""
+    location = str(small_disk / "collection")
+    with monkeypatch.context() as patch:
+        patch.setattr(_guards, "ROOM", MEGABYTE)  # the disk is smaller than what writing asks for
+        with Collection.create(location, default=False, meaning=False) as collection:
+            collection.index([Document(f"d{n}", f"number{n} common", "en") for n in range(10)])
+    fill(small_disk)
+    return location
+
+
+def fill(disk):
+    with suppress(OSError), (disk / "ballast").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    assert shutil.disk_usage(disk).free == 0
+
+
+def test_a_collection_on_a_full_disk_is_searched_and_found_whole(full_collection):
+    for _ in range(2):  # reading leaves nothing behind that would need room
+        with Collection.open(full_collection) as collection:
+            results = collection.search("number3", lang="en", pipeline="bm25").results
+            assert ([result.id for result in results], collection.count()) == (["d3"], 10)
+    assert check(full_collection) == []
+
+
+def test_writing_to_a_full_disk_says_what_to_free(full_collection):
+    with Collection.open(full_collection) as collection:
+        with pytest.raises(StoreError, match="its disk is full, free 64 MB there and open it again"):
+            collection.delete(["d1"])
+        with pytest.raises(StoreError, match="its disk is full, free 64 MB"):
+            collection.add([Document("new", "text", "en")])
+        assert collection.count() == 10
+
+
+def test_documents_can_be_deleted_on_a_nearly_full_disk(full_collection, small_disk):
+    os.truncate(small_disk / "ballast", 20 * MEGABYTE)
+    with Collection.open(full_collection) as collection:
+        with pytest.raises(StoreError, match=r"free \d+ MB there"):
+            collection.add([Document("new", "text", "en")])
+        assert collection.delete(["d1"]) == 1
+        assert collection.count() == 9
+    assert check(full_collection) == []
