@@ -195,7 +195,7 @@ def test_a_pipeline_is_explained_with_and_without_a_query(place):
     bare = paragloss_("search", "--in", "library", "--explain-pipeline", "--pipeline", "cr5:csls", cwd=place).stdout
     assert bare.startswith("Dense(name='cr5'")
     out = paragloss_("search", "--in", "library", "lava", "--lang", "en", "--explain-pipeline", cwd=place).stdout
-    assert out.startswith("Calibrated(")
+    assert out.startswith("DefaultSearcher(")
     assert "'lava' [en], terms: lava" in out
 
 

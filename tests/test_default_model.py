@@ -11,6 +11,7 @@ from paragloss.collection import Collection, describe, retrieval
 from paragloss.lab.methods import table
 from paragloss.search import pipeline
 from paragloss.search.all_languages import Everywhere
+from paragloss.search.default_search import DefaultSearcher
 from paragloss.translation import default, word_table
 from paragloss.translation.combined import CombinedTranslator
 from paragloss.translation.glossary import Pair
@@ -122,9 +123,11 @@ def test_a_reader_s_own_table_shares_the_clause_and_counts_for_more(tmp_path):
     with Collection.create(str(tmp_path / "c"), models=[str(tmp_path / "own")]) as engine:
         engine.index([Document("1", "大象", "zh")])
         words = retrieval.searcher(engine.state, "mix(3*own+default)", "en", ["zh"])
-        assert repr(pipeline.everything(pipeline.Asked(engine.state.parts(), "en", ["zh"]))).count("weight=3.0") == 1
+        default_search = retrieval.searcher(engine.state, None, "en", ["zh"])
     assert isinstance(words, Everywhere)
+    assert isinstance(default_search, DefaultSearcher)
     (clause,) = words.translations(Query("", "elephant", "en"))[0].clauses
+    assert default_search.translate(Query("", "elephant", "en"))[0].clauses[0].alternatives == clause.alternatives
     weights = {alternative.text: alternative.weight for alternative in clause.alternatives}
     theirs = [a.text for a in word_table.load(tmp_path / "own").alternatives("eleph", "en", "zh")]
     assert sum(weights[text] for text in theirs) == pytest.approx(0.75)

@@ -1,4 +1,4 @@
-"""What is searched when nothing is said, what may be said, and the best that a document can score."""
+"""What a pipeline may name, and the best that a document can score."""
 
 import math
 from types import SimpleNamespace
@@ -10,9 +10,8 @@ from paragloss.bm25 import Layout
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, LanguageError
 from paragloss.search import parts as made
-from paragloss.search.grammar import Part, written
 from paragloss.search.parts import Asked, Parts
-from paragloss.search.pipeline import build, everything, sayable
+from paragloss.search.pipeline import build, sayable
 from paragloss.search.terms import TermIndex
 from paragloss.statistics import Statistics
 from paragloss.stores.embedded import EmbeddedStore
@@ -55,33 +54,6 @@ def collection(encoders=None, translators=None, rerankers=None, fields=("title",
 
 
 @pytest.mark.parametrize(
-    ("parts", "searched"),
-    [
-        (collection(), "bm25"),
-        (collection({"e5": Sentences()}), "bm25+e5"),
-        (collection(fields=("text", "text@en")), "bm25+translated"),
-        (collection(translators={"dict": Into("fr")}), "bm25+dict"),
-        (collection(translators={"dict": Into("fi")}), "bm25"),  # not what is searched
-        # Several translators are one; what a reader brought counts more than what came with the package.
-        (collection(translators={"default": Into("fr"), "own": Into("fr")}), "bm25+mix(1.0*default+3.0*own)"),
-        (collection(translators={"a": Into("fr", trust=2.0), "b": Into("fr")}), "bm25+mix(2.0*a+3.0*b)"),
-        (collection({"e5": Sentences()}, {"dict": Into("fr")}), "bm25+e5+dict"),
-    ],
-)
-def test_everything_that_knows_the_language(parts, searched):
-    assert written(everything(Asked(parts, "en", ["en", "fr"]))) == searched
-
-
-def test_words_alone_are_searched_without_a_fusion():
-    assert everything(Asked(collection(), "en", ["en", "fr"])) == Part("bm25")
-
-
-def test_what_does_not_know_the_query_s_language_is_left_out():
-    parts = collection({"e5": Sentences()}, {"dict": Into("fr")})
-    assert written(everything(Asked(parts, "de", ["fr"]))) == "bm25"
-
-
-@pytest.mark.parametrize(
     ("pipeline", "best"),
     [
         ("bm25", {"en": 1.0, "fr": 1.0, "de": 1.0}),
@@ -95,7 +67,7 @@ def test_what_does_not_know_the_query_s_language_is_left_out():
         ("bm25+bag", {"en": 1.75, "fr": 1.75, "de": 1.0}),
         ("bm25+mix(dict+finnish)", {"en": 1.0, "fr": 1.0, "de": 0.5}),
         ("bm25+translated", {"en": 1.0, "fr": 1.0, "de": 1.0}),
-        (None, {"en": 1.75, "fr": 1.75, "de": 0.5}),
+        (None, {"en": 1.0, "fr": 1.0, "de": 1.0}),
         ("bm25>knrm", dict.fromkeys(("en", "fr", "de"), math.inf)),
         ("rrf(bm25+e5)", dict.fromkeys(("en", "fr", "de"), math.inf)),
     ],

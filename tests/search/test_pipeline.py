@@ -274,12 +274,12 @@ def test_through_a_third_language(engine, tmp_path):
         assert found(small, "german:to=en|onward", "Fluss", lang="de") == ["rive"]
 
 
-def test_without_a_pipeline_everything_that_knows_the_language_is_fused(engine):
+def test_without_a_pipeline_the_default_search_uses_what_knows_the_language(engine):
     text = engine.explain(lang="en", to=["fr"])
-    assert text.startswith("Calibrated(weights=[0.5, 1.0, 0.15], langs=[fr], depth=100, names=[bm25, mix(1.0*default")
-    assert ", cr5])\n  words: Lexical(" in text
-    assert "Dense" not in engine.explain(lang="fi", to=["fr"])  # cr5 does not know Finnish
-    assert "Translated" not in engine.explain(lang="fi", to=["fr"])
+    assert text.startswith("DefaultSearcher(targets=[fr]")
+    assert "translator: CompoundTranslator" in text
+    assert "encoder: " in text
+    assert "encoder: " not in engine.explain(lang="fi", to=["fr"])  # cr5 does not know Finnish
 
 
 def test_the_nested_searchers_are_printed_and_how_a_query_is_understood(engine):

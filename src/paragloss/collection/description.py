@@ -16,7 +16,7 @@ from paragloss.gloss import Gloss, lexicon
 from paragloss.gloss import glosses as glossed
 from paragloss.search import pipeline as pipelines
 from paragloss.search import plan
-from paragloss.search.indexed_fields import INNER
+from paragloss.search.indexed_fields import SUBWORD_FIELDS
 from paragloss.types import Query, Translator
 
 #: So many characters of a text tell its language.
@@ -79,7 +79,7 @@ def _fields(state: State) -> dict[str, int]:
     """The fields that documents have, and how many have each."""
     statistics = state.index.statistics
     counts = {f: sum(statistics.documents(f, lang) for lang in state.langs) for f in statistics.layout.fields}
-    return {field: count for field, count in counts.items() if count and field != INNER}
+    return {field: count for field, count in counts.items() if count and field not in SUBWORD_FIELDS}
 
 
 def _unknown_words(state: State) -> dict[str, float]:

@@ -21,7 +21,7 @@ from paragloss.encoders.pretrained import Pretrained
 from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.errors import InputError, ParaglossError
 from paragloss.search import journal
-from paragloss.search.indexed_fields import FIELDS, INNER
+from paragloss.search.indexed_fields import FIELDS, SUBWORD_FIELDS
 from paragloss.search.terms import NAME, recount, vectors_of
 from paragloss.statistics import Statistics
 from paragloss.stores import AnyStore, changed_since, create_store, exists, model_files, open_store, repaired
@@ -178,7 +178,7 @@ def _layout(store: AnyStore) -> Layout:
     try:
         return Statistics.from_bytes(store.read_blob("statistics") or b"")[0].layout
     except (ParaglossError, ValueError, KeyError):
-        return Layout([*FIELDS, INNER])
+        return Layout([*FIELDS, *SUBWORD_FIELDS])
 
 
 def _free(path: Path) -> Path:

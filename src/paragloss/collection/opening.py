@@ -13,7 +13,7 @@ from paragloss.collection.models import given, load, name_of
 from paragloss.collection.state import State, leave_out_default
 from paragloss.encoders.pretrained import MEANING
 from paragloss.errors import InputError, InUseError, ParaglossError, StoreError, UnfinishedError
-from paragloss.search.indexed_fields import FIELDS, INNER, translation
+from paragloss.search.indexed_fields import FIELDS, SUBWORD_FIELDS, translation
 from paragloss.search.journal import index_of
 from paragloss.search.terms import NAME, STATISTICS
 from paragloss.stores import AnyStore, create_store, exists, open_store
@@ -42,7 +42,7 @@ def create(location: str, options: CollectionOptions) -> State:
     )
     try:
         more = [translation(translator.to)] if translator.to else []
-        index = index_of(store).build(store, fields=[*FIELDS, INNER, *more])
+        index = index_of(store).build(store, fields=[*FIELDS, *SUBWORD_FIELDS, *more])
         if translator.engine:
             document_translation.write(store, translator)
         for path in models:

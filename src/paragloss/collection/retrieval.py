@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from paragloss import languages
 from paragloss.analysis.cuts import kept
-from paragloss.collection import calibration, coverage, explanation
+from paragloss.collection import coverage, explanation
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.coverage import Understood
 from paragloss.collection.display import Matcher, Result, result
@@ -20,17 +20,20 @@ from paragloss.collection.spelling import suggestion
 from paragloss.collection.state import State
 from paragloss.errors import InputError
 from paragloss.formats.numbers import get_document_day
-from paragloss.search import calibrated, plan
 from paragloss.search import pipeline as pipelines
-from paragloss.search.all_languages import Everywhere
-from paragloss.search.calibrated import DEPTH, Calibrated
+from paragloss.search import plan
 from paragloss.search.deadline import Deadline
+from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import added
-from paragloss.search.lexical import Lexical
+from paragloss.search.scoring import Candidates
 from paragloss.types import Account, Cut, Document, Found, Query, QueryForms, Ranking, Record, Searcher
 
 #: Languages in which words are compared with known ones.
 MOST_LANGS = 3
+#: Results of a pipeline that are searched for the one that is to be explained.
+DEPTH = 100
+#: Where no document is more likely to answer than this, nothing is shown.
+MIN_PROBABILITY = 0.02
 
 
 class Evidence(NamedTuple):
@@ -84,14 +87,14 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     query, shares = understood(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
     parts, targets = state.parts(options.deadline), targets_of(state, options.to)
     options, k = replace(options, k=max(options.k, options.newest)), options.k
-    ((found, searcher),) = _found(state, parts, [(query, shares)], options, standing=True)
+    ((found, searcher),) = _found(state, parts, [(query, shares)], options)
     words = coverage.understood(query, found.forms, state.index.statistics, targets)
     meant = suggested(state, query, certain=bool(options.lang))
     fits = found and len(words.unknown) < words.words and (options.lang or query.lang in state.langs)
     shown = query
     if meant and not fits:
         shown = meant
-        ((other, searcher),) = _found(state, parts, [(meant, [Guess(meant.lang, 1.0)])], options, standing=True)
+        ((other, searcher),) = _found(state, parts, [(meant, [Guess(meant.lang, 1.0)])], options)
         found = _expected([(1.0, other), (1.0, found)], options.k)
     every = {each.id: each for each in _without_texts(state, found)} if options.newest else {}
     newest = sorted(every, key=lambda id: get_document_day(every[id].meta) or 0.0, reverse=True)
@@ -115,18 +118,15 @@ def _results(
     deadline: Deadline | None,
 ) -> list[Result]:
     """Those that are shown of what a searcher found, as a person sees them; nothing where no document answers."""
-    fits, answered = dict[str, tuple[float, float]](), False
+    fits = dict[str, tuple[float, float]]()
     for id, score in [hit for hit in found if hit.id in documents]:  # others were deleted meanwhile
-        lang = documents[id].lang
-        best = searcher.best(lang)
+        best = searcher.best(documents[id].lang)
         most = best if 0 < best < math.inf else max(found[0].score, 1e-9)
-        number = state.index.statistics.documents("text", lang)
-        stood = found.standing.get(id)  # None: it was not fused
-        fits[id] = score, calibration.fit(stood, most, number) if stood else score / most
-        answered |= not stood or calibration.answers(stood, most, number)
+        fits[id] = score, score / most
+    is_answered = not isinstance(searcher, DefaultSearcher) or (bool(found) and found[0].score >= MIN_PROBABILITY)
     matcher = Matcher(query, found.forms, state, [record.document.id for record, _ in shown])
     results = list[Result]()
-    for record, cuts in shown if answered else ():
+    for record, cuts in shown if is_answered else ():
         if deadline:
             deadline.check()
         results.append(result(matcher, record, cuts, *fits[record.document.id]))
@@ -166,6 +166,20 @@ def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list
     asked = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
     found = _found(state, state.parts(options.deadline), [understood(state, query) for query in asked], options)
     return [list(ranking) for ranking, _ in found]
+
+
+def collect_candidates(state: State, text: str, options: SearchOptions) -> Candidates:
+    """Return the candidates of the default search for a query, with the features that they are scored by.
+
+    The query is taken to be in its likeliest language. See `search.scoring` for what the features are.
+    """
+    state.index.catch_up()
+    query, _ = understood(state, Query("", text, options.lang or ""))
+    targets = targets_of(state, options.to)
+    searcher = pipelines.build(state.parts(options.deadline), None, source=query.lang, targets=targets)
+    assert isinstance(searcher, DefaultSearcher)
+    where = {**(options.where or {}), "lang": targets} if options.to is not None else options.where
+    return searcher.collect(query, options.k, where).candidates
 
 
 def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
@@ -214,14 +228,11 @@ def _found(
     asked: Sequence[tuple[Query, Sequence[Guess]]],
     options: SearchOptions,
     *,
-    standing: bool = False,
     depth: int = 0,
 ) -> list[tuple[Found, Searcher]]:
     """For each query what is found, and the searcher of its likeliest language. A query that may be in one of several
     languages is searched in each, and a document has the score it is to be expected to have. Where no document meets
-    the conditions nobody need search. With `standing`, how far documents stand out is told of words alone as well,
-    which takes one hit more. At least `depth` hits are looked at; what fuses parts looks at more than it hands out
-    anyway, and scores by how many it is asked for."""
+    the conditions nobody need search. At least `depth` hits are looked at."""
     targets, where, k = targets_of(state, options.to), options.where, options.k
     nothing = bool(where) and next(state.store.scroll(where, batch=1, text=False), None) is None
     if options.to is not None:
@@ -232,14 +243,9 @@ def _found(
         which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
         queries = [asked[i][0]._replace(lang=source) for i, _ in which]
         searcher = searchers[source] = pipelines.build(parts, options.pipeline, source=source, targets=targets)
-        one_more = standing and isinstance(searcher, Lexical | Everywhere)
-        wanted = k + one_more if isinstance(searcher, Calibrated) else max(k + one_more, depth)
         unasked = [Found(forms=plan.forms(searcher, query)) for query in queries] if nothing else []
-        rankings = unasked or searcher.search(queries, wanted, where)
+        rankings = unasked or searcher.search(queries, max(k, depth), where)
         for (i, share), ranking in zip(which, rankings, strict=True):
-            if one_more:
-                ranking.standing = calibrated.standing({hit.id: hit.score for hit in ranking})
-                del ranking[k:]
             found[i].append((share, ranking))
     return [
         (_expected(rankings, k), searchers[shares[0].lang]) for rankings, (_, shares) in zip(found, asked, strict=True)
@@ -262,9 +268,5 @@ def _expected(found: Sequence[tuple[float, Found]], k: int) -> Found:
         every = [(share, ranking.whole()) for share, ranking in found]
         return expected(every, sum(len(ranking) for _, ranking in every))
 
-    stood: dict[str, tuple[float, float]] = {}
-    for _, ranking in found:
-        for id, one in ranking.standing.items():
-            stood[id] = max(stood.get(id, one), one)
     forms = QueryForms.joined(ranking.forms for _, ranking in found)
-    return Found(expected(found, k), account, forms=forms, standing=stood, whole=whole)
+    return Found(expected(found, k), account, forms=forms, whole=whole)

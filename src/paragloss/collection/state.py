@@ -81,6 +81,7 @@ class State:
             machine=self.machine.engine,
             memory=self.memory,
             choosers={name: m for name, m in self.models.items() if isinstance(m, Chooser)},
+            title_vectors=frozenset(self.store.dense) - self.models.keys(),
         )
 
     def translators(self) -> dict[str, Translator]:

@@ -12,7 +12,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Doubles, hashed
 from paragloss.search.evidence import translators, words
-from paragloss.search.indexed_fields import INNER
+from paragloss.search.indexed_fields import INNER, SUBWORD_FIELDS
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT
@@ -48,7 +48,7 @@ class ClauseSearcher:
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> None:
         layout = statistics.layout
-        every = [field for field in layout.fields if field != INNER]
+        every = [field for field in layout.fields if field not in SUBWORD_FIELDS]
         weights = dict.fromkeys(every, 1.0) if weights is None else dict(weights)
         self._weights = weights
         self._store = store
@@ -87,10 +87,18 @@ class ClauseSearcher:
 
     def shares(self, query: Query) -> list[Shares]:
         """The clauses of a query, cut into words; what is only stop words is left out."""
-        if not query.clauses:
-            words = self._analyze(query.lang).terms(query.text)
-            return [_own(word, query.lang) for word in words]
-        return [one for clause in query.clauses if (one := _cut(clause, query.lang, self._analyze))]
+        return cut_query(query, self._analyze)
+
+
+def cut_query(query: Query, analyze: Callable[[str], Analyzer] = analyzer) -> list[Shares]:
+    """Cut the clauses of a query into terms of its language; clauses of stop words only are left out.
+
+    A query without clauses has one for each of its terms.
+    """
+    if not query.clauses:
+        return [_own(word, query.lang) for word in analyze(query.lang).terms(query.text)]
+    clauses = [_cut(clause, query.lang, analyze) for clause in query.clauses]
+    return [clause for clause in clauses if clause is not None]
 
 
 @lru_cache(maxsize=20_000)

@@ -15,8 +15,12 @@ from paragloss.types import Document
 
 #: The fields of a new collection, and their weights.
 FIELDS: Mapping[str, float] = {"title": 1.0, "text": 1.0, "headings": 0.5, "strong": 0.1, "url": 0.1}
-#: What `inner` makes of the words of a document; no field that anybody names, and plain BM25 knows nothing of it.
+#: Subword terms of title and text: parts of compounds and sounds of names (`translation.subword_terms`). Only searches
+#: with translated words read these fields; a pipeline can't name them.
 INNER = "inner"
+#: The subword terms of the title alone, so that a part of a compound in a title counts as a word of the title.
+TITLE_SUBWORDS = "inner_title"
+SUBWORD_FIELDS = (INNER, TITLE_SUBWORDS)
 _BETWEEN = re.compile(r"[/_\-.+?&=#~]+")
 
 
@@ -33,7 +37,7 @@ def weights(statistics: Statistics, given: Mapping[str, float | None] | None) ->
 
 def named(statistics: Statistics) -> list[str]:
     """The fields that a pipeline may name: those in the documents' own language."""
-    return [field for field in statistics.layout.fields if not language_of(field) and field != INNER]
+    return [field for field in statistics.layout.fields if not language_of(field) and field not in SUBWORD_FIELDS]
 
 
 def translation(lang: str) -> str:

@@ -56,6 +56,8 @@ class Parts(NamedTuple):
     machine: str = ""
     memory: dict[Hashable, Any] = {}  # noqa: RUF012 - an engine gives its own
     choosers: Mapping[str, Chooser] = {}
+    #: The names of the vectors that documents have of their titles.
+    title_vectors: frozenset[str] = frozenset()
 
     @property
     def names(self) -> list[str]:
@@ -112,11 +114,11 @@ def translated(asked: Asked) -> Searcher:
 
 def meaning(asked: Asked, name: str, *, csls: bool = False, exact: bool = False) -> Searcher:
     """An encoder of the collection: by the cosine of its vectors, or by CSLS."""
-    return Dense(asked.parts.store, _asking(asked.parts.encoders[name], csls), name=name, exact=exact)
+    return Dense(asked.parts.store, make_query_encoder(asked.parts.encoders[name], csls=csls), name=name, exact=exact)
 
 
-def _asking(encoder: Encoder, csls: bool) -> Encoder:
-    """The encoder for queries: a model with a reference has its documents' hubness beside their vectors."""
+def make_query_encoder(encoder: Encoder, *, csls: bool = False) -> Encoder:
+    """Return the encoder for queries: a model with a reference has its documents' hubness beside their vectors."""
     if isinstance(encoder, BagEncoder) and encoder.reference:
         return Queries(encoder, csls=csls)
     if csls:

@@ -5,26 +5,28 @@ docs/look-up/pipelines.md explains both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from paragloss.encoders.bag import BagEncoder
 from paragloss.search import parts as made
 from paragloss.search.all_languages import Everywhere
 from paragloss.search.calibrated import Calibrated
+from paragloss.search.default_search import DefaultSearcher, SemanticSearchers
 from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse, written
-from paragloss.search.indexed_fields import FIELDS, named, translation
+from paragloss.search.indexed_fields import FIELDS, named
 from paragloss.search.merged import Merged
 from paragloss.search.options import shown
 from paragloss.search.parts import Asked, Parts
 from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
+from paragloss.search.similarity import SimilaritySearcher, sample_background, title_vector_name
 from paragloss.search.structured import Probabilistic, Synonymous
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.combined import list_known_targets
 from paragloss.translation.word_table import USER_TABLE_TRUST
 from paragloss.types import Query, Searcher, Translator, Trusted
 
-__all__ = ["Asked", "Parts", "build", "everything", "sayable"]
+__all__ = ["Asked", "Parts", "build", "sayable"]
 
 #: The translator that is part of the package.
 DEFAULT = "default"
@@ -35,29 +37,54 @@ MEANING, REPEATING, STANDING = 0.75, 0.15, 0.5
 
 
 def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> Searcher:
-    """The searcher for queries in one language over documents in some. Without a name: everything there is, fused."""
+    """Build the searcher that a pipeline describes; without one, the default search.
+
+    `source` is the language of the queries, `targets` are those of the documents.
+    """
     asked = Asked(parts, source, targets)
-    return _search(Place(name or "", asked), everything(asked) if name is None else parse(name))
+    return build_default(asked) if name is None else _search(Place(name, asked), parse(name))
 
 
-def everything(asked: Asked) -> Node:
-    """What is searched when no pipeline is said: every part of the collection that knows the query's language."""
+def build_default(asked: Asked) -> DefaultSearcher:
+    """Build the default search from all translators of a collection and its best encoder."""
     parts = asked.parts
-    wanted = ["bm25", *(["translated"] if translation(asked.source) in parts.statistics.layout.fields else [])]
-    wanted += [name for name, encoder in parts.encoders.items() if asked.source in encoder.langs]
-    words = {
-        name: one for name, one in parts.translators.items() if list_known_targets(one, asked.source, asked.targets)
+    usable = {
+        name: translator
+        for name, translator in parts.translators.items()
+        if list_known_targets(translator, asked.source, [*asked.targets, *parts.statistics.beside])
     }
-    terms = [Term(None, part) for part in [*map(Part, wanted), *_words(words)]]
-    return Fused(tuple(terms)) if len(terms) > 1 else Part("bm25")
+    weights = [1.0 if name == DEFAULT else _trust(translator) for name, translator in usable.items()]
+    return DefaultSearcher(
+        parts.store,
+        parts.statistics,
+        targets=asked.targets,
+        translator=made.mix(asked, list(usable.values()), weights) if usable else None,
+        semantic=_choose_encoder(asked),
+    )
 
 
-def _words(translators: Mapping[str, Translator]) -> list[Part]:
-    """Translators together, the answers of all making one clause for each word; a reader's own count for more."""
-    if len(translators) < 2:
-        return [Part(name) for name in translators]
-    trust = {name: 1.0 if name == DEFAULT else _trust(one) for name, one in translators.items()}
-    return [Part(MIX, inner=Fused(tuple(Term(weight, Part(name)) for name, weight in trust.items())))]
+def _choose_encoder(asked: Asked) -> SemanticSearchers | None:
+    """Choose the encoder of the default search: a pretrained one if there is one that knows the query's language."""
+    parts = asked.parts
+    encoders = {name: encoder for name, encoder in parts.encoders.items() if asked.source in encoder.langs}
+    if not encoders:
+        return None
+    name = min(encoders, key=lambda name: isinstance(encoders[name], BagEncoder))
+    encoder = made.make_query_encoder(encoders[name])
+    title_name = title_vector_name(name)
+    return SemanticSearchers(
+        encoder,
+        _similarity_searcher(parts, name),
+        _similarity_searcher(parts, title_name) if title_name in parts.title_vectors else None,
+    )
+
+
+def _similarity_searcher(parts: Parts, vector_name: str) -> SimilaritySearcher:
+    languages = parts.statistics.langs
+    sample = partial(sample_background, parts.store, vector_name, languages)
+    return SimilaritySearcher(
+        parts.store, vector_name, lambda: made.remembered(parts.memory, ("background", vector_name), sample)
+    )
 
 
 def _trust(translator: Translator) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 
 from paragloss.analysis import analyzer
 from paragloss.search.all_languages import Everywhere
+from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.engines import Engine
 from paragloss.types import Encoder, Query, QueryForms, Reranker, Searcher, Translation, Translator
@@ -47,6 +48,8 @@ def _translations(link: Any, query: Query) -> list[Query]:
     """What a searcher makes of a query before it asks another, in one language or in many."""
     if isinstance(link, Everywhere):
         translations = link.translations(query)
+    elif isinstance(link, DefaultSearcher):
+        translations = link.translate(query)
     else:
         translations = [link.translate(query)] if isinstance(link, Translated | Reworded) else []
     return [translated for translated in translations if translated.clauses and translated is not query]

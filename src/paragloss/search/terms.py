@@ -18,7 +18,7 @@ import numpy as np
 from paragloss.analysis import analyzer, check_yield, cuts
 from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
-from paragloss.search.indexed_fields import INNER, language_of, text_of, translation
+from paragloss.search.indexed_fields import INNER, SUBWORD_FIELDS, TITLE_SUBWORDS, language_of, text_of, translation
 from paragloss.statistics import DRIFT, Statistics
 from paragloss.translation.subword_terms import has_spoken_spellings, list_subword_terms
 from paragloss.types import Analyzer, Cut, Document, Floats, Record, SparseVector, Store
@@ -260,10 +260,12 @@ def analysed(layout: Layout, document: Document, analyze: Callable[[str], Analyz
     found = {
         field: own.sequence() if field == "text" else analyze(language_of(field) or document.lang).terms(text)
         for field in layout.fields
-        if field != INNER and (text := text_of(document, field))
+        if field not in SUBWORD_FIELDS and (text := text_of(document, field))
     }
     if INNER in layout.fields:
         found[INNER] = _inner(document, found, own, analyze)
+    if TITLE_SUBWORDS in layout.fields:
+        found[TITLE_SUBWORDS] = _title_subwords(document, found.get("title", ()), analyze)
     if "text" not in found:
         return Analysed(found, b"")
     for other in others:
@@ -281,6 +283,14 @@ def _inner(
     title, words = document.title, cut.words()
     written = [title[span.start : span.end] for span in analyze(document.lang).spans(title)]
     return list_subword_terms(both, document.lang, [*written, *map(words.__getitem__, cut.which.tolist())])
+
+
+def _title_subwords(document: Document, terms: Sequence[str], analyze: Callable[[str], Analyzer]) -> list[str]:
+    """List the parts of compounds and the sounds of names in a document's title."""
+    if not has_spoken_spellings(document.lang):
+        return list_subword_terms(terms, document.lang)
+    written = [document.title[span.start : span.end] for span in analyze(document.lang).spans(document.title)]
+    return list_subword_terms(terms, document.lang, written)
 
 
 def _alarm(documents: Sequence[Document], bags: Bags, text: int) -> None:

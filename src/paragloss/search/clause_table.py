@@ -1,0 +1,355 @@
+"""The lexical half of the default search: query clauses as arrays, and how far a document matches them.
+
+A clause is one term of the query with its alternatives in every searched language: translations, the term itself,
+spellings by sound, compounds. All clauses of all languages form one `ClauseTable`. It gives one sparse vector to ask
+the store with, and measures documents exactly from their stored vectors, in the manner of BM25F (Robertson, Zaragoza
+and Taylor, CIKM 2004): occurrences in the fields of a document are added before they saturate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from paragloss.analysis import analyzer
+from paragloss.bm25 import Bags, Doubles, Ids, Integers, ranges
+from paragloss.search.clauses import Shares
+from paragloss.search.indexed_fields import INNER, TITLE_SUBWORDS, translation
+from paragloss.search.matches import Match
+from paragloss.statistics import Statistics, rarity, summed, tempered
+from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
+from paragloss.types import Query, SparseRows, SparseVector
+
+#: How much an occurrence in each field counts. Title and body are measured apart as well as together.
+TITLE_FIELDS: Mapping[str, float] = {"title": 1.0, TITLE_SUBWORDS: 1.0}
+BODY_FIELDS: Mapping[str, float] = {"text": 1.0, INNER: 1.0, "headings": 0.5, "strong": 0.1, "url": 0.1}
+#: The fields whose length normalizes subword terms: a part of a compound stands where the compound does.
+HOME_FIELDS: Mapping[str, str] = {INNER: "text", TITLE_SUBWORDS: "title"}
+#: How much title occurrences count beside those in the body where both are added.
+TITLE_BOOST = 2.0
+
+
+@dataclass(frozen=True)
+class LexicalEvidence:
+    """How far documents match the clauses of a query. All shares are between 0 and 1."""
+
+    title_tf: Doubles  # (n_docs, n_clauses) occurrences in the title, normalized by its length
+    body_tf: Doubles  # (n_docs, n_clauses) the same for text, headings, strong words and address
+    combined_share: Doubles  # (n_docs,) share of the query's weight matched in title and body together
+    title_share: Doubles  # (n_docs,) share matched in the title, by how rare terms are in titles
+    coverage: Doubles  # (n_docs,) share of the query's weight whose clauses occur at all
+    title_focus: Doubles  # (n_docs,) matched clauses per term of the title, at most 1
+    text_length: Doubles  # (n_docs,) terms of the text
+
+
+@dataclass(frozen=True)
+class ClauseTable:
+    """The clauses of a query in all searched languages, ready to be matched with stored documents."""
+
+    statistics: Statistics
+    languages: Mapping[str, int]  # row of each language in the arrays below
+    sources: Sequence[str]  # (n_clauses,) the query's terms, analyzed in its own language
+    term_ids: Ids  # (n_entries,) ascending
+    clauses: Integers  # (n_entries,) the clause that the term belongs to
+    counts: Doubles  # (n_entries,) how much an occurrence of the term counts, 0 to 1
+    body_weights: Doubles  # (n_languages, n_clauses) importance times idf in the body
+    title_weights: Doubles  # (n_languages, n_clauses) importance times idf in titles
+    title_factors: Doubles  # (n_fields,) how much an occurrence in each field counts for the title
+    body_factors: Doubles  # (n_fields,) the same for the body
+    words: Sequence[tuple[str, str]]  # the query's term and the alternative, for each alternative
+    word_numbers: Integers  # (n_entries,) position in `words`
+    request: SparseVector  # what the store is asked for documents of all languages
+
+    def measure(self, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
+        """Measure documents, given their languages and their stored vectors."""
+        layout = self.statistics.layout
+        bags = layout.unpack_rows(rows)
+        language_rows = np.array([self.languages.get(lang, -1) for lang in languages], np.int64)
+        entries = self.match_entries(bags)
+        norms = self._length_norms(bags, language_rows)
+        title_tf = self._sum_occurrences(bags, entries, self.title_factors, norms)
+        body_tf = self._sum_occurrences(bags, entries, self.body_factors, norms)
+        return self._summarize(bags, language_rows, title_tf, body_tf)
+
+    def attribute(self, language: str, rows: SparseRows) -> list[Match]:
+        """Share the combined score of one document among the pairs of words that matched; they sum to it."""
+        evidence = self.measure([language], rows)
+        bags = self.statistics.layout.unpack_rows(rows)
+        in_document, in_table = entries = self.match_entries(bags)
+        row = self.languages.get(language, -1)
+        amounts = self._weigh_entries(
+            bags,
+            entries,
+            TITLE_BOOST * self.title_factors + self.body_factors,
+            self._length_norms(bags, np.array([row])),
+        )
+        combined_tf = (TITLE_BOOST * evidence.title_tf + evidence.body_tf)[0]  # (n_clauses,)
+        gain_per_occurrence = self.shares_of_query(self.body_weights)[row] / (combined_tf + self.statistics.layout.k1)
+        totals: dict[tuple[str, str], float] = {}
+        for entry, number, gain in zip(
+            in_document.tolist(),
+            self.word_numbers[in_table].tolist(),
+            (amounts * gain_per_occurrence[self.clauses[in_table]]).tolist(),
+            strict=True,
+        ):
+            source, word = self.words[number]
+            field = self.statistics.layout.fields[int(bags.ids[entry]) // self.statistics.layout.span]
+            is_part = field in HOME_FIELDS and not word.startswith(SOUND_PREFIX)
+            key = source, SUBWORD_PREFIX + word if is_part else word
+            totals[key] = totals.get(key, 0.0) + gain
+        return [Match(source, word, gain) for (source, word), gain in totals.items() if gain]
+
+    def match_entries(self, bags: Bags) -> tuple[Integers, Integers]:
+        """Pair the entries of documents with the entries of this table: (positions in `bags.ids`, in `term_ids`)."""
+        first = self.term_ids.searchsorted(bags.ids, side="left")
+        sizes = self.term_ids.searchsorted(bags.ids, side="right") - first
+        return np.arange(len(bags.ids)).repeat(sizes), ranges(first, sizes)
+
+    def _sum_occurrences(
+        self, bags: Bags, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
+    ) -> Doubles:
+        """Add the length-normalized occurrences of each clause in some fields; (n_docs, n_clauses)."""
+        in_document, in_table = entries
+        row_of_entry = bags.row.repeat(bags.size)
+        cells = row_of_entry[in_document] * len(self.sources) + self.clauses[in_table]
+        amounts = self._weigh_entries(bags, entries, factors, norms)
+        totals = np.bincount(cells, amounts, bags.rows * len(self.sources))
+        return np.asarray(totals, np.float64).reshape(bags.rows, len(self.sources))
+
+    def _weigh_entries(
+        self, bags: Bags, entries: tuple[Integers, Integers], factors: Doubles, norms: Doubles
+    ) -> Doubles:
+        """Return what each matched entry adds to the occurrences of its clause, given a factor for each field."""
+        in_document, in_table = entries
+        part = np.arange(len(bags.row)).repeat(bags.size)[in_document]
+        return np.asarray(bags.counts[in_document] * self.counts[in_table] * factors[bags.field[part]] / norms[part])
+
+    def _length_norms(self, bags: Bags, language_rows: Integers) -> Doubles:
+        """Return 1 - b + b * length / average of every field of every document; (n_parts,)."""
+        layout = self.statistics.layout
+        averages = self.statistics.usual(tuple(self.languages))[2].T  # (n_languages, n_fields)
+        languages_of_parts = language_rows[bags.row]
+        average = averages[languages_of_parts, bags.field]
+        average = np.where((languages_of_parts >= 0) & (average > 0), average, bags.average)
+        norms = np.asarray(1 - layout.b + layout.b * bags.length / average)
+        for subwords, home in HOME_FIELDS.items():
+            if subwords in layout.fields and home in layout.fields:
+                norms_by_row = np.ones(bags.rows)
+                is_home = bags.field == layout.field(home)
+                norms_by_row[bags.row[is_home]] = norms[is_home]
+                is_subwords = bags.field == layout.field(subwords)
+                norms[is_subwords] = norms_by_row[bags.row[is_subwords]]
+        return norms
+
+    def _summarize(self, bags: Bags, language_rows: Integers, title_tf: Doubles, body_tf: Doubles) -> LexicalEvidence:
+        k1 = self.statistics.layout.k1
+        body_weights = self.shares_of_query(self.body_weights)[language_rows]  # (n_docs, n_clauses)
+        title_weights = self.shares_of_query(self.title_weights)[language_rows]
+        combined_tf = TITLE_BOOST * title_tf + body_tf
+        title_length = _length_of_field(bags, self.statistics, "title")
+        return LexicalEvidence(
+            title_tf=title_tf,
+            body_tf=body_tf,
+            combined_share=(body_weights * (combined_tf / (combined_tf + k1))).sum(axis=1),
+            title_share=(title_weights * (title_tf / (title_tf + k1))).sum(axis=1),
+            coverage=(body_weights * (combined_tf > 0)).sum(axis=1),
+            title_focus=np.minimum((title_tf > 0).sum(axis=1) / np.maximum(title_length, 1), 1.0),
+            text_length=_length_of_field(bags, self.statistics, "text"),
+        )
+
+    def shares_of_query(self, weights: Doubles) -> Doubles:
+        """Divide clause weights by the weight of the whole query in each language; a last row of zeros stands for
+        languages in which nothing was asked; (n_languages + 1, n_clauses)."""
+        totals = weights.sum(axis=1, keepdims=True)
+        shares = weights / np.where(totals > 0, totals, 1.0)
+        return np.concatenate([shares, np.zeros((1, weights.shape[1]))])
+
+
+def build_clause_table(
+    query: Query, forms: Sequence[tuple[str, Sequence[Shares]]], statistics: Statistics
+) -> ClauseTable | None:
+    """Compile the clauses of a query.
+
+    `forms` has for each searched language the clauses of the query in that language, cut into terms. Returns None where
+    no language has a clause.
+    """
+    clause_list = [(lang, clause) for lang, clauses in forms for clause in clauses]
+    if not clause_list:
+        return None
+    return _TableBuilder(query, [lang for lang, _ in forms], clause_list, statistics).build()
+
+
+class _Terms(NamedTuple):
+    """The alternatives of all clauses of all languages, one clause after the other."""
+
+    hashes: Integers
+    probabilities: Doubles  # those of a clause sum to 1
+    inside: Doubles  # how much an occurrence inside a compound counts
+    clauses: Integers  # position in the list of clauses
+
+
+class _Entries(NamedTuple):
+    """Where documents may hold an alternative: one entry per field and alternative."""
+
+    ids: Ids
+    words: Integers  # position in the list of words
+    clauses: Integers  # position in the list of clauses
+    counts: Doubles  # how much an occurrence counts
+
+
+class _TableBuilder:
+    """Steps from clauses to a `ClauseTable`."""
+
+    def __init__(
+        self, query: Query, languages: Sequence[str], clause_list: Sequence[tuple[str, Shares]], statistics: Statistics
+    ) -> None:
+        self.statistics, self.layout = statistics, statistics.layout
+        self.source_language = query.lang
+        self.languages = {lang: row for row, lang in enumerate(dict.fromkeys(languages))}
+        self.clause_list = clause_list
+        keys = [_analyze_source(clause.source, query.lang) for _, clause in clause_list]
+        self.columns = {key: column for column, key in enumerate(dict.fromkeys(keys))}
+        self.column_of_clause = np.array([self.columns[key] for key in keys], np.int64)
+        self.row_of_clause = np.array([self.languages[lang] for lang, _ in clause_list], np.int64)
+        self.documents_per_language = statistics.usual(tuple(self.languages))[0]  # (n_fields, n_languages)
+        self.words = [(clause.source, word) for _, clause in clause_list for word in clause.words]
+
+    def build(self) -> ClauseTable:
+        terms, word_numbers = self._collect_terms()
+        counts, body_weights, title_weights = self._weigh_clauses(terms)
+        entries = self._join_entries(
+            self._list_entries(terms, word_numbers, counts), self._list_document_translations()
+        )
+        order = entries.ids.argsort(kind="stable")
+        return ClauseTable(
+            statistics=self.statistics,
+            languages=self.languages,
+            sources=list(self.columns),
+            term_ids=entries.ids[order],
+            clauses=self.column_of_clause[entries.clauses][order],
+            counts=entries.counts[order],
+            body_weights=self._arrange(body_weights),
+            title_weights=self._arrange(title_weights),
+            title_factors=self._field_factors(TITLE_FIELDS),
+            body_factors=self._field_factors({**BODY_FIELDS, translation(self.source_language): 1.0}),
+            words=self.words,
+            word_numbers=entries.words[order],
+            request=self._make_request(entries, body_weights),
+        )
+
+    def _collect_terms(self) -> tuple[_Terms, Integers]:
+        """Return the alternatives that documents may hold, and their positions in `words`."""
+        numbers = np.concatenate([clause.numbers for _, clause in self.clause_list], axis=1)  # (3, n_words)
+        sizes = [len(clause.words) for _, clause in self.clause_list]
+        clause_of_word = np.arange(len(self.clause_list)).repeat(sizes)
+        occurs = self.statistics.somewhere(numbers[0].astype(np.int64))
+        occurs[clause_of_word.searchsorted(np.arange(len(sizes)))] = True  # every clause keeps at least one term
+        hashes, probabilities, inside = numbers[:, occurs]
+        return _Terms(hashes.astype(np.int64), probabilities, inside, clause_of_word[occurs]), np.flatnonzero(occurs)
+
+    def _weigh_clauses(self, terms: _Terms) -> tuple[Doubles, Doubles, Doubles]:
+        """Return how much each alternative counts, and importance times idf of each clause in body and title."""
+        first_terms = terms.clauses.searchsorted(np.arange(len(self.clause_list)))
+        frequencies = [
+            self._document_frequencies("text", INNER, terms),
+            self._document_frequencies("title", TITLE_SUBWORDS, terms),
+        ]
+        documents = np.stack([self._count_documents("text"), self._count_documents("title")])[:, self.row_of_clause]
+        counts, clause_df = tempered(terms.probabilities, np.stack(frequencies), first_terms, documents)
+        importance = np.array([clause.weight for _, clause in self.clause_list])
+        body_weights, title_weights = importance * rarity(documents, clause_df)
+        return counts, body_weights, title_weights
+
+    def _document_frequencies(self, field: str, subwords: str, terms: _Terms) -> Doubles:
+        """Return the document frequency of each term in a field, parts of compounds counted by their weight."""
+        frequencies = self._field_frequencies(field, terms.hashes)
+        frequencies = frequencies + terms.inside * self._field_frequencies(subwords, terms.hashes)
+        documents = self._count_documents(field)[self.row_of_clause[terms.clauses]]
+        return np.asarray(np.minimum(frequencies, documents))
+
+    def _count_documents(self, field: str) -> Doubles:
+        """Return how many documents of each language have a field; (n_languages,)."""
+        if field not in self.layout.fields:
+            return np.zeros(len(self.languages))
+        return self.documents_per_language[self.layout.field(field)]
+
+    def _field_frequencies(self, field: str, hashes: Integers) -> Doubles:
+        if field not in self.layout.fields:
+            return np.zeros(len(hashes))
+        return self.statistics.df_of(self.layout.ids(self.layout.field(field), hashes)).astype(np.float64)
+
+    def _list_entries(self, terms: _Terms, word_numbers: Integers, counts: Doubles) -> _Entries:
+        """List the entries of all alternatives in the fields of documents' own languages."""
+        fields = [field for field in (*TITLE_FIELDS, *BODY_FIELDS) if field in self.layout.fields]
+        return _Entries(
+            ids=np.concatenate([self.layout.ids(self.layout.field(field), terms.hashes) for field in fields]),
+            words=np.tile(word_numbers, len(fields)),
+            clauses=np.tile(terms.clauses, len(fields)),
+            counts=np.concatenate([counts * terms.inside if field in HOME_FIELDS else counts for field in fields]),
+        )
+
+    def _list_document_translations(self) -> _Entries:
+        """List the entries of the query's own words in the field that holds translations of documents, if there is
+        one. Its terms are known by the language of the document, as those of all its fields."""
+        field = translation(self.source_language)
+        ids: list[int] = []
+        clauses: list[int] = []
+        counts: list[float] = []
+        first_word = len(self.words)
+        for number, (lang, clause) in enumerate(self.clause_list if field in self.layout.fields else ()):
+            own_terms = analyzer(self.source_language).terms(clause.source)
+            ids += self.statistics.ids(field, lang, own_terms).tolist()
+            clauses += [number] * len(own_terms)
+            counts += [1 / len(own_terms)] * len(own_terms)
+            self.words += [(clause.source, term) for term in own_terms]
+        words = np.arange(first_word, len(self.words))
+        return _Entries(np.array(ids, np.uint32), words, np.array(clauses, np.int64), np.array(counts, np.float64))
+
+    def _join_entries(self, own: _Entries, translated: _Entries) -> _Entries:
+        """Concatenate two lists of entries without those that no document holds."""
+        ids = np.concatenate([own.ids, translated.ids])
+        counts = np.concatenate([own.counts, translated.counts])
+        useful = np.flatnonzero((counts > 0) & (self.statistics.df_of(ids) > 0))
+        words = np.concatenate([own.words, translated.words])
+        clauses = np.concatenate([own.clauses, translated.clauses])
+        return _Entries(ids[useful], words[useful], clauses[useful], counts[useful])
+
+    def _field_factors(self, weights: Mapping[str, float]) -> Doubles:
+        return np.array([weights.get(field, 0.0) for field in self.layout.fields])
+
+    def _make_request(self, entries: _Entries, body_weights: Doubles) -> SparseVector:
+        """Weigh each entry by its clause's share of the query and its field; equal ids are added."""
+        totals = np.bincount(self.row_of_clause, body_weights, len(self.languages))
+        clause_shares = body_weights / np.maximum(totals[self.row_of_clause], 1e-9)
+        factors = TITLE_BOOST * self._field_factors(TITLE_FIELDS) + self._field_factors(
+            {**BODY_FIELDS, translation(self.source_language): 1.0}
+        )
+        weights = (
+            entries.counts * clause_shares[entries.clauses] * factors[entries.ids.astype(np.int64) // self.layout.span]
+        )
+        keys, values = summed(entries.ids.astype(np.int64), weights)
+        return SparseVector(keys.astype(np.uint32), values.astype(np.float32))
+
+    def _arrange(self, clause_weights: Doubles) -> Doubles:
+        """Arrange the weights of clauses by language and column; (n_languages, n_clauses)."""
+        table = np.zeros((len(self.languages), len(self.columns)))
+        np.add.at(table, (self.row_of_clause, self.column_of_clause), clause_weights)
+        return table
+
+
+def _length_of_field(bags: Bags, statistics: Statistics, field: str) -> Doubles:
+    """Return how many terms a field of each document has; (n_docs,)."""
+    lengths = np.zeros(bags.rows)
+    if field not in statistics.layout.fields:
+        return lengths
+    parts = bags.field == statistics.layout.field(field)
+    lengths[bags.row[parts]] = bags.length[parts]
+    return lengths
+
+
+def _analyze_source(source: str, lang: str) -> str:
+    """Return a query term in the form that is the same in the clauses of all languages."""
+    return " ".join(analyzer(lang).terms(source)) or source

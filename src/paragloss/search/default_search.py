@@ -1,0 +1,284 @@
+"""The default search: clauses and vectors to candidates, candidates to features, features to probabilities.
+
+One request for words and one for each kind of vector find documents of all languages; every candidate is then measured
+by all features, however it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.analysis import analyzer
+from paragloss.bm25 import sieved
+from paragloss.ranking import rank
+from paragloss.search.clause_table import ClauseTable, LexicalEvidence, build_clause_table
+from paragloss.search.clauses import cut_query
+from paragloss.search.evidence import attributed, translators, words
+from paragloss.search.indexed_fields import INNER
+from paragloss.search.scoring import (
+    FEATURE_NAMES,
+    Candidates,
+    ScoringModel,
+    compute_probabilities,
+    shipped_model,
+)
+from paragloss.search.similarity import TERMS_PER_PASSAGE, SimilaritySearcher, expected_best_of
+from paragloss.statistics import Statistics
+from paragloss.translation.combined import list_known_targets, translate_many
+from paragloss.translation.subword_terms import add_sound_alternatives
+from paragloss.types import (
+    Account,
+    Document,
+    Encoder,
+    Floats,
+    Found,
+    Hit,
+    Query,
+    QueryForms,
+    Share,
+    SparseRows,
+    Store,
+    Translator,
+    Where,
+)
+
+#: The sparse vector of every document that holds its terms.
+TERMS_VECTOR = "terms"
+#: Candidates that are measured for each query: by words, and by each kind of vector.
+WORD_CANDIDATES = 200
+VECTOR_CANDIDATES = 50
+#: How much of the expected best of several unrelated passages is subtracted: passages of a document are alike.
+PASSAGE_CORRECTION = 0.5
+
+
+#: The parts of an explanation, each with the features whose contributions it adds up.
+WORDS_PART = "words"
+PARTS_OF_EXPLANATION: Mapping[str, tuple[str, ...]] = {
+    WORDS_PART: ("words", "title_words", "coverage", "title_focus", "short_title_words"),
+    "title meaning": ("title_similarity", "short_title_similarity"),
+    "passage meaning": ("passage_similarity",),
+    "language": ("same_language", "translated_share"),
+    "before reading": ("intercept", "log_query_terms"),
+}
+
+
+@dataclass(frozen=True)
+class SemanticSearchers:
+    """An encoder with the searchers of its passage vectors and, where documents have them, of its title vectors."""
+
+    encoder: Encoder
+    passages: SimilaritySearcher
+    titles: SimilaritySearcher | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured of the candidates of one query."""
+
+    candidates: Candidates
+    table: ClauseTable | None
+    forms: QueryForms
+
+
+class DefaultSearcher:
+    """Searches documents of several languages by the words and the meaning of a query."""
+
+    def __init__(
+        self,
+        store: Store,
+        statistics: Statistics,
+        *,
+        targets: Sequence[str],
+        translator: Translator | None = None,
+        translator_name: str = "translator",
+        semantic: SemanticSearchers | None = None,
+        model: ScoringModel | None = None,
+    ) -> None:
+        self._store, self._statistics, self._targets = store, statistics, tuple(targets)
+        self._translator, self._translator_name = translator, translator_name
+        self._semantic = semantic
+        self._encoder = semantic.encoder if semantic is not None else None
+        self._model = model or shipped_model()
+
+    def best(self, lang: str) -> float:
+        """Return the highest score: a probability."""
+        return 1.0 if lang in self._targets else 0.0
+
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+        """Rank the documents of all languages by the probability that they answer each query."""
+        return [self._rank(query, self.collect(query, k, where), k) for query in queries]
+
+    def collect(self, query: Query, k: int, where: Where | None = None) -> Evidence:
+        """Find candidates for a query and measure their features."""
+        languages = [str(lang) for lang in (where or {}).get("lang", self._targets)]
+        forms = self.translate(query, languages)
+        table = build_clause_table(query, [(form.lang, cut_query(form)) for form in forms], self._statistics)
+        by_words = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
+        query_vector = self._encode(query)
+        similar = self._find_similar(query_vector, max(k, VECTOR_CANDIDATES), where)
+        doc_ids = list(dict.fromkeys([*by_words, *(doc_id for cosines in similar for doc_id in cosines)]))
+        candidates = self._measure(query, doc_ids, table, query_vector, similar)
+        return Evidence(candidates, table, QueryForms(tuple(forms), self._name_vector(query_vector)))
+
+    def translate(self, query: Query, languages: Sequence[str] | None = None) -> list[Query]:
+        """Return the query in each language that documents are searched in: its own words in its own language and in
+        languages into which nothing translates, clauses of alternatives in the others."""
+        wanted = list(dict.fromkeys([*(self._targets if languages is None else languages), *self._statistics.beside]))
+        into = list_known_targets(self._translator, query.lang, wanted) if self._translator is not None else []
+        clauses = translate_many(self._translator, query, into) if self._translator is not None and into else {}
+        forms = []
+        for lang in wanted:
+            translations = tuple(clauses.get(lang, ()))
+            if translations and INNER in self._statistics.layout.fields:
+                translations = tuple(add_sound_alternatives(translations, query.lang, lang))
+            form = Query(query.id, query.text, lang, translations)
+            forms.append(attributed(form, self._translator_name) if translations else form)
+        return forms
+
+    def _find_by_words(self, table: ClauseTable | None, limit: int, where: Where | None) -> list[str]:
+        if table is None or not len(table.request.indices):
+            return []
+        (hits,) = self._store.search_sparse(TERMS_VECTOR, [table.request], limit, where)
+        return [hit.id for hit in hits]
+
+    def _encode(self, query: Query) -> Floats | None:
+        """Return the query's vector; None where the encoder knows nothing of it."""
+        if self._semantic is None or query.lang not in self._semantic.encoder.langs:
+            return None
+        vector = self._semantic.encoder.encode([query.text], query.lang)[0]
+        return vector if vector.any() else None
+
+    def _name_vector(self, vector: Floats | None) -> dict[str, Floats]:
+        """Return the query's vector by the name under which documents have theirs."""
+        return {} if vector is None or self._semantic is None else {self._semantic.passages.vector_name: vector}
+
+    def _find_similar(self, vector: Floats | None, limit: int, where: Where | None) -> list[dict[str, float]]:
+        """Return the cosines of the documents with the most similar passages, and of those with the most similar
+        titles."""
+        if vector is None or self._semantic is None:
+            return [{}, {}]
+        titles = self._semantic.titles
+        return [
+            self._semantic.passages.search(vector, limit, where),
+            titles.search(vector, limit, where) if titles is not None else {},
+        ]
+
+    def _measure(
+        self,
+        query: Query,
+        doc_ids: Sequence[str],
+        table: ClauseTable | None,
+        query_vector: Floats | None,
+        similar: Sequence[dict[str, float]],
+    ) -> Candidates:
+        doc_languages, rows = self._store.read_sparse(TERMS_VECTOR, doc_ids)
+        lexical = self._measure_words(table, doc_languages, rows)
+        title_similarity, passage_similarity, has_vectors = self._measure_similarity(
+            query_vector, similar, doc_ids, doc_languages, lexical
+        )
+        columns = build_features(query, table, doc_languages, lexical, title_similarity, passage_similarity)
+        features = np.stack([columns[name] for name in FEATURE_NAMES], axis=1).astype(np.float32)
+        return Candidates(list(doc_ids), doc_languages, features, has_vectors)
+
+    def _measure_words(self, table: ClauseTable | None, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
+        if table is None:
+            nothing = np.zeros((len(languages), 0))
+            return LexicalEvidence(nothing, nothing, *(np.zeros(len(languages)) for _ in range(5)))
+        needed = self._statistics.layout.with_lengths(table.term_ids)
+        return table.measure(languages, sieved(rows, needed))
+
+    def _measure_similarity(
+        self,
+        vector: Floats | None,
+        similar: Sequence[dict[str, float]],
+        doc_ids: Sequence[str],
+        languages: Sequence[str],
+        lexical: LexicalEvidence,
+    ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Return standardized similarities of title and best passage, and which documents have vectors."""
+        n_docs = len(doc_ids)
+        zeros = np.zeros(n_docs, np.float32)
+        if vector is None or self._semantic is None or not n_docs:
+            return zeros, zeros, np.zeros(n_docs, bool)
+        passages, titles = self._semantic.passages, self._semantic.titles
+        cosines = passages.complete(vector, similar[0], doc_ids)
+        has_vectors = np.array([doc_id in cosines for doc_id in doc_ids], bool)
+        passage = passages.standardize(vector, languages, _column(cosines, doc_ids))
+        passage -= PASSAGE_CORRECTION * expected_best_of(lexical.text_length / TERMS_PER_PASSAGE)
+        title = passage
+        if titles is not None:
+            title_cosines = titles.complete(vector, similar[1], doc_ids)
+            has_title = np.array([doc_id in title_cosines for doc_id in doc_ids], bool)
+            title = titles.standardize(vector, languages, _column(title_cosines, doc_ids))
+            title = np.where(has_title, title, passage)
+        return np.where(has_vectors, title, zeros), np.where(has_vectors, passage, zeros), has_vectors
+
+    def _rank(self, query: Query, evidence: Evidence, k: int) -> Found:
+        candidates = evidence.candidates
+        log_odds = self._model.log_odds(candidates)
+        scores = dict(zip(candidates.doc_ids, compute_probabilities(log_odds).tolist(), strict=True))
+        hits = rank((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores))
+        return Found(hits[:k], partial(self._explain, query, evidence), forms=evidence.forms, whole=lambda: hits)
+
+    def _explain(self, query: Query, evidence: Evidence, document: Document, _: float) -> Account:
+        """Split the log-odds of a candidate into parts, and the part of the words into pairs of words."""
+        candidates = evidence.candidates
+        row = candidates.doc_ids.index(document.id)
+        contributions = self._model.explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))
+        parts = []
+        for name, features in PARTS_OF_EXPLANATION.items():
+            log_odds = sum(part.log_odds for part in contributions if part.feature in features)
+            if name == WORDS_PART:
+                parts.append((name, self._explain_words(evidence, document, candidates.languages[row], log_odds)))
+            elif log_odds:
+                parts.append((name, Account(log_odds, (Share("", "", name, log_odds),))))
+        return Account(sum(part.score for _, part in parts), parts=tuple(parts))
+
+    def _explain_words(self, evidence: Evidence, document: Document, language: str, log_odds: float) -> Account:
+        """Share the log-odds of the words among the pairs of words that matched."""
+        if evidence.table is None or not log_odds:
+            return Account(log_odds)
+        _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
+        matches = evidence.table.attribute(language, rows)
+        origins: dict[tuple[str, str], dict[str, float]] = {}
+        for form in evidence.forms.queries:
+            origins.update(translators(form))
+        total = sum(match.score for match in matches)
+        return words(matches, origins, total).scaled(log_odds) if total else Account(log_odds)
+
+
+def build_features(
+    query: Query,
+    table: ClauseTable | None,
+    languages: Sequence[str],
+    lexical: LexicalEvidence,
+    title_similarity: Floats,
+    passage_similarity: Floats,
+) -> dict[str, npt.NDArray[np.floating[Any]]]:
+    """Compute the columns of the features from what was measured; see `scoring.FEATURES`."""
+    n_docs = len(languages)
+    n_terms = max(len(analyzer(query.lang).terms(query.text)), 1)
+    shortness = 1.0 / np.sqrt(n_terms)
+    return {
+        "words": lexical.combined_share,
+        "title_words": lexical.title_share,
+        "coverage": lexical.coverage,
+        "title_focus": lexical.title_focus,
+        "short_title_words": shortness * lexical.title_share,
+        "title_similarity": title_similarity,
+        "passage_similarity": passage_similarity,
+        "short_title_similarity": shortness * title_similarity,
+        "log_query_terms": np.full(n_docs, np.log(n_terms)),
+        "translated_share": np.ones(n_docs),
+        "same_language": np.array([lang == query.lang for lang in languages], np.float64),
+    }
+
+
+def _column(cosines: Mapping[str, float], doc_ids: Sequence[str]) -> Floats:
+    return np.array([cosines.get(doc_id, 0.0) for doc_id in doc_ids], np.float32)

@@ -1,0 +1,132 @@
+"""The scoring model of the default search: features of a document for a query -> probability that it answers it.
+
+That probability orders the results, merges the languages and is the fit that is shown. Studies get the features of all
+candidates of a query from
+
+    paragloss.collection.retrieval.collect_candidates(state, text, options) -> Candidates
+
+where `state` is `Collection.state` and `options` a `SearchOptions`. `Candidates` has `doc_ids`, `languages`, `features`
+(float32, one row per candidate, columns as in `FEATURE_NAMES`) and `has_vectors` (whether the encoder has read the
+document; for the others the model without vectors is used, and the similarity columns are 0). `scoring_model.json`
+beside this file holds the coefficients; `ScoringModel.save` writes one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paragloss.bm25 import Doubles
+from paragloss.types import Floats
+
+#: What each column of the features means.
+FEATURES: dict[str, str] = {
+    "words": "share of the query's weight that title and text match, 0 to 1 (BM25F)",
+    "title_words": "the same in the title, with terms weighed by how rare they are in titles",
+    "coverage": "share of the query's weight whose terms occur in the document at all",
+    "title_focus": "matched terms of the query for each term of the title, at most 1",
+    "short_title_words": "title_words for short queries: divided by the square root of the number of query terms",
+    "title_similarity": "cosine of query and title, in standard deviations above unrelated titles of the language",
+    "passage_similarity": "cosine of query and best passage, likewise, corrected for the number of passages",
+    "short_title_similarity": "title_similarity divided by the square root of the number of query terms",
+    "log_query_terms": "logarithm of the number of query terms",
+    "translated_share": "share of the query's weight that has a term in the document's language",
+    "same_language": "1 where the document is in the query's language",
+}
+FEATURE_NAMES = tuple(FEATURES)
+#: The features that need vectors; the model without vectors leaves them out.
+VECTOR_FEATURES = ("title_similarity", "passage_similarity", "short_title_similarity")
+MODEL_FILE = Path(__file__).parent / "scoring_model.json"
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Documents that the store returned for one query, in no particular order, with their features."""
+
+    doc_ids: Sequence[str]
+    languages: Sequence[str]
+    features: Floats  # (n_candidates, n_features), columns as in FEATURE_NAMES
+    has_vectors: npt.NDArray[np.bool_]  # (n_candidates,)
+
+
+class Contribution(NamedTuple):
+    """What one feature adds to the log-odds of a document."""
+
+    feature: str
+    value: float
+    log_odds: float
+
+
+class Coefficients(NamedTuple):
+    """The coefficients of one logistic regression."""
+
+    intercept: float
+    weights: Doubles  # (n_features,)
+
+
+@dataclass(frozen=True)
+class ScoringModel:
+    """Two logistic regressions over the same features: for documents with vectors, and for those without.
+
+    The probability of a candidate depends on its own features only. Adding or removing other documents therefore never
+    reorders the rest.
+    """
+
+    with_vectors: Coefficients
+    without_vectors: Coefficients
+
+    def log_odds(self, candidates: Candidates) -> Doubles:
+        """Return the logarithm of the odds that each candidate answers the query; (n_candidates,)."""
+        features = candidates.features.astype(np.float64)
+        with_vectors = features @ self.with_vectors.weights + self.with_vectors.intercept
+        without = features @ self.without_vectors.weights + self.without_vectors.intercept
+        return np.asarray(np.where(candidates.has_vectors, with_vectors, without))
+
+    def explain(self, features: Floats, *, has_vectors: bool) -> list[Contribution]:
+        """Split the log-odds of one candidate into what its features contribute; the intercept comes last."""
+        coefficients = self.with_vectors if has_vectors else self.without_vectors
+        contributions = [
+            Contribution(name, float(value), float(value) * float(weight))
+            for name, value, weight in zip(FEATURE_NAMES, features, coefficients.weights, strict=True)
+        ]
+        return [*contributions, Contribution("intercept", 1.0, coefficients.intercept)]
+
+    @classmethod
+    def load(cls, path: Path = MODEL_FILE) -> ScoringModel:
+        """Read the coefficients from a JSON file."""
+        tables = json.loads(path.read_text(encoding="utf-8"))
+        return cls(*(_read_coefficients(tables[name]) for name in ("with_vectors", "without_vectors")))
+
+    def save(self, path: Path, recipe: str) -> None:
+        """Write the coefficients to a JSON file, with the command that computed them."""
+        tables = {
+            name: {"intercept": round(coefficients.intercept, 3)}
+            | {
+                feature: round(float(weight), 3)
+                for feature, weight in zip(FEATURE_NAMES, coefficients.weights, strict=True)
+            }
+            for name, coefficients in (("with_vectors", self.with_vectors), ("without_vectors", self.without_vectors))
+        }
+        path.write_text(json.dumps({"recipe": recipe, **tables}, indent=1) + "\n", encoding="utf-8")
+
+
+def compute_probabilities(log_odds: Doubles) -> Doubles:
+    """Turn log-odds into probabilities."""
+    return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
+
+
+@cache
+def shipped_model() -> ScoringModel:
+    """Return the model that comes with the package."""
+    return ScoringModel.load()
+
+
+def _read_coefficients(table: dict[str, float]) -> Coefficients:
+    return Coefficients(table["intercept"], np.array([table.get(name, 0.0) for name in FEATURE_NAMES]))
