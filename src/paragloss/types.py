@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from itertools import compress, count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,51 +146,58 @@ class QueryForms(NamedTuple):
         return cls(tuple(queries.values()), vectors)
 
 
-class Found(list[Hit]):
-    """A ranking with its evidence. `forms` are how the query was asked. `explain` says what a document's score is made
-    of and searches nothing. `standing` has, where documents of a language were compared, each one's evidence and how
-    far it stands out."""
+@dataclass(frozen=True, eq=False)
+class RankedList(Sequence[Hit]):
+    """The best documents for a query, best first, and what is needed to explain them.
 
-    def __init__(
-        self,
-        hits: Iterable[Hit] = (),
-        account: Callable[[Document, float], Account] | None = None,
-        *,
-        forms: QueryForms = QueryForms(),  # noqa: B008 - it never changes
-        name: str = "search",
-        standing: Mapping[str, tuple[float, float]] = _NOTHING,
-        whole: Callable[[], Ranking] = list,
-        scores: Callable[[Sequence[str], Sequence[str]], dict[str, float]] = lambda _, __: {},
-    ) -> None:
-        """`account` is given a document and its score; a searcher that can't be looked into has none, only a `name`.
-        `whole` is the ranking with hits below the last one, where there are some that can be accounted for as well.
-        `scores` says what documents of some languages have that were not found; of one it knows nothing of, nothing."""
-        super().__init__(hits)
-        self._account, self._name, self.standing, self._whole = account, name, standing, whole
-        self.forms, self.scores = forms, scores
+    It is equal to any sequence of the same hits.
+    """
 
-    def score(self, id: str) -> float:
-        """What a document has among the hits; nothing where it is none of them."""
-        return _score(self, id)
+    hits: tuple[Hit, ...] = ()
+    #: How the query was put to the index.
+    forms: QueryForms = QueryForms()  # noqa: RUF009 - it is immutable
+    #: Splits the score of a document into parts; None for a searcher that can't be looked into.
+    explainer: Explainer | None = None
+    #: What such a searcher is called.
+    name: str = "search"
+    #: Whether scores are probabilities that are explained by their log-odds.
+    has_probabilities: bool = False
+    #: Documents that were scored as well but are below the number that was asked for.
+    lower_hits: tuple[Hit, ...] = ()
 
-    def whole(self) -> Ranking:
-        return self._whole() or self
+    def __len__(self) -> int:
+        return len(self.hits)
 
-    def explain(self, document: Document, *, score: float | None = None) -> Account:
-        """Where the score came from that the document has here, or that it was given otherwise."""
-        if score is None:
-            score = self.score(document.id) or _score(self.whole(), document.id)
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self.hits == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def score_of(self, doc_id: str) -> float:
+        """Return the score of a document; 0 where it was not found."""
+        return next((hit.score for hit in (*self.hits, *self.lower_hits) if hit.id == doc_id), 0.0)
+
+    def explain(self, document: Document) -> Account:
+        """Split the score of a document into its parts; an empty account where it was not found."""
+        score = self.score_of(document.id)
         if not score:
             return Account(0.0)
-        if self._account is None:
-            return Account(score, (Share("", "", self._name, score),), exact=False)
-        return self._account(document, score)
+        if self.explainer is None:
+            return Account(score, (Share("", "", self.name, score),), exact=False)
+        return self.explainer(document, score)
 
 
-def _score(ranking: Ranking, id: str) -> float:
-    return next((hit.score for hit in ranking if hit.id == id), 0.0)
-
-
+#: Splits the score of a document into its parts, given the document and its score.
+Explainer: TypeAlias = Callable[[Document, float], Account]
 T = TypeVar("T")
 Run: TypeAlias = dict[str, Ranking]
 Qrels: TypeAlias = dict[str, dict[str, int]]
@@ -457,22 +465,11 @@ class Rescorer(Protocol):
 class Searcher(Protocol):
     """Finds documents. One ranking per query, at most `k` long, best first, ties by id, each with its evidence."""
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]: ...
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]: ...
 
     def best(self, lang: str) -> float:
         """The best score a document of a language can have: nothing where none can be found, infinity where nobody
         knows."""
-        ...
-
-
-@runtime_checkable
-class Polyglot(Protocol):
-    """A searcher that can search several languages at once, each for itself."""
-
-    def by_language(
-        self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
-    ) -> list[list[Found]]:
-        """For each query, and each of `langs`, what `search` would find of that language's documents alone."""
         ...
 
 

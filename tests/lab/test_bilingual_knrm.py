@@ -14,7 +14,7 @@ from paragloss.lab.methods import knrm
 from paragloss.lab.query_log import translate_log
 from paragloss.search.reranked import Reranked
 from paragloss.translation.dictionary import Dictionary
-from paragloss.types import Document, Found, Hit, Query
+from paragloss.types import Document, Hit, Query, RankedList
 
 #: Topics with three words each, said in German and in English; made-up words, so that nothing matches by chance.
 TOPICS = [[(f"d{t}wort{w}", f"e{t}word{w}") for w in range(3)] for t in range(8)]
@@ -69,7 +69,7 @@ class Everything:
         self.names = sorted(names)
 
     def search(self, queries, k, where=None):
-        return [Found([Hit(name, -float(i)) for i, name in enumerate(self.names)][:k]) for _ in queries]
+        return [RankedList(tuple(Hit(name, -float(i)) for i, name in enumerate(self.names))[:k]) for _ in queries]
 
 
 def share_on_top(model, made, queries):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paragloss.types import Alternative, Document, Found, Hit, Query, Translation
+from paragloss.types import Alternative, Document, Hit, Query, RankedList, Translation
 
 
 class Listed:
@@ -14,7 +14,7 @@ class Listed:
     def search(self, queries, k, where=None):
         self.asked.append((list(queries), k, where))
         ranking = sorted((Hit(i, s) for i, s in self.scores.items()), key=lambda h: (-h.score, h.id))
-        return [Found(ranking[:k], name="listed") for _ in queries]
+        return [RankedList(tuple(ranking[:k]), name="listed") for _ in queries]
 
     def best(self, lang):
         return 1.0

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from fakes import Listed, Shortest, WordForWord
 
-from paragloss.collection.retrieval import _expected
-from paragloss.search.all_languages import Everywhere
-from paragloss.search.calibrated import Calibrated
+from paragloss.collection.retrieval import mix_readings
 from paragloss.search.dense import Dense
 from paragloss.search.evidence import NOTHING, added
 from paragloss.search.expanded import Expanded
@@ -22,7 +20,7 @@ from paragloss.search.terms import TermIndex
 from paragloss.search.translated import Reworded, Translated
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.translation.combined import CombinedTranslator
-from paragloss.types import Account, Alternative, Document, Found, Hit, Query, Record, Share, Translation, Where
+from paragloss.types import Account, Alternative, Document, Hit, Query, Record, Share, Translation, Where
 
 A = Document("a", "pain rouge", "fr")
 
@@ -75,10 +73,10 @@ def test_what_was_not_found_has_no_account_and_what_can_not_be_looked_into_one_s
 
 def test_a_query_that_may_be_in_two_languages_is_what_is_to_be_expected():
     english, french = (Listed(**hits).search([ASKING.query], 5)[0] for hits in ({"a": 4.0, "b": 5.0}, {"a": 8.0}))
-    found = _expected([(0.75, english), (0.25, french)], 1)
+    found = mix_readings([(0.75, english), (0.25, french)], 1)
     assert found == [Hit("a", 0.75 * 4 + 0.25 * 8)]
     assert [share.score for share in found.explain(A).shares] == [3.0, 2.0]
-    below = Document("b", "pain noir", "fr")  # not among the hits that were wanted
+    below = Document("b", "pain noir", "fr")  # below the number that was asked for
     assert found.explain(below) == whole("listed", 0.75 * 5)
 
 
@@ -89,40 +87,6 @@ def test_a_fusion_is_the_sum_of_its_searchers():
     assert [part.score for _, part in found.parts] == [pytest.approx(1 / 61), pytest.approx(2 / 62)]
     assert found.score == pytest.approx(1 / 61 + 2 / 62)
     assert not found.exact
-
-
-class Knowing(Listed):
-    """Also scores documents that it did not find."""
-
-    def __init__(self, more, **scores):
-        super().__init__(**scores)
-        self.found, self.more = scores, lambda ids, langs: {id: more[id] for id in ids if id in more}
-
-    def search(self, queries, k, where=None):
-        self.asked.append((list(queries), k, where))
-        return [
-            Found(Listed(**self.found).search([query], k)[0], name="knowing", scores=self.more) for query in queries
-        ]
-
-
-def test_of_one_kind_parts_carry_by_their_squares():
-    # Shares of .3 and .4 are .5 together: .09 / .5 and .16 / .5.
-    parts = [(Listed(a=0.3), 1.0), (Listed(a=0.2), 2.0), (Listed(b=0.9), 1.0)]
-    for names, expected_names in ((("one", "two", "three"), ["one", "two"]), ((), ["0", "1"])):
-        found = account(Calibrated(parts, [], langs=["fr"], names=names), ASKING)
-        assert found.score == pytest.approx(0.5)
-        assert [name for name, _ in found.parts] == expected_names
-        assert [part.score for _, part in found.parts] == [pytest.approx(0.18), pytest.approx(0.32)]
-        assert found.parts[0][1].shares == (Share("", "", "listed", pytest.approx(0.18)),)
-
-
-def test_a_part_that_scored_what_another_found_accounts_for_it():
-    # Meaning finds a and b, words w and v, but words know a: .3.
-    words, meaning = Knowing({"a": 0.3}, w=0.2, v=0.1), Knowing({}, a=0.9, b=0.9)
-    calibrated = Calibrated([(words, 1.0)], [(meaning, 1.0)], langs=["de", "fr"], depth=1, names=["words", "meaning"])
-    found = account(calibrated, ASKING._replace(k=2, where={"meta.year": [2020], "lang": ["fr"]}))
-    assert found == Account(pytest.approx(0.3), exact=False, parts=(("words", whole("knowing", pytest.approx(0.3))),))
-    assert [each[1:] for each in words.asked] == [(2, {"meta.year": [2020], "lang": ["fr"]})]  # and no more
 
 
 WORDS = {"red": [("rouge", 1.0)], "bread": [("pain noir", 0.8), ("miche", 0.2)]}
@@ -230,7 +194,8 @@ def test_what_was_met_by_sound_and_inside_longer_words_says_so(tmp_path):
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text", "inner"))
         index.add(documents)
-        everywhere = Everywhere(Probabilistic(store, index.statistics), Names(), to=["ru", "de"], called="names")
+        clauses = Probabilistic(store, index.statistics)
+        everywhere = Merged([Translated(clauses, Names(), to=lang, called="names") for lang in ("ru", "de")])
 
         def told(text, document):
             return account(everywhere, Asking(Query("q", text, "en"), document, 5))

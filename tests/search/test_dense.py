@@ -46,19 +46,12 @@ def test_documents_of_every_language_are_found(store):
     assert dense.search([Query("1", "aab", "en")], 2, {"lang": ["en"]}) == [[("x", 2.0)]]
 
 
-def test_documents_are_scored_whether_or_not_they_are_found(store):
-    dense = Dense(store, Lengths(), name="letters")
-    some, nothing = dense.search([Query("1", "aab", "en"), Query("1", "", "en")], 1)
-    assert some.scores(["y", "x", "none", "gone"], ["en", "de"]) == {"y": 1.0, "x": 2.0}
-    assert some.scores([], []) == nothing.scores(["x"], ["en"]) == {}
-
-
 def test_of_several_vectors_of_a_document_the_best_counts(tmp_path):
     with EmbeddedStore.create(tmp_path / "several", dense={"other": 3}, sparse=[]) as several:
         several.add_dense("letters", 3, several=True)
         several.add([Record(Document("p", "", "en"), {"letters": np.array([(1, 0, 0), (0, 0, 3)], np.float32)})])
         dense = Dense(several, Lengths(), name="letters")
-        assert dense.search([Query("1", "acc", "en")], 1)[0].scores(["p"], ["en"]) == {"p": 6.0}
+        assert dense.search([Query("1", "acc", "en")], 1) == [[("p", 6.0)]]
 
 
 def test_queries_of_one_language_are_encoded_together(store):

@@ -87,7 +87,7 @@ def test_the_estimated_union_lies_where_the_true_one_must(indexed):
         each = [plain.df["text", "en"][t] for t in terms]
         true = sum(any(plain.tf[d.id, "text"][t] for t in terms) for d in plain.documents.values() if d.lang == "en")
         df, number = np.array([each], float), statistics.documents("text", "en")
-        estimate = searcher._weighed(np.ones(len(each)), df, np.array([0]), np.array([[number]]))[1][0, 0]
+        estimate = searcher.weigh_alternatives(np.ones(len(each)), df, np.array([0]), np.array([[number]]))[1][0, 0]
         assert max(each) <= true <= sum(each)
         assert max(each) - 1e-9 <= estimate <= sum(each) + 1e-9
 

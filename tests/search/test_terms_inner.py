@@ -8,7 +8,7 @@ from paragloss.types import Document
 def held(document, monkeypatch):
     """How many terms are looked into, in which language, and how they are written where that counts."""
     seen = []
-    monkeypatch.setattr(terms, "inside", lambda terms, *said: seen.append((len(terms), *said)) or ["held"])
+    monkeypatch.setattr(terms, "list_subword_terms", lambda terms, *said: seen.append((len(terms), *said)) or ["held"])
     found = {field: analyzer(document.lang).terms(getattr(document, field)) for field in ("title", "text")}
     cut = analyzer(document.lang).cut(document.text)
     assert terms._inner(document, found, cut, analyzer) == ["held"]

@@ -92,7 +92,7 @@ def likely(found: Sequence[Guess], text: str, models: Mapping[str, object], read
     return some
 
 
-def expected(rankings: Sequence[tuple[float, Ranking]], k: int) -> Ranking:
+def expected(rankings: Sequence[tuple[float, Sequence[Hit]]], k: int) -> Ranking:
     """Of rankings with how likely each is the right one: every document with the sum of its scores times that."""
     scores = plain_sum([ranking for _, ranking in rankings], [share for share, _ in rankings])
     return rank((Hit(id, score) for id, score in scores.items()), k)

@@ -1,10 +1,11 @@
-"""A query in, documents out: which language it is in, what is found for it, and how that is shown."""
+"""Answer queries: find out their language, rank documents, and prepare what is shown of each."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -24,54 +25,74 @@ from paragloss.search import pipeline as pipelines
 from paragloss.search import plan
 from paragloss.search.deadline import Deadline
 from paragloss.search.default_search import DefaultSearcher
-from paragloss.search.evidence import added
+from paragloss.search.evidence import explain_mixture
+from paragloss.search.merged import merge_rankings
 from paragloss.search.scoring import Candidates
-from paragloss.types import Account, Cut, Document, Found, Query, QueryForms, Ranking, Record, Searcher
+from paragloss.types import Cut, Document, Query, QueryForms, RankedList, Ranking, Record, Searcher
 
-#: Languages in which words are compared with known ones.
-MOST_LANGS = 3
-#: Results of a pipeline that are searched for the one that is to be explained.
-DEPTH = 100
-#: Where no document is more likely to answer than this, nothing is shown.
-MIN_PROBABILITY = 0.02
+#: Languages in which words of a query are compared with known ones, to correct its spelling.
+MAX_SPELLING_LANGUAGES = 3
+#: Documents that are ranked to explain one of them.
+RANKS_TO_EXPLAIN = 100
+#: If no document is more likely than this to answer a query, no result is shown.
+MIN_PROBABILITY = 0.003
 
 
-class Evidence(NamedTuple):
-    """What a search met on the way: nothing is searched again to tell of it."""
+class QueryReading(NamedTuple):
+    """A query and the languages it may be in, likeliest first."""
 
     query: Query
-    found: Found
-    shown: Mapping[str, tuple[Record, Sequence[Cut]]]
+    guesses: Sequence[Guess]
+
+
+class RankedQuery(NamedTuple):
+    """The documents ranked for a query, and the searcher of its likeliest language."""
+
+    ranking: RankedList
+    searcher: Searcher
+
+
+class AnswerEvidence(NamedTuple):
+    """What explains the results of an answer without searching again."""
+
+    query: Query
+    ranking: RankedList
+    records: Mapping[str, tuple[Record, Sequence[Cut]]]  # of the results, by document id
     pipeline: str
 
     def why(self, document: Document, cut: Cut) -> dict[str, Any]:
-        return explanation.why(self.query, document, cut, self.found.explain(document), name=self.pipeline)
+        """Explain the score of a document; `cut` is its text as tokens."""
+        return explanation.why(self.query, document, cut, self.ranking.explain(document), name=self.pipeline)
 
 
 class Answer(NamedTuple):
-    """What was understood and what was found."""
+    """The results of a search, and how the query was understood."""
 
     query: Query
     results: list[Result]
-    #: Other languages the query may have been in, likeliest first; they were searched as well.
+    #: Other languages the query may be in, likeliest first; they were searched as well.
     others: tuple[str, ...] = ()
-    #: How many words the query has, and which of them nobody understood.
+    #: How many words the query has, and which of them are unknown.
     understood: Understood = Understood(0, ())
-    #: Where nothing was found: what was searched for in each language.
+    #: If nothing was found: the words that were searched for in each language.
     searched: Mapping[str, str] = MappingProxyType({})
-    #: The query as it may have been meant, where words of it are nobody's; searched as well where nothing else fits.
+    #: A corrected spelling of the query if some of its words are unknown; searched as well if nothing else fits.
     suggestion: str = ""
-    #: What was met on the way to the results.
-    evidence: Evidence | None = None
+    #: What explains the results.
+    evidence: AnswerEvidence | None = None
 
     def why(self, id: str) -> dict[str, Any]:
-        """Which words of the query met which of a result, through what, and how much of the score that carried."""
-        if self.evidence is None or id not in self.evidence.shown:
+        """Explain a result: which words matched, through what, and what that added to the score.
+
+        Raises `InputError` if the document is not among the results.
+        """
+        if self.evidence is None or id not in self.evidence.records:
             raise InputError(f"no document {id!r} among the results: give the id of one that was found")
-        record, cuts = self.evidence.shown[id]
+        record, cuts = self.evidence.records[id]
         return self.evidence.why(record.document, cuts[0])
 
     def as_json(self) -> dict[str, Any]:
+        """Return the answer as plain dictionaries and lists."""
         words: dict[str, Any] = {"words": self.understood.words, "unknown": list(self.understood.unknown)}
         words |= {"searched": dict(self.searched)} if self.searched else {}
         words |= {"suggestion": self.suggestion} if self.suggestion else {}
@@ -82,90 +103,120 @@ class Answer(NamedTuple):
 
 
 def search(state: State, text: str, options: SearchOptions) -> Answer:
-    """Find documents for a query and show what matched; names alone are taken for words of the reader's language."""
+    """Rank documents for a query and prepare what is shown of the best ones.
+
+    A query of names alone is read in the reader's language.
+    """
     state.index.catch_up()
-    query, shares = understood(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
-    parts, targets = state.parts(options.deadline), targets_of(state, options.to)
-    options, k = replace(options, k=max(options.k, options.newest)), options.k
-    ((found, searcher),) = _found(state, parts, [(query, shares)], options)
-    words = coverage.understood(query, found.forms, state.index.statistics, targets)
-    meant = suggested(state, query, certain=bool(options.lang))
-    fits = found and len(words.unknown) < words.words and (options.lang or query.lang in state.langs)
-    shown = query
-    if meant and not fits:
-        shown = meant
-        ((other, searcher),) = _found(state, parts, [(meant, [Guess(meant.lang, 1.0)])], options)
-        found = _expected([(1.0, other), (1.0, found)], options.k)
-    every = {each.id: each for each in _without_texts(state, found)} if options.newest else {}
-    newest = sorted(every, key=lambda id: get_document_day(every[id].meta) or 0.0, reverse=True)
-    ids = newest[:k] if options.newest else [hit.id for hit in found]
-    cut = {record.document.id: (record, kept(record)) for record in state.records(ids)}
-    every = every or {id: record.document for id, (record, _) in cut.items()}
-    results = _results(state, searcher, shown, found, every, list(cut.values()), options.deadline)
-    searched = coverage.searched(query, found.forms, targets) if not results else {}
-    others = tuple(guess.lang for guess in shares[1:])
-    evidence = Evidence(query, found, cut, options.pipeline or "bm25")
-    return Answer(query, results, others, words, searched, meant.text if meant else "", evidence)
+    reading = understood(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
+    query, targets = reading.query, targets_of(state, options.to)
+    ranking_options = replace(options, k=max(options.k, options.newest))
+    ranked = rank_queries(state, [reading], ranking_options)[0]
+    words = coverage.understood(query, ranked.ranking.forms, state.index.statistics, targets)
+    corrected = suggested(state, query, certain=bool(options.lang))
+    shown_query = query
+    if corrected and not _fits_query(state, ranked, words, options, query):
+        shown_query = corrected
+        ranked = _rank_correction(state, corrected, ranked, ranking_options)
+    records = _read_shown(state, ranked.ranking, options)
+    results = _make_results(state, ranked, shown_query, list(records.values()), options.deadline)
+    return Answer(
+        query,
+        results,
+        others=tuple(guess.lang for guess in reading.guesses[1:]),
+        understood=words,
+        searched={} if results else coverage.searched(query, ranked.ranking.forms, targets),
+        suggestion=corrected.text if corrected else "",
+        evidence=AnswerEvidence(query, ranked.ranking, records, options.pipeline or "bm25"),
+    )
 
 
-def _results(
+def _fits_query(state: State, ranked: RankedQuery, words: Understood, options: SearchOptions, query: Query) -> bool:
+    """Return whether some word of the query is known in a language that was given or that documents are in."""
+    is_known = len(words.unknown) < words.words
+    return bool(ranked.ranking) and is_known and bool(options.lang or query.lang in state.langs)
+
+
+def _rank_correction(state: State, corrected: Query, ranked: RankedQuery, options: SearchOptions) -> RankedQuery:
+    """Rank documents for the corrected query and add what was found for the query as it was written."""
+    reading = QueryReading(corrected, [Guess(corrected.lang, 1.0)])
+    other = rank_queries(state, [reading], options)[0]
+    return RankedQuery(merge_rankings([other.ranking, ranked.ranking], options.k), other.searcher)
+
+
+def _read_shown(state: State, ranking: RankedList, options: SearchOptions) -> dict[str, tuple[Record, Sequence[Cut]]]:
+    """Read the documents that are shown, with their tokens: the best ones, or the newest of the best."""
+    doc_ids = [hit.id for hit in ranking]
+    if options.newest:
+        documents = _without_texts(state, ranking)
+        documents.sort(key=lambda document: get_document_day(document.meta) or 0.0, reverse=True)
+        doc_ids = [document.id for document in documents[: options.k]]
+    return {record.document.id: (record, kept(record)) for record in state.records(doc_ids)}
+
+
+def _make_results(
     state: State,
-    searcher: Searcher,
+    ranked: RankedQuery,
     query: Query,
-    found: Found,
-    documents: Mapping[str, Document],
     shown: Sequence[tuple[Record, Sequence[Cut]]],
     deadline: Deadline | None,
 ) -> list[Result]:
-    """Those that are shown of what a searcher found, as a person sees them; nothing where no document answers."""
-    fits = dict[str, tuple[float, float]]()
-    for id, score in [hit for hit in found if hit.id in documents]:  # others were deleted meanwhile
-        best = searcher.best(documents[id].lang)
-        most = best if 0 < best < math.inf else max(found[0].score, 1e-9)
-        fits[id] = score, score / most
-    is_answered = not isinstance(searcher, DefaultSearcher) or (bool(found) and found[0].score >= MIN_PROBABILITY)
-    matcher = Matcher(query, found.forms, state, [record.document.id for record, _ in shown])
-    results = list[Result]()
-    for record, cuts in shown if is_answered else ():
+    """Prepare results as a person sees them; none if no document is likely to answer the query."""
+    ranking, searcher = ranked
+    if not ranking or (isinstance(searcher, DefaultSearcher) and ranking[0].score < MIN_PROBABILITY):
+        return []
+    matcher = Matcher(query, ranking.forms, state, [record.document.id for record, _ in shown])
+    scores = {hit.id: hit.score for hit in ranking}
+    results = []
+    for record, cuts in shown:
         if deadline:
             deadline.check()
-        results.append(result(matcher, record, cuts, *fits[record.document.id]))
+        score, highest = scores[record.document.id], searcher.best(record.document.lang)
+        if not 0 < highest < math.inf:
+            highest = max(ranking[0].score, 1e-9)
+        results.append(result(matcher, record, cuts, score, score / highest))
     return results
 
 
 def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
-    """Why a search finds a document, among its best hundred at least; one search."""
+    """Explain why a search finds a document, if it is among its best hundred.
+
+    Raises `InputError` if the collection has no such document.
+    """
     state.index.catch_up()
-    query, shares = understood(state, query, options.reader or FALLBACK)
+    reading = understood(state, query, options.reader or FALLBACK)
     record = next(iter(state.records([id])), None)
     if record is None:
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
-    parts = state.parts(options.deadline)
-    ((found, _),) = _found(state, parts, [(query, shares)], options, depth=DEPTH)
-    return Evidence(query, found, {}, options.pipeline or "bm25").why(record.document, kept(record)[0])
+    ranking = rank_queries(state, [reading], replace(options, k=max(options.k, RANKS_TO_EXPLAIN)))[0].ranking
+    evidence = AnswerEvidence(reading.query, ranking, {}, options.pipeline or "bm25")
+    return evidence.why(record.document, kept(record)[0])
 
 
 def matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
-    """What says which words of a document speak for a query, as a search for it does."""
-    query, shares = understood(state, Query("", text, options.lang or ""))
-    ((found, _),) = _found(state, state.parts(options.deadline), [(query, shares)], options)
-    return Matcher(query, found.forms, state, [id])
+    """Return what marks the words of a document that match a query."""
+    reading = understood(state, Query("", text, options.lang or ""))
+    ranked = rank_queries(state, [reading], options)[0]
+    return Matcher(reading.query, ranked.ranking.forms, state, [id])
 
 
 def suggested(state: State, query: Query, *, certain: bool) -> Query | None:
-    """The query as it may have been meant, where nobody knows words of it: in its language where that was said or
-    is one of the collection's, else in those and in the fallback."""
+    """Return the query with its spelling corrected; None if all its words are known.
+
+    Words are compared with those of the query's language if that is `certain`, else with those of a few likely ones.
+    """
     statistics, model = state.index.statistics, state.default
-    here = dict.fromkeys([*([query.lang] if query.lang in state.langs else []), FALLBACK, *state.langs])
-    return suggestion(query, [query.lang] if certain else list(here)[:MOST_LANGS], statistics, model)
+    own = [query.lang] if query.lang in state.langs else []
+    likely_languages = list(dict.fromkeys([*own, FALLBACK, *state.langs]))[:MAX_SPELLING_LANGUAGES]
+    return suggestion(query, [query.lang] if certain else likely_languages, statistics, model)
 
 
 def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
-    """One ranking per query: what `search` shows, without the showing."""
+    """Rank documents for several queries, as `search` does, without preparing results."""
     state.index.catch_up()
-    asked = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
-    found = _found(state, state.parts(options.deadline), [understood(state, query) for query in asked], options)
-    return [list(ranking) for ranking, _ in found]
+    in_language = [query if query.lang else query._replace(lang=options.lang or "") for query in queries]
+    readings = [understood(state, query) for query in in_language]
+    return [list(ranked.ranking) for ranked in rank_queries(state, readings, options)]
 
 
 def collect_candidates(state: State, text: str, options: SearchOptions) -> Candidates:
@@ -174,7 +225,7 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Candi
     The query is taken to be in its likeliest language. See `search.scoring` for what the features are.
     """
     state.index.catch_up()
-    query, _ = understood(state, Query("", text, options.lang or ""))
+    query = understood(state, Query("", text, options.lang or "")).query
     targets = targets_of(state, options.to)
     searcher = pipelines.build(state.parts(options.deadline), None, source=query.lang, targets=targets)
     assert isinstance(searcher, DefaultSearcher)
@@ -183,90 +234,87 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Candi
 
 
 def candidates(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
-    """The best documents, without their texts."""
+    """Return the query with its language, and the best documents without their texts."""
     state.index.catch_up()
-    query, shares = understood(state, Query("", text, options.lang or ""))
-    ((ranking, _),) = _found(state, state.parts(options.deadline), [(query, shares)], options)
-    return query, _without_texts(state, ranking)
+    reading = understood(state, Query("", text, options.lang or ""))
+    return reading.query, _without_texts(state, rank_queries(state, [reading], options)[0].ranking)
 
 
-def _without_texts(state: State, ranking: Ranking) -> list[Document]:
-    there = state.store.get([hit.id for hit in ranking], text=False)
-    return [record.document for record in there if record is not None]
+def _without_texts(state: State, ranking: Sequence[Any]) -> list[Document]:
+    records = state.store.get([hit.id for hit in ranking], text=False)
+    return [record.document for record in records if record is not None]
 
 
 def guesses(state: State, text: str) -> list[Guess]:
-    """The languages a query may be in, likeliest first, with how likely each is."""
+    """Return the languages a query may be in, likeliest first, with their probabilities."""
     return guessed(text, state.index.statistics, {**state.translators(), **state.models})
 
 
-def understood(state: State, query: Query, reader: str = FALLBACK) -> tuple[Query, list[Guess]]:
-    """The query with its language, and which it may be in: as said, or found out, with doubt more than one."""
+def understood(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
+    """Find out the language of a query; in doubt the reading has several."""
     query = checked(query)
-    models = {**state.translators(), **state.models}
-    found = [Guess(query.lang, 1.0)] if query.lang else likely(guesses(state, query.text), query.text, models, reader)
-    return bounded(query._replace(lang=found[0].lang)), found
+    if query.lang:
+        readings = [Guess(query.lang, 1.0)]
+    else:
+        models = {**state.translators(), **state.models}
+        readings = likely(guesses(state, query.text), query.text, models, reader)
+    return QueryReading(bounded(query._replace(lang=readings[0].lang)), readings)
 
 
 def searcher(
     state: State, pipeline: str | None, source: str, targets: Sequence[str], deadline: Deadline | None = None
 ) -> Searcher:
-    """What a pipeline nests to search this collection."""
+    """Build the searcher that a pipeline describes for this collection; the default search without one."""
     return pipelines.build(state.parts(deadline), pipeline, source=source, targets=targets)
 
 
 def targets_of(state: State, to: Sequence[str] | None) -> list[str]:
-    """The languages that are searched: all of the collection's where none is said."""
+    """Return the languages that are searched: those given, else all of the collection's."""
     if isinstance(to, str):
         raise InputError(f"`to` takes a list of languages, got {to!r}: write to=[{to!r}]")
     return [languages.normalise(lang) for lang in to] if to is not None else list(state.langs)
 
 
-def _found(
-    state: State,
-    parts: pipelines.Parts,
-    asked: Sequence[tuple[Query, Sequence[Guess]]],
-    options: SearchOptions,
-    *,
-    depth: int = 0,
-) -> list[tuple[Found, Searcher]]:
-    """For each query what is found, and the searcher of its likeliest language. A query that may be in one of several
-    languages is searched in each, and a document has the score it is to be expected to have. Where no document meets
-    the conditions nobody need search. At least `depth` hits are looked at."""
-    targets, where, k = targets_of(state, options.to), options.where, options.k
-    nothing = bool(where) and next(state.store.scroll(where, batch=1, text=False), None) is None
+def rank_queries(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> list[RankedQuery]:
+    """Rank documents for several queries.
+
+    A query that may be in one of several languages is searched in each, and a document gets its expected score.
+    """
+    parts, targets, where = state.parts(options.deadline), targets_of(state, options.to), options.where
+    # If no document meets the conditions, nothing need be searched.
+    has_documents = not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
     if options.to is not None:
         where = {**(where or {}), "lang": targets}
-    found: list[list[tuple[float, Found]]] = [[] for _ in asked]
+    rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
     searchers: dict[str, Searcher] = {}
-    for source in dict.fromkeys(guess.lang for _, shares in asked for guess in shares):
-        which = [(i, g.share) for i, (_, shares) in enumerate(asked) for g in shares if g.lang == source]
-        queries = [asked[i][0]._replace(lang=source) for i, _ in which]
+    for source in dict.fromkeys(guess.lang for reading in readings for guess in reading.guesses):
+        numbers = [(i, guess.share) for i, r in enumerate(readings) for guess in r.guesses if guess.lang == source]
+        queries = [readings[i].query._replace(lang=source) for i, _ in numbers]
         searcher = searchers[source] = pipelines.build(parts, options.pipeline, source=source, targets=targets)
-        unasked = [Found(forms=plan.forms(searcher, query)) for query in queries] if nothing else []
-        rankings = unasked or searcher.search(queries, max(k, depth), where)
-        for (i, share), ranking in zip(which, rankings, strict=True):
-            found[i].append((share, ranking))
+        if has_documents:
+            answers = searcher.search(queries, options.k, where)
+        else:
+            answers = [RankedList(forms=plan.forms(searcher, query)) for query in queries]
+        for (i, share), ranking in zip(numbers, answers, strict=True):
+            rankings[i].append((share, ranking))
     return [
-        (_expected(rankings, k), searchers[shares[0].lang]) for rankings, (_, shares) in zip(found, asked, strict=True)
+        RankedQuery(mix_readings(weighted, options.k), searchers[reading.guesses[0].lang])
+        for weighted, reading in zip(rankings, readings, strict=True)
     ]
 
 
-def _expected(found: Sequence[tuple[float, Found]], k: int) -> Found:
-    """Of rankings with how likely each is the right one: every document with the score that is to be expected. Of
-    how far it stands out, what says most."""
-    if len(found) == 1:
-        return found[0][1]
-
-    def account(document: Document, _: float) -> Account:
-        hit = any(ranking.score(document.id) for _, ranking in found)
-        scores = [ranking.score(document.id) if hit else None for _, ranking in found]
-        each = [ranking.explain(document, score=s) for (_, ranking), s in zip(found, scores, strict=True)]
-        return added(one.scaled(share * one.score) for (share, _), one in zip(found, each, strict=True))
-
-    def whole() -> Ranking:
-        every = [(share, ranking.whole()) for share, ranking in found]
-        return expected(every, sum(len(ranking) for _, ranking in every))
-
-    forms = QueryForms.joined(ranking.forms for _, ranking in found)
-    return Found(expected(found, k), account, forms=forms, whole=whole)
+def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> RankedList:
+    """Merge the rankings of a query's readings, given how likely each is; scores are expected values."""
+    if len(weighted) == 1:
+        return weighted[0][1]
+    total = sum(share for share, _ in weighted)
+    shares = [(share / total, ranking) for share, ranking in weighted]
+    scored = [(share, [*ranking.hits, *ranking.lower_hits]) for share, ranking in shares]
+    hits = tuple(expected(scored, sum(len(hits) for _, hits in scored)))
+    return RankedList(
+        hits[:k],
+        QueryForms.joined(ranking.forms for _, ranking in shares),
+        partial(explain_mixture, shares),
+        has_probabilities=any(ranking.has_probabilities for _, ranking in shares),
+        lower_hits=hits[k:],
+    )

@@ -1,8 +1,7 @@
-"""Which weights do judgments ask for? The parts of a fusion are asked once, then weighed in many ways.
+"""Weigh the parts of a fused pipeline by judgments: every part is asked once, then weighed in many ways.
 
-Without judgments the weights are those of docs/understand/fusion.md. Weights found here are measured on queries they
-were not chosen by: half of the queries choose, the other half measures, and the other way round; all choose those
-handed out.
+Weights found here are measured on queries they were not chosen by: half of the queries choose, the other half measures,
+and the other way round; all of them choose the weights that are returned.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from typing import NamedTuple
 from paragloss.collection import Collection, retrieval
 from paragloss.errors import InputError
 from paragloss.evaluation import Comparison, compare, evaluate
-from paragloss.search.calibrated import Calibrated, merged
-from paragloss.types import Qrels, Query
+from paragloss.ranking import rank
+from paragloss.search.fused import score_sum
+from paragloss.translation.combined import list_known_targets
+from paragloss.types import Hit, Qrels, Query, RankedList
 
 #: What a part may count; the part that counts most without judgments keeps its weight.
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _ROUNDS, _FEWEST, _DEPTH = 2, 20, 100
-
-Shares = Sequence[Sequence[Sequence[Mapping[str, float]]]]
 
 
 class Tuned(NamedTuple):
@@ -49,41 +48,53 @@ def tune(
     asked = [query for query in queries if any(grade > 0 for grade in qrels.get(query.id, {}).values())]
     if len(asked) < _FEWEST:
         raise InputError(f"{len(asked)} of {len(queries)} queries have a relevant document; at least {_FEWEST} must")
-    parts, searcher, asked = _fusion(engine, asked, to)
-    shares = [gathered.shares for gathered in searcher.gather(asked, _DEPTH)]
+    parts, rankings, asked = _rank_by_parts(engine, asked, to)
+    weights = (1.0,) * len(parts)
     halves = [[i for i, query in enumerate(asked) if zlib.crc32(query.id.encode()) % 2 == half] for half in (0, 1)]
-    score = _scorer(searcher, asked, shares, qrels, measure)
+    score = _scorer(asked, rankings, qrels, measure)
     found: dict[str, float] = {}
     for chosen, held_out in (halves, halves[::-1]):
-        found |= score(_best(searcher.weights, partial(score, which=chosen)), held_out)
+        found |= score(_best(weights, partial(score, which=chosen)), held_out)
     everyone = range(len(asked))
-    after = _best(searcher.weights, partial(score, which=everyone))
-    test = compare(score(searcher.weights, everyone), found)
-    return Tuned(parts, searcher.weights, after, measure, len(asked), test)
+    after = _best(weights, partial(score, which=everyone))
+    test = compare(score(weights, everyone), found)
+    return Tuned(parts, weights, after, measure, len(asked), test)
 
 
-def _fusion(
+def _rank_by_parts(
     engine: Collection, queries: Sequence[Query], to: Sequence[str] | None
-) -> tuple[tuple[str, ...], Calibrated, list[Query]]:
-    """What a search without a pipeline fuses: its parts' names in the order of their weights, the searcher, and the
-    queries with their language."""
+) -> tuple[tuple[str, ...], list[list[RankedList]], list[Query]]:
+    """Rank documents by each part of the collection that knows the language of the queries.
+
+    Returns the names of the parts, for each query one ranking per part, and the queries with their language.
+    """
     state = engine.state
-    asked = [retrieval.understood(state, query)[0] for query in queries]
-    source, *others = dict.fromkeys(query.lang for query in asked)
+    in_language = [retrieval.understood(state, query).query for query in queries]
+    source, *others = dict.fromkeys(query.lang for query in in_language)
     if others:
         raise InputError(f"the queries are in {source}, {', '.join(others)}: give those of one language at a time")
     targets = retrieval.targets_of(state, to)
-    searcher = retrieval.searcher(state, None, source, targets)
-    if not isinstance(searcher, Calibrated):
+    parts = state.parts()
+    encoders = [name for name, encoder in parts.encoders.items() if source in encoder.langs]
+    translators = [
+        name for name, translator in parts.translators.items() if list_known_targets(translator, source, targets)
+    ]
+    names = ("bm25", *translators, *encoders)
+    if len(names) < 2:
         raise InputError(f"this collection has one part for queries in {source!r}: there is nothing to weigh")
-    return searcher.names, searcher, asked
+    where = {"lang": targets}
+    by_part = [retrieval.searcher(state, n, source, targets).search(in_language, _DEPTH, where) for n in names]
+    return names, [list(rankings) for rankings in zip(*by_part, strict=True)], in_language
 
 
 def _scorer(
-    searcher: Calibrated, queries: Sequence[Query], shares: Shares, qrels: Qrels, measure: str
+    queries: Sequence[Query], rankings: Sequence[Sequence[RankedList]], qrels: Qrels, measure: str
 ) -> Callable[..., dict[str, float]]:
     def score(weights: Sequence[float], which: Sequence[int]) -> dict[str, float]:
-        run = {queries[i].id: merged(searcher.weighed(shares[i], weights), _DEPTH) for i in which}
+        run = {}
+        for i in which:
+            fused = score_sum(rankings[i], weights)
+            run[queries[i].id] = rank((Hit(doc_id, total) for doc_id, total in fused.items()), _DEPTH)
         return evaluate(run, {id: qrels[id] for id in run}, [measure])[measure]
 
     return score

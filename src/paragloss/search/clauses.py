@@ -16,7 +16,18 @@ from paragloss.search.indexed_fields import INNER, SUBWORD_FIELDS
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_WEIGHT
-from paragloss.types import Account, Analyzer, Document, Found, Query, QueryForms, Ranking, Store, Translation, Where
+from paragloss.types import (
+    Account,
+    Analyzer,
+    Document,
+    Query,
+    QueryForms,
+    RankedList,
+    Ranking,
+    Store,
+    Translation,
+    Where,
+)
 
 #: Candidates looked at closely for each query, or as many as are wanted. On held-out titles of two collections 100
 #: gave the same reciprocal ranks as 1,000 at a fifth of the time.
@@ -33,7 +44,7 @@ class Shares(NamedTuple):
     numbers: Doubles
 
 
-class ClauseSearcher:
+class StructuredSearcher:
     """What searchers of clauses share: a store, statistics, how much each field counts, and a query cut into words."""
 
     def __init__(
@@ -66,10 +77,11 @@ class ClauseSearcher:
         """Whether what words hold inside and how they sound is looked at: it counts as words of the text do."""
         return INNER in self._statistics.layout.fields and bool(self._weights.get("text"))
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         rankings = zip(queries, self._rankings(queries, k, where), strict=True)
         return [
-            Found(ranking, partial(self._account, query), forms=QueryForms((query,))) for query, ranking in rankings
+            RankedList(tuple(ranking), QueryForms((query,)), partial(self._account, query))
+            for query, ranking in rankings
         ]
 
     def best(self, lang: str) -> float:

@@ -37,10 +37,10 @@ from paragloss.types import (
     Document,
     Encoder,
     Floats,
-    Found,
     Hit,
     Query,
     QueryForms,
+    RankedList,
     Share,
     SparseRows,
     Store,
@@ -60,10 +60,17 @@ PASSAGE_CORRECTION = 0.5
 #: The parts of an explanation, each with the features whose contributions it adds up.
 WORDS_PART = "words"
 PARTS_OF_EXPLANATION: Mapping[str, tuple[str, ...]] = {
-    WORDS_PART: ("words", "title_words", "coverage", "title_focus", "short_title_words"),
+    WORDS_PART: (
+        "words",
+        "title_words",
+        "coverage",
+        "title_focus",
+        "short_title_words",
+        "match_rarity",
+    ),
     "title meaning": ("title_similarity", "short_title_similarity"),
     "passage meaning": ("passage_similarity",),
-    "language": ("same_language", "translated_share"),
+    "language": ("same_language",),
     "before reading": ("intercept", "log_query_terms"),
 }
 
@@ -78,7 +85,7 @@ class SemanticSearchers:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class QueryEvidence:
     """What was measured of the candidates of one query."""
 
     candidates: Candidates
@@ -110,11 +117,11 @@ class DefaultSearcher:
         """Return the highest score: a probability."""
         return 1.0 if lang in self._targets else 0.0
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Rank the documents of all languages by the probability that they answer each query."""
-        return [self._rank(query, self.collect(query, k, where), k) for query in queries]
+        return [self._rank(self.collect(query, k, where), k) for query in queries]
 
-    def collect(self, query: Query, k: int, where: Where | None = None) -> Evidence:
+    def collect(self, query: Query, k: int, where: Where | None = None) -> QueryEvidence:
         """Find candidates for a query and measure their features."""
         languages = [str(lang) for lang in (where or {}).get("lang", self._targets)]
         forms = self.translate(query, languages)
@@ -124,7 +131,7 @@ class DefaultSearcher:
         similar = self._find_similar(query_vector, max(k, VECTOR_CANDIDATES), where)
         doc_ids = list(dict.fromkeys([*by_words, *(doc_id for cosines in similar for doc_id in cosines)]))
         candidates = self._measure(query, doc_ids, table, query_vector, similar)
-        return Evidence(candidates, table, QueryForms(tuple(forms), self._name_vector(query_vector)))
+        return QueryEvidence(candidates, table, QueryForms(tuple(forms), self._name_vector(query_vector)))
 
     def translate(self, query: Query, languages: Sequence[str] | None = None) -> list[Query]:
         """Return the query in each language that documents are searched in: its own words in its own language and in
@@ -189,7 +196,7 @@ class DefaultSearcher:
     def _measure_words(self, table: ClauseTable | None, languages: Sequence[str], rows: SparseRows) -> LexicalEvidence:
         if table is None:
             nothing = np.zeros((len(languages), 0))
-            return LexicalEvidence(nothing, nothing, *(np.zeros(len(languages)) for _ in range(5)))
+            return LexicalEvidence(nothing, nothing, *(np.zeros(len(languages)) for _ in range(7)))
         needed = self._statistics.layout.with_lengths(table.term_ids)
         return table.measure(languages, sieved(rows, needed))
 
@@ -219,14 +226,15 @@ class DefaultSearcher:
             title = np.where(has_title, title, passage)
         return np.where(has_vectors, title, zeros), np.where(has_vectors, passage, zeros), has_vectors
 
-    def _rank(self, query: Query, evidence: Evidence, k: int) -> Found:
+    def _rank(self, evidence: QueryEvidence, k: int) -> RankedList:
         candidates = evidence.candidates
         log_odds = self._model.log_odds(candidates)
         scores = dict(zip(candidates.doc_ids, compute_probabilities(log_odds).tolist(), strict=True))
-        hits = rank((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores))
-        return Found(hits[:k], partial(self._explain, query, evidence), forms=evidence.forms, whole=lambda: hits)
+        hits = tuple(rank((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores)))
+        explainer = partial(self._explain, evidence)
+        return RankedList(hits[:k], evidence.forms, explainer, has_probabilities=True, lower_hits=hits[k:])
 
-    def _explain(self, query: Query, evidence: Evidence, document: Document, _: float) -> Account:
+    def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> Account:
         """Split the log-odds of a candidate into parts, and the part of the words into pairs of words."""
         candidates = evidence.candidates
         row = candidates.doc_ids.index(document.id)
@@ -240,7 +248,7 @@ class DefaultSearcher:
                 parts.append((name, Account(log_odds, (Share("", "", name, log_odds),))))
         return Account(sum(part.score for _, part in parts), parts=tuple(parts))
 
-    def _explain_words(self, evidence: Evidence, document: Document, language: str, log_odds: float) -> Account:
+    def _explain_words(self, evidence: QueryEvidence, document: Document, language: str, log_odds: float) -> Account:
         """Share the log-odds of the words among the pairs of words that matched."""
         if evidence.table is None or not log_odds:
             return Account(log_odds)
@@ -268,14 +276,14 @@ def build_features(
     return {
         "words": lexical.combined_share,
         "title_words": lexical.title_share,
-        "coverage": lexical.coverage,
+        "coverage": lexical.coverage / np.maximum(lexical.findable_share, 1e-9),
         "title_focus": lexical.title_focus,
         "short_title_words": shortness * lexical.title_share,
         "title_similarity": title_similarity,
         "passage_similarity": passage_similarity,
         "short_title_similarity": shortness * title_similarity,
+        "match_rarity": lexical.match_rarity,
         "log_query_terms": np.full(n_docs, np.log(n_terms)),
-        "translated_share": np.ones(n_docs),
         "same_language": np.array([lang == query.lang for lang in languages], np.float64),
     }
 

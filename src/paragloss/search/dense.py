@@ -9,7 +9,7 @@ import numpy as np
 
 from paragloss.errors import LanguageError
 from paragloss.search.vector_evidence import near
-from paragloss.types import Account, Document, Encoder, Floats, Found, Query, QueryForms, Ranking, Store, Where
+from paragloss.types import Account, Document, Encoder, Floats, Query, QueryForms, RankedList, Ranking, Store, Where
 
 
 class Dense:
@@ -25,14 +25,14 @@ class Dense:
         self.name = name
         self._exact = exact
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         vectors = self.vectors(queries)
         rankings = self._found(vectors, k, where)
         return [self._with_evidence(*each) for each in zip(queries, vectors, rankings, strict=True)]
 
-    def _with_evidence(self, query: Query, vector: Floats, ranking: Ranking) -> Found:
+    def _with_evidence(self, query: Query, vector: Floats, ranking: Ranking) -> RankedList:
         forms = QueryForms(vectors={self.name: vector})
-        return Found(ranking, partial(self._account, query), forms=forms, scores=partial(self._scores, vector))
+        return RankedList(tuple(ranking), forms, partial(self._account, query))
 
     def best(self, lang: str) -> float:
         return 1.0 if lang in self.encoder.langs else 0.0
@@ -44,18 +44,6 @@ class Dense:
 
         return near(self.encoder, self.name, query, document, score, kept)
 
-    def by_language(
-        self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
-    ) -> list[list[Found]]:
-        """Queries are encoded once for all languages."""
-        vectors = self.vectors(queries)
-        asks = [partial(self._found, vectors, k, {**(where or {}), "lang": [lang]}) for lang in langs]
-        each = self.store.at_once(asks)
-        return [
-            [self._with_evidence(query, vectors[i], rankings[i]) for rankings in each]
-            for i, query in enumerate(queries)
-        ]
-
     def _found(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:
         asked = np.flatnonzero(vectors.any(axis=1)) if len(vectors) else np.zeros(0, np.int64)
         rankings: list[Ranking] = [[] for _ in vectors]
@@ -64,13 +52,6 @@ class Dense:
             for i, ranking in zip(asked.tolist(), found, strict=True):
                 rankings[i] = ranking
         return rankings
-
-    def _scores(self, vector: Floats, ids: Sequence[str], _: Sequence[str]) -> dict[str, float]:
-        """The dot product with each of these documents that has a vector, of several the best."""
-        if not len(ids) or not vector.any():
-            return {}
-        (found,) = self.store.search_dense(self.name, vector[None], len(ids), exact=True, among=ids)
-        return {hit.id: hit.score for hit in found}
 
     def vectors(self, queries: Sequence[Query]) -> Floats:
         """One row per query, encoded together by language."""

@@ -7,18 +7,21 @@ how an account is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 from paragloss.analysis import analyzer
 from paragloss.search.matches import Match
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX
-from paragloss.types import Account, Query, Share
+from paragloss.types import Account, Document, Query, RankedList, Share
 
 #: What words that stand as they are were met through.
 AS_THEY_STAND = "bm25"
 #: What names were met through that were compared by sound, and what is said of words that stand inside longer ones.
 BY_SOUND, INSIDE = "by sound", ", inside"
 NOTHING = Account(0.0)
+#: The part of an explanation that says what it costs that the query may be in several languages.
+DOUBT = "language of the query"
 
 
 def added(accounts: Iterable[Account]) -> Account:
@@ -35,6 +38,23 @@ def added(accounts: Iterable[Account]) -> Account:
         tuple(share for account in some for share in account.shares),
         all(account.exact for account in some),
         tuple((name, added(each)) for name, each in parts.items()),
+    )
+
+
+def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Document, score: float) -> Account:
+    """Explain the expected score of a document over several rankings, given how likely each is the right one.
+
+    Scores add up. Log-odds don't: a probability is explained by the ranking that contributes most to it, and by one
+    part more for the doubt which ranking is the right one.
+    """
+    if not any(ranking.has_probabilities for _, ranking in weighted):
+        accounts = [(share, ranking.explain(document)) for share, ranking in weighted]
+        return added(account.scaled(share * account.score) for share, account in accounts)
+    ranking = max(weighted, key=lambda pair: pair[0] * pair[1].score_of(document.id))[1]
+    account = ranking.explain(document)
+    doubt = math.log(score / (1 - score)) - account.score
+    return account._replace(
+        score=account.score + doubt, parts=(*account.parts, (DOUBT, Account(doubt, (Share("", "", DOUBT, doubt),))))
     )
 
 

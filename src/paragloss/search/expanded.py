@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paragloss.translation.expansion import as_clauses, rocchio
-from paragloss.types import Document, Found, Query, Ranking, Searcher, Where
+from paragloss.types import Document, Hit, Query, RankedList, Searcher, Where
 
 
 class Expanded:
@@ -32,7 +32,7 @@ class Expanded:
         self.searcher, self._documents, self._idf = searcher, documents, idf
         self._depth, self._terms, self._alpha, self._beta = depth, terms, alpha, beta
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         first = self.searcher.search(queries, self._depth, where)
         again = [self.expand(query, ranking) for query, ranking in zip(queries, first, strict=True)]
         return self.searcher.search(again, k, where)
@@ -40,7 +40,7 @@ class Expanded:
     def best(self, lang: str) -> float:
         return self.searcher.best(lang)
 
-    def expand(self, query: Query, ranking: Ranking) -> Query:
+    def expand(self, query: Query, ranking: Sequence[Hit]) -> Query:
         """The query with what its best documents add."""
         documents = self._documents([hit.id for hit in ranking])
         clauses = rocchio(

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TypeAlias
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Found, Hit, Query, QueryForms, Ranking, Searcher, Where
+from paragloss.types import Account, Document, Hit, Query, QueryForms, RankedList, Searcher, Where
 
-Fusion: TypeAlias = Callable[[Sequence[Ranking], Sequence[float]], dict[str, float]]
+Fusion: TypeAlias = Callable[[Sequence[Sequence[Hit]], Sequence[float]], dict[str, float]]
 
 
 class Fused:
@@ -31,7 +31,7 @@ class Fused:
             raise ValueError(f"{len(self._weights)} weights for {len(self._searchers)} searchers")
         self._depth = depth
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         depth = max(k, self._depth)
         answers = [searcher.search(queries, depth, where) for searcher in self._searchers]
         return [self._one(rankings, k) for rankings in zip(*answers, strict=True)]
@@ -39,12 +39,13 @@ class Fused:
     def best(self, lang: str) -> float:
         return math.inf
 
-    def _one(self, rankings: Sequence[Found], k: int) -> Found:
+    def _one(self, rankings: Sequence[RankedList], k: int) -> RankedList:
         scores = self._fuse(rankings, self._weights)
         forms = QueryForms.joined(ranking.forms for ranking in rankings)
-        return Found(rank((Hit(i, s) for i, s in scores.items()), k), partial(self._account, rankings), forms=forms)
+        hits = rank((Hit(doc_id, score) for doc_id, score in scores.items()), k)
+        return RankedList(tuple(hits), forms, partial(self._account, rankings))
 
-    def _account(self, rankings: Sequence[Found], document: Document, score: float) -> Account:
+    def _account(self, rankings: Sequence[RankedList], document: Document, score: float) -> Account:
         """Every fusion is a sum over its searchers."""
         parts = []
         for number, (ranking, weight) in enumerate(zip(rankings, self._weights, strict=True), start=1):
@@ -53,7 +54,9 @@ class Fused:
         return Account(score, exact=all(part.exact for _, part in parts), parts=tuple(parts))
 
 
-def reciprocal_rank(rankings: Sequence[Ranking], weights: Sequence[float], *, constant: int = 60) -> dict[str, float]:
+def reciprocal_rank(
+    rankings: Sequence[Sequence[Hit]], weights: Sequence[float], *, constant: int = 60
+) -> dict[str, float]:
     """Each ranking gives weight / (constant + place), places from 1; scores don't matter, only order."""
     fused: dict[str, float] = {}
     for ranking, weight in zip(rankings, weights, strict=True):
@@ -62,7 +65,7 @@ def reciprocal_rank(rankings: Sequence[Ranking], weights: Sequence[float], *, co
     return fused
 
 
-def score_sum(rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
+def score_sum(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
     """Each ranking gives weight x its score scaled to [0, 1] between its last and its best hit."""
     fused: dict[str, float] = {}
     for ranking, weight in zip(rankings, weights, strict=True):
@@ -75,7 +78,7 @@ def score_sum(rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str
     return fused
 
 
-def plain_sum(rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
+def plain_sum(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> dict[str, float]:
     """Each ranking gives weight x score, as it is: for scores that mean the same from query to query."""
     fused: dict[str, float] = {}
     for ranking, weight in zip(rankings, weights, strict=True):

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 
 import numpy as np
 
@@ -18,7 +17,18 @@ from paragloss.bm25 import dot, sparse
 from paragloss.search.evidence import translators, words
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
-from paragloss.types import Account, Analyzer, Document, Found, Query, QueryForms, Ranking, SparseVector, Store, Where
+from paragloss.types import (
+    Account,
+    Analyzer,
+    Document,
+    Query,
+    QueryForms,
+    RankedList,
+    Ranking,
+    SparseVector,
+    Store,
+    Where,
+)
 
 
 class Lexical:
@@ -52,25 +62,16 @@ class Lexical:
         self._name = name
         self._analyze = analyze
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         vectors = [_one(list(each.values())) for each in self._vectors(queries, where)]
         rankings = zip(queries, self._found(vectors, k, where), strict=True)
-        return [found for query, ranking in rankings for found in self._with_evidence(query, [ranking])]
-
-    def _with_evidence(self, query: Query, rankings: Iterable[Ranking]) -> list[Found]:
-        account, forms, scores = partial(self._account, query), QueryForms((query,)), partial(self._scores, query)
-        return [Found(ranking, account, forms=forms, scores=scores) for ranking in rankings]
+        return [
+            RankedList(tuple(ranking), QueryForms((query,)), partial(self._account, query))
+            for query, ranking in rankings
+        ]
 
     def best(self, lang: str) -> float:
         return 1.0 if self._proportional else math.inf
-
-    def by_language(
-        self, queries: Sequence[Query], k: int, langs: Sequence[str], where: Where | None = None
-    ) -> list[list[Found]]:
-        each = self._vectors(queries, {**(where or {}), "lang": langs})
-        nothing = sparse({})
-        found = iter(self._found([vectors.get(lang, nothing) for vectors in each for lang in langs], k, where))
-        return [self._with_evidence(query, islice(found, len(langs))) for query in queries]
 
     def _found(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]
@@ -82,18 +83,6 @@ class Lexical:
             for i, ranking in zip(asked, found, strict=True):
                 rankings[i] = ranking
         return rankings
-
-    def _scores(self, query: Query, ids: Sequence[str], langs: Sequence[str]) -> dict[str, float]:
-        """Of documents whether or not they would be found: nothing in common is 0."""
-        vector = self.vector(query, {"lang": langs})
-        codes, rows = self._store.read_sparse(self._name, ids)
-        ends = np.cumsum(rows.sizes)
-        parts = zip(ids, codes, (ends - rows.sizes).tolist(), ends.tolist(), strict=True)
-        return {
-            id: dot(vector, SparseVector(rows.indices[start:end], rows.values[start:end]))
-            for id, code, start, end in parts
-            if code  # others are gone
-        }
 
     def vector(self, query: Query, where: Where | None = None) -> SparseVector:
         """What the store is asked. Empty when no document can match."""

@@ -6,32 +6,38 @@ from collections.abc import Sequence
 from functools import partial
 
 from paragloss.ranking import rank
-from paragloss.types import Account, Document, Found, Query, QueryForms, Searcher, Where
+from paragloss.types import Account, Document, Hit, Query, QueryForms, RankedList, Searcher, Where
 
 
 class Merged:
-    """Asks every searcher and merges the lists by score; no document is found by two of them, all are scored alike."""
+    """Merges the lists of several searchers whose scores mean the same, such as one searcher for each language."""
 
     def __init__(self, searchers: Sequence[Searcher]) -> None:
         self.searchers = list(searchers)
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         answers = [searcher.search(queries, k, where) for searcher in self.searchers]
         if not answers:
-            return [Found() for _ in queries]
-        return [_merged(rankings, k) for rankings in zip(*answers, strict=True)]
+            return [RankedList() for _ in queries]
+        return [merge_rankings(rankings, k) for rankings in zip(*answers, strict=True)]
 
     def best(self, lang: str) -> float:
         return max((searcher.best(lang) for searcher in self.searchers), default=0.0)
 
 
-def _merged(rankings: Sequence[Found], k: int) -> Found:
-    hits = rank((hit for ranking in rankings for hit in ranking), k)
+def merge_rankings(rankings: Sequence[RankedList], k: int) -> RankedList:
+    """Merge lists by score; a document that several of them have keeps its best score."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for hit in ranking:
+            scores[hit.id] = max(hit.score, scores.get(hit.id, hit.score))
+    hits = rank((Hit(doc_id, score) for doc_id, score in scores.items()), k)
     forms = QueryForms.joined(ranking.forms for ranking in rankings)
-    return Found(hits, partial(_account, rankings), forms=forms)
+    has_probabilities = any(ranking.has_probabilities for ranking in rankings)
+    return RankedList(tuple(hits), forms, partial(_explain, rankings), has_probabilities=has_probabilities)
 
 
-def _account(rankings: Sequence[Found], document: Document, score: float) -> Account:
-    """One of the lists has the document."""
-    accounts = (ranking.explain(document) for ranking in rankings)
-    return next((account.scaled(score) for account in accounts if account.score), Account(score))
+def _explain(rankings: Sequence[RankedList], document: Document, score: float) -> Account:
+    """Explain a score by the list that it came from."""
+    ranking = max(rankings, key=lambda ranking: ranking.score_of(document.id))
+    return ranking.explain(document) if ranking.score_of(document.id) else Account(score)

@@ -9,7 +9,7 @@ import numpy as np
 
 from paragloss.bm25 import dot, sparse
 from paragloss.ranking import rank
-from paragloss.search.clauses import CANDIDATES, ClauseSearcher
+from paragloss.search.clauses import CANDIDATES, StructuredSearcher
 from paragloss.search.matches import Match
 from paragloss.types import Hit, Query, Ranking, SparseVector, Where
 
@@ -22,7 +22,7 @@ class Choice(NamedTuple):
     clause: float = 1.0
 
 
-class Nested(ClauseSearcher):
+class Nested(StructuredSearcher):
     """Every clause must match, in any field; a phrase matches when all its words are there. Exact.
 
     The score is the plain sum of BM25 over all alternatives, whatever their weights; what was added to the query

@@ -9,18 +9,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from paragloss.encoders.bag import BagEncoder
+from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.search import parts as made
-from paragloss.search.all_languages import Everywhere
-from paragloss.search.calibrated import Calibrated
 from paragloss.search.default_search import DefaultSearcher, SemanticSearchers
-from paragloss.search.grammar import Fused, Node, Part, Ranked, Term, parse, written
+from paragloss.search.grammar import Fused, Node, Part, Ranked, parse
 from paragloss.search.indexed_fields import FIELDS, named
 from paragloss.search.merged import Merged
 from paragloss.search.options import shown
 from paragloss.search.parts import Asked, Parts
-from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, translates, wording
-from paragloss.search.similarity import SimilaritySearcher, sample_background, title_vector_name
-from paragloss.search.structured import Probabilistic, Synonymous
+from paragloss.search.query_steps import FEEDBACK, MIX, TOGETHER, Place, flat, rewords, terms, wording
+from paragloss.search.similarity import SimilaritySearcher, sample_background
+from paragloss.search.structured import ClauseSearcher
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.combined import list_known_targets
 from paragloss.translation.word_table import USER_TABLE_TRUST
@@ -30,10 +29,6 @@ __all__ = ["Asked", "Parts", "build", "sayable"]
 
 #: The translator that is part of the package.
 DEFAULT = "default"
-#: What meaning counts beside words, and what vectors of bags of words do beside a translator, whose words they repeat.
-#: And what words as they stand do there: English words are rare in French pages, so they weigh too much.
-#: All measured on held-out passages and pages, docs/understand/fusion.md.
-MEANING, REPEATING, STANDING = 0.75, 0.15, 0.5
 
 
 def build(parts: Parts, name: str | None, *, source: str, targets: Sequence[str]) -> Searcher:
@@ -130,36 +125,9 @@ def _ranked(here: Place, node: Ranked) -> Searcher:
 
 
 def _fused(here: Place, node: Fused) -> Searcher:
-    """What + does: evidence of words and of meaning, calibrated for each query and language; a weight multiplies."""
-    words = [term for term in node.terms if _is_words(here, term.search)]
-    meanings = [term for term in node.terms if not _is_words(here, term.search)]
-    made = [[(_search(here, term.search), _weight(here, node, term)) for term in kind] for kind in (words, meanings)]
-    names = [written(term.search) for term in (*words, *meanings)]
-    return Calibrated(*made, langs=here.asked.targets, names=names, at_once=here.asked.parts.store.at_once)
-
-
-def _weight(here: Place, node: Node, term: Term) -> float:
-    """What was said, else 1 for words and less for meaning. Beside translated words, words as they stand count less,
-    and bags of words least."""
-    if term.weight is not None or not isinstance(node, Fused):
-        return 1.0 if term.weight is None else term.weight
-    steps = list(flat(term.search))
-    translated = any(_translated(here, step) for other in terms(node) for step in flat(other.search))
-    if _is_words(here, term.search):
-        return STANDING if translated and not any(_translated(here, step) for step in steps) else 1.0
-    bag = any(isinstance(s, Part) and isinstance(here.asked.parts.encoders.get(s.name), BagEncoder) for s in steps)
-    return REPEATING if bag and translated else MEANING
-
-
-def _translated(here: Place, step: Node) -> bool:
-    """Whether a step has words of the documents' language, by translating the query or the documents."""
-    return translates(here, step) or step == Part("translated")
-
-
-def _is_words(here: Place, node: Node) -> bool:
-    """Whether a part looks at words, as they stand or translated, and so scores by shares of the query's weight."""
-    steps = list(flat(node))
-    return any(translates(here, step) or (isinstance(step, Part) and step.name in made.SEARCHERS) for step in steps)
+    """Build what `+` means: scores scaled to [0, 1] between the last and the best hit of each part, and added."""
+    parts = [_search(here, term.search) for term in node.terms]
+    return made.minmax(parts, [1.0 if term.weight is None else term.weight for term in node.terms])
 
 
 def _chain(here: Place, steps: list[Node]) -> Searcher:
@@ -198,18 +166,13 @@ def _one(here: Place, node: Node) -> Searcher:
 
 
 def _in_every_language(asked: Asked, searcher: Searcher, translator: Translator) -> Searcher:
-    """The query in each language that the translator knows, and as it is in its own: one ranking."""
-    into = list_known_targets(translator, asked.source, asked.targets)
+    """Build one ranking of the query in each language that the translator knows, and as it is in its own."""
+    secondary = [lang for lang in asked.parts.statistics.beside if lang not in asked.targets]
+    languages = [*asked.targets, *(secondary if isinstance(searcher, ClauseSearcher) else [])]
+    into = list_known_targets(translator, asked.source, languages)
     others = [target for target in asked.targets if target != asked.source]
     if not into and others:
-        translator.translate(Query("", "", asked.source), others[0])  # says what it knows
-    own = [asked.source] if asked.source in asked.targets else []
-    called = asked.parts.called(translator)
-    if isinstance(searcher, Probabilistic | Synonymous):
-        beside = [
-            lang
-            for lang in asked.parts.statistics.beside
-            if lang == asked.source or list_known_targets(translator, asked.source, [lang])
-        ]
-        return Everywhere(searcher, translator, to=[*own, *into], beside=beside, called=called)
-    return Merged([Translated(searcher, translator, to=to, called=called) for to in [*own, *into]])
+        translator.translate(Query("", "", asked.source), others[0])  # raises an error that says what it knows
+    own = [asked.source] if asked.source in languages else []
+    name = asked.parts.called(translator)
+    return Merged([Translated(searcher, translator, to=to, called=name) for to in [*own, *into]])

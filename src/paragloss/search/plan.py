@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paragloss.analysis import analyzer
-from paragloss.search.all_languages import Everywhere
 from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.engines import Engine
@@ -46,9 +45,7 @@ def forms(searcher: Any, query: Query) -> QueryForms:
 
 def _translations(link: Any, query: Query) -> list[Query]:
     """What a searcher makes of a query before it asks another, in one language or in many."""
-    if isinstance(link, Everywhere):
-        translations = link.translations(query)
-    elif isinstance(link, DefaultSearcher):
+    if isinstance(link, DefaultSearcher):
         translations = link.translate(query)
     else:
         translations = [link.translate(query)] if isinstance(link, Translated | Reworded) else []

@@ -13,11 +13,10 @@ from paragloss.search.vector_evidence import reread
 from paragloss.types import (
     Account,
     Document,
-    Found,
     Hit,
     Multilingual,
     Query,
-    Ranking,
+    RankedList,
     Reranker,
     Rescorer,
     Searcher,
@@ -45,21 +44,21 @@ class Reranked:
         self.documents = documents
         self.depth = depth
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         first = self.searcher.search(queries, max(k, self.depth), where)
         return [self._again(query, ranking, k) for query, ranking in zip(queries, first, strict=True)]
 
     def best(self, lang: str) -> float:
         return math.inf
 
-    def _again(self, query: Query, ranking: Found, k: int) -> Found:
+    def _again(self, query: Query, ranking: RankedList, k: int) -> RankedList:
         langs = self.reranker.langs if isinstance(self.reranker, Multilingual) else None
         first = ranking[: self.depth]
         documents = self.documents([hit.id for hit in first]) if langs is None or query.lang in langs else []
         known = [document for document in documents if langs is None or document.lang in langs]
         account = partial(self._account, query, first, {document.id for document in known})
         if not known:
-            return Found(ranking[:k], account, forms=ranking.forms)
+            return RankedList(ranking[:k], ranking.forms, account)
         if isinstance(self.reranker, Rescorer):
             scores_before = {hit.id: hit.score for hit in first}
             scores = self.reranker.rescore(query, known, np.array([scores_before[d.id] for d in known], np.float32))
@@ -70,7 +69,9 @@ class Reranked:
         floor, again = best[-1].score, {hit.id for hit in best}
         rest = [hit for hit in ranking if hit.id not in again]
         below = [Hit(hit.id, floor - place) for place, hit in enumerate(rest, start=1)]
-        return Found([*best, *below][:k], account, forms=ranking.forms)
+        return RankedList((*best, *below)[:k], ranking.forms, account)
 
-    def _account(self, query: Query, first: Ranking, known: set[str], document: Document, score: float) -> Account:
+    def _account(
+        self, query: Query, first: Sequence[Hit], known: set[str], document: Document, score: float
+    ) -> Account:
         return reread(self.reranker, query, document, score, first, known)

@@ -24,11 +24,6 @@ MIN_DEVIATION = 0.02
 TERMS_PER_PASSAGE = 60.0
 
 
-def title_vector_name(model_name: str) -> str:
-    """Return the name under which a store keeps the title vectors of a model."""
-    return f"{model_name}.title"
-
-
 @dataclass(frozen=True)
 class Background:
     """Vectors of a fixed sample of documents in each language."""

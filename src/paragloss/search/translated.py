@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paragloss.search.evidence import attributed
-from paragloss.types import Found, Query, Searcher, Translator, Where
+from paragloss.search.structured import ClauseSearcher
+from paragloss.translation.subword_terms import add_sound_alternatives
+from paragloss.types import Query, RankedList, Searcher, Translator, Where
 
 
 class Translated:
@@ -20,10 +22,10 @@ class Translated:
         self.translator = translator
         self._to, self._called = to, called
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         wanted = (where or {}).get("lang")
         if wanted is not None and self._to not in wanted:
-            return [Found() for _ in queries]
+            return [RankedList() for _ in queries]
         there = {**(where or {}), "lang": [self._to]}
         return self.searcher.search([self.translate(query) for query in queries], k, there)
 
@@ -36,6 +38,8 @@ class Translated:
             return query
         clauses = tuple(self.translator.translate(query, self._to))
         best = " ".join(clause.alternatives[0].text for clause in clauses)
+        if isinstance(self.searcher, ClauseSearcher) and self.searcher.looks_inside:
+            clauses = tuple(add_sound_alternatives(clauses, query.lang, self._to))
         return attributed(Query(query.id, best or query.text, self._to, clauses), self._called)
 
 
@@ -47,7 +51,7 @@ class Reworded:
         self.translator = translator
         self._called = called
 
-    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[Found]:
+    def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         return self.searcher.search([self.translate(query) for query in queries], k, where)
 
     def best(self, lang: str) -> float:

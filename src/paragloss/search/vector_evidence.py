@@ -16,7 +16,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.hubness import Queries
 from paragloss.encoders.kernel_ranker import Knrm, standing
 from paragloss.encoders.pretrained import Pretrained, passages
-from paragloss.types import Account, Document, Encoder, Floats, Query, Ranking, Reranker, Share
+from paragloss.types import Account, Document, Encoder, Floats, Hit, Query, Reranker, Share
 
 #: Pairs of words that a likeness of vectors names; the rest are one share.
 PAIRS = 40
@@ -45,7 +45,7 @@ def near(
 
 
 def reread(
-    model: Reranker, query: Query, document: Document, score: float, first: Ranking, known: Container[str]
+    model: Reranker, query: Query, document: Document, score: float, first: Sequence[Hit], known: Container[str]
 ) -> Account:
     """What a reranker's score is made of, given the hits it looked at and those of them whose language it knows; of
     any other document, that it kept its place."""
