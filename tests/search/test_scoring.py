@@ -1,0 +1,206 @@
+"""The scoring model by hand, and the properties of the default search that follow from scoring documents one by one."""
+
+import math
+
+import numpy as np
+import pytest
+
+from paragloss.collection import Collection
+from paragloss.collection.arguments import SearchOptions
+from paragloss.collection.retrieval import collect_candidates
+from paragloss.search.clause_table import build_clause_table
+from paragloss.search.clauses import cut_query
+from paragloss.search.scoring import (
+    FEATURE_NAMES,
+    Candidates,
+    Coefficients,
+    ScoringModel,
+    compute_probabilities,
+    shipped_model,
+)
+from paragloss.search.similarity import Background, expected_best_of
+from paragloss.search.terms import TermIndex
+from paragloss.stores.embedded import EmbeddedStore
+from paragloss.types import Document, Query
+
+DOCUMENTS = [
+    Document("bees", "The bees carry honey into the hive.", "en", "Bees"),
+    Document("lava", "Lava flows from the volcano at night.", "en", "Volcano"),
+    Document("bread", "The baker sells bread and honey cake.", "en", "Bakery"),
+    Document("vulkan", "Aus dem Vulkan fließt nachts Lava.", "de", "Vulkan"),
+    Document("bienen", "Die Bienen tragen Honig in den Stock.", "de", "Bienen"),
+    Document("brot", "Der Bäcker verkauft Brot und Kuchen.", "de", "Bäckerei"),
+    Document("volcan", "La lave coule du volcan pendant la nuit.", "fr", "Volcan"),
+    Document("abeilles", "Les abeilles portent le miel dans la ruche.", "fr", "Abeilles"),
+]
+
+
+def make_collection(path, documents):
+    collection = Collection.create(str(path), meaning=False)
+    collection.index(documents)
+    return collection
+
+
+def rank_ids(collection, text, **options):
+    return [result.id for result in collection.search(text, lang="en", **options).results]
+
+
+def candidates_of(rows, has_vectors):
+    names = [f"d{i}" for i in range(len(rows))]
+    return Candidates(names, ["en"] * len(rows), np.array(rows, np.float32), np.array(has_vectors))
+
+
+def weights(**values):
+    return np.array([values.get(name, 0.0) for name in FEATURE_NAMES])
+
+
+def test_log_odds_are_a_weighted_sum_and_documents_without_vectors_have_their_own_weights():
+    model = ScoringModel(
+        Coefficients(-2.0, weights(words=3.0, passage_similarity=0.5)), Coefficients(-1.0, weights(words=4.0))
+    )
+    rows = [weights(words=0.5, passage_similarity=2.0), weights(words=0.5)]
+    log_odds = model.log_odds(candidates_of(rows, [True, False]))
+    assert log_odds == pytest.approx([-2 + 3 * 0.5 + 0.5 * 2, -1 + 4 * 0.5])
+    assert compute_probabilities(log_odds) == pytest.approx([1 / (1 + math.exp(-0.5)), 1 / (1 + math.exp(-1.0))])
+
+
+def test_the_contributions_of_features_sum_to_the_log_odds():
+    rows = np.random.default_rng(0).random((3, len(FEATURE_NAMES)))
+    candidates = candidates_of(rows, [True, False, True])
+    for row, log_odds in enumerate(shipped_model().log_odds(candidates)):
+        parts = shipped_model().explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))
+        assert sum(part.log_odds for part in parts) == pytest.approx(log_odds)
+
+
+def test_a_model_is_read_as_it_was_written(tmp_path):
+    model = ScoringModel(Coefficients(-2.5, weights(words=3.125)), Coefficients(-1.0, weights(coverage=0.5)))
+    model.save(tmp_path / "model.json", "by hand")
+    copy = ScoringModel.load(tmp_path / "model.json")
+    assert copy.with_vectors.intercept == -2.5
+    assert copy.with_vectors.weights.tolist() == model.with_vectors.weights.tolist()
+    assert copy.without_vectors.weights.tolist() == model.without_vectors.weights.tolist()
+
+
+def test_more_evidence_never_lowers_a_probability():
+    """The weights of what a document matches are not negative."""
+    for coefficients in (shipped_model().with_vectors, shipped_model().without_vectors):
+        by_name = dict(zip(FEATURE_NAMES, coefficients.weights.tolist(), strict=True))
+        del by_name["same_language"], by_name["log_query_terms"]
+        assert min(by_name.values()) >= 0
+
+
+def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_saturate(tmp_path):
+    documents = [
+        Document("both", "volcano island", "en", "volcano"),
+        Document("text", "volcano island", "en", "honey"),
+        Document("none", "honey bread", "en", "island"),
+    ]
+    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, fields=("title", "text"))
+        index.add(documents)
+        query = Query("", "volcano", "en")
+        table = build_clause_table(query, [("en", cut_query(query))], index.statistics)
+        languages, rows = store.read_sparse("terms", ["both", "text", "none"])
+        evidence = table.measure(languages, rows)
+    # All texts and all titles are of average length: an occurrence counts 1, one in the title twice as much.
+    assert evidence.combined_share == pytest.approx([3 / (3 + 1.2), 1 / (1 + 1.2), 0.0])
+    assert evidence.title_share == pytest.approx([1 / (1 + 1.2), 0.0, 0.0])
+    assert evidence.coverage == pytest.approx([1.0, 1.0, 0.0])
+    assert evidence.title_focus == pytest.approx([1.0, 0.0, 0.0])
+    # Two of three documents match; smoothed by twenty documents of the overall rate (2 + 1) / (3 + 2).
+    rate = (2 + 20 * 0.6) / (3 + 20)
+    assert evidence.match_rarity == pytest.approx([-math.log(rate) - math.log(3)] * 2 + [-math.log(3)])
+
+
+def test_a_similarity_is_standard_deviations_above_the_sample_of_its_language():
+    sample = np.array([[0.2, 0.0], [0.4, 0.0]] * 500, np.float32)  # cosines of mean .3 and deviation .1
+    background = Background({"en": sample})
+    standardized = background.standardize(np.array([1.0, 0.0], np.float32), ["en"], np.array([0.5], np.float32))
+    assert standardized == pytest.approx([2.0], rel=1e-3)
+
+
+def test_a_language_with_one_document_leans_on_the_background_of_the_others():
+    sample = np.array([[0.2, 0.0], [0.4, 0.0]] * 500, np.float32)
+    alone = np.array([[0.9, 0.0]], np.float32)
+    background = Background({"en": sample, "de": alone})
+    (standardized,) = background.standardize(np.array([1.0, 0.0], np.float32), ["de"], np.array([0.9], np.float32))
+    # The mean of both languages is .6; one document moves it by an eleventh of the way to .9.
+    assert standardized == pytest.approx((0.9 - (0.9 + 10 * 0.6) / 11) / (0.05 * 10 / 11) ** 0.5 / 0.1**0.5, rel=0.05)
+
+
+def test_the_best_of_one_passage_is_not_corrected():
+    assert expected_best_of([1.0, math.e**2]).tolist() == pytest.approx([0.0, 2.0])
+
+
+def test_results_are_sorted_by_the_probability_that_is_shown(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+        results = collection.search("volcano lava honey", lang="en").results
+    fits = [result.fit for result in results]
+    assert fits == sorted(fits, reverse=True)
+    assert [result.score for result in results] == fits
+    assert all(0 < fit < 1 for fit in fits)
+
+
+def test_a_copy_changes_neither_the_order_of_the_others_nor_the_place_of_the_original(tmp_path):
+    copy = DOCUMENTS[3]._replace(id="vulkan-copy")
+    for text in ("volcano lava", "honey", "the night"):
+        with make_collection(tmp_path / f"one-{text}", DOCUMENTS) as one:
+            before = rank_ids(one, text)
+        with make_collection(tmp_path / f"two-{text}", [*DOCUMENTS, copy]) as two:
+            after = rank_ids(two, text)
+        assert [doc_id for doc_id in after if doc_id != copy.id] == before
+
+
+def test_the_probability_of_a_document_does_not_depend_on_what_else_is_retrieved(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+        scores = {
+            result.score
+            for options in ({}, {"k": 1}, {"to": ["de"]}, {"to": ["de"], "k": 1})
+            for result in collection.search("volcano lava", lang="en", **options).results
+            if result.id == "vulkan"
+        }
+    assert len(scores) == 1
+
+
+def test_unrelated_documents_may_be_removed_without_reordering_the_rest(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+        before = rank_ids(collection, "volcano lava")
+        collection.delete(["brot", "bread"])
+        after = rank_ids(collection, "volcano lava")
+    assert after == [doc_id for doc_id in before if doc_id not in ("brot", "bread")]
+
+
+def test_a_language_with_one_document_gains_nothing(tmp_path):
+    stranger = Document("stranger", "Een bakker verkoopt brood in de nacht.", "nl", "Bakkerij")
+    with make_collection(tmp_path / "c", [*DOCUMENTS, stranger]) as collection:
+        found = rank_ids(collection, "volcano lava")
+    assert found[:3] == ["lava", "vulkan", "volcan"] or set(found[:3]) == {"lava", "vulkan", "volcan"}
+    assert "stranger" not in found
+
+
+def test_a_query_that_nothing_answers_has_no_results_and_says_what_was_searched(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+        answer = collection.search("xyzzyqwv", lang="en")
+    assert answer.results == []
+    assert set(answer.searched) == {"de", "en", "fr"}
+
+
+def test_candidates_have_a_row_of_features_each(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+        candidates = collect_candidates(collection.state, "volcano lava", SearchOptions(lang="en", to=["de", "fr"]))
+    assert set(candidates.languages) <= {"de", "fr"}
+    assert candidates.features.shape == (len(candidates.doc_ids), len(FEATURE_NAMES))
+    assert not candidates.has_vectors.any()
+    words = dict(zip(candidates.doc_ids, candidates.features[:, FEATURE_NAMES.index("words")], strict=True))
+    assert words["vulkan"] > words.get("bienen", 0.0)
+
+
+def test_parts_of_a_compound_in_a_title_count_as_words_of_the_title(tmp_path):
+    documents = [
+        Document("compound", "Hier steht anderer Text.", "de", "Zugverspätung"),
+        Document("other", "Kuchen mit Sahne.", "de", "Kuchen"),
+    ]
+    with make_collection(tmp_path / "c", documents) as collection:
+        candidates = collect_candidates(collection.state, "delay", SearchOptions(lang="en"))
+    assert candidates.doc_ids == ["compound"]
+    assert candidates.features[0, FEATURE_NAMES.index("title_words")] > 0
