@@ -23,11 +23,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from measure_collections import open_indexed, read_rows
-from paragloss.search.scoring import FEATURE_NAMES, VECTOR_FEATURES, Coefficients, ScoringModel
 from scipy.optimize import minimize
 from scipy.stats import ttest_rel
 
 from paragloss.collection import SearchOptions, retrieval
+from paragloss.search.scoring import FEATURE_NAMES, VECTOR_FEATURES, Coefficients, ScoringModel
 
 Doubles = npt.NDArray[np.float64]
 RIDGE = 1e-3  # per query; keeps correlated features from growing against each other
