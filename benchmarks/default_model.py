@@ -46,7 +46,7 @@ def asked(code: str) -> float:
 
 def queries(model: default.DefaultModel, lang: str, number: int, seed: int = 0) -> list[Query]:
     """Six words each, as they are spelled."""
-    chance, words = random.Random(seed), model._open(lang).words
+    chance, words = random.Random(seed), model.read_language(lang).words
     picked = [[words.entry(chance.randrange(len(words)))[1] for _ in range(6)] for _ in range(number)]
     return [Query(str(i), " ".join(some), lang) for i, some in enumerate(picked)]
 

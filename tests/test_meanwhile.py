@@ -52,7 +52,7 @@ def test_a_term_of_more_than_a_hundred_letters_is_never_taken_apart(lang):
     assert model.find_known_parts(long, lang, lambda part: asked.append(part) or part == "zug") == []
     assert asked == [long]
     if lang == "de":
-        assert [piece.term for piece in model.pieces(long, lang)] == [model.pieces(long, lang)[0].term]
+        assert [piece.term for piece in model.split_query(long, lang)] == [model.split_query(long, lang)[0].term]
 
 
 def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, monkeypatch):

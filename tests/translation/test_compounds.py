@@ -29,7 +29,7 @@ def test_what_joins_two_words_is_left_out():
 def test_words_are_made_with_the_three_commonest_joints():
     assert join_words(["zug"], ["zeit"], "de") == ["zugzeit", "zugszeit", "zugnzeit"]
     assert join_words(["a"], ["b", "c"], "hu") == ["ab", "ac"]
-    assert join_words(["zeile"], ["zeit"], "nl", most=9)[-1] == "zeilenzeit"  # with whatever may join words
+    assert join_words(["zeile"], ["zeit"], "nl", max_linkers=9)[-1] == "zeilenzeit"  # with whatever may join words
 
 
 def test_an_ending_is_taken_off_where_more_than_half_of_the_word_is_known():

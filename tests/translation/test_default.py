@@ -201,7 +201,7 @@ def test_saved_and_loaded_it_says_the_same(model, tmp_path):
 
 
 def test_a_missing_model_says_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr(default, "_PLACE", tmp_path / "nothing")
+    monkeypatch.setattr(default, "FOLDER", tmp_path / "nothing")
     default.open.cache_clear()
     with pytest.raises(ModelError, match="install paragloss again, or build it"):
         default.open()
@@ -241,14 +241,14 @@ def test_a_spelling_that_is_far_too_long_is_left_out():
 
 
 def test_rows_are_found_in_every_group():
-    rows = _rows.packed(sp.csr_matrix((np.full(35, 1.0), np.arange(35), np.arange(36)), shape=(35, 35)))
+    rows = _rows.pack_rows(sp.csr_matrix((np.full(35, 1.0), np.arange(35), np.arange(36)), shape=(35, 35)))
     assert [rows.row(i)[0].tolist() for i in range(35)] == [[i] for i in range(35)]
     assert rows.row(34)[1].tolist() == [1.0]  # what is certain is not rounded
 
 
 def test_probabilities_in_eight_bits_are_off_by_two_percent_at_most():
     values = np.array([1.0, 0.5, 0.1, 0.01, 0.002])
-    rows = _rows.packed(sp.csr_matrix((values, np.arange(5), [0, 0, 2, 5]), shape=(3, 5)))
+    rows = _rows.pack_rows(sp.csr_matrix((values, np.arange(5), [0, 0, 2, 5]), shape=(3, 5)))
     assert rows.row(0)[0].tolist() == []
     targets, weights = rows.row(2)
     assert targets.tolist() == [2, 3, 4]
@@ -309,24 +309,27 @@ def test_damage_that_shows_only_when_words_are_looked_up_gets_one_line(model, tm
 
 def test_phrases_are_the_longest_from_the_left_of_two_or_three_words(model, monkeypatch):
     known = {"b c d": 1, "a b": 2, "d e": 3, "f g": 4}
-    monkeypatch.setattr(model, "_term", lambda lang, term: ([known[term]], [1.0]) if term in known else ([], []))
-    found = model._phrases(["a", "b", "c", "d", "e", "f", "g", "h"], "en")
+    shares = {phrase: ([number], [1.0]) for phrase, number in known.items()}
+    monkeypatch.setattr(model, "_english_shares", lambda lang, term: shares.get(term, ([], [])))
+        model, "_english_shares", lambda lang, term: ([known[term]], [1.0]) if term in known else ([], [])
+    )
+    found = model._find_phrases(["a", "b", "c", "d", "e", "f", "g", "h"], "en")
     # "a b" is met first and takes b from "b c d"; a word alone and what nobody knows are no phrase.
     assert {place: ids for place, (ids, _) in found.items()} == {0: [2], 1: [2], 3: [3], 4: [3], 5: [4], 6: [4]}
-    assert set(model._phrases(["x", "b", "c", "d", "e"], "en")) == {1, 2, 3}
+    assert set(model._find_phrases(["x", "b", "c", "d", "e"], "en")) == {1, 2, 3}
 
 
 def _one_by_one(model, term, source, target):
     """What a term may be in another language, a row at a time: P(y | x) = sum over e of P(y | e) P(e | x)."""
-    language, sums, rows = model._open(target), {}, 0
+    language, sums, rows = model.read_language(target), {}, 0
     for number, share in model.english(term, source):
-        if language.there is None:
+        if language.from_english is None:
             sums[number] = share
             continue
         at = np.searchsorted(language.english, number)
         if at < len(language.english) and language.english[at] == number:
-            rows += bool(len(language.there.row(int(at))[0]))
-            for other, weight in zip(*language.there.row(int(at)), strict=True):
+            rows += bool(len(language.from_english.row(int(at))[0]))
+            for other, weight in zip(*language.from_english.row(int(at)), strict=True):
                 sums[int(other)] = sums.get(int(other), 0.0) + share * float(weight)
     ordered = sorted(sums.items()) if rows > 1 else list(sums.items())  # equals stay in this order
     best = dict(sorted(ordered, key=lambda pair: -pair[1])[:12])
@@ -339,16 +342,16 @@ def test_all_languages_at_once_are_what_rows_say_one_by_one(source):
     model, words = default.open(), {"en": "printer driver house", "de": "Haus Zeit Drucker"}[source]
     others = [lang for lang in model.langs if lang != source]
     assert len(others) >= 46
-    together = default.load(default._PLACE).translate_many(Query("", words, source), others)
+    together = default.load(default.FOLDER).translate_many(Query("", words, source), others)
     for lang in others:
-        assert together[lang] == default.load(default._PLACE).translate(Query("", words, source), lang), lang
-        for piece in model.pieces(words, source):
+        assert together[lang] == default.load(default.FOLDER).translate(Query("", words, source), lang), lang
+        for piece in model.split_query(words, source):
             found = {a.text: pytest.approx(a.weight) for a in model.alternatives(piece.term, source, lang)}
             assert found == _one_by_one(model, piece.term, source, lang), (lang, piece.term)
 
 
 def test_words_asked_for_again_are_remembered_for_every_language_they_were_asked_in():
-    model, query = default.load(default._PLACE), Query("", "printer driver", "en")
+    model, query = default.load(default.FOLDER), Query("", "printer driver", "en")
     first = {lang: model.translate(query, lang) for lang in ("de", "fr", "zh")}
     assert model.translate_many(query, ["zh", "fr", "de", "en"]) == {**first, "en": model.translate(query, "en")}
-    assert len(model._remembered) == 2
+    assert len(model._cached_translations) == 2

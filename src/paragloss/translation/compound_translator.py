@@ -58,7 +58,7 @@ class CompoundTranslator:
     def _compounds(self, first: Translation, second: Translation, to: str) -> list[str]:
         one, other = (list(dict.fromkeys(_words(clause)))[:_TRIED] for clause in (first, second))
         most = len(COMPOUND_LINKERS[to])
-        made = join_words(one, other, to, most=most) + join_words(other, one, to, most=most)
+        made = join_words(one, other, to, max_linkers=most) + join_words(other, one, to, max_linkers=most)
         terms = list(dict.fromkeys(analyzer(to).terms(" ".join(made))))
         return [term for term, number in zip(terms, np.asarray(self._held(to, terms)), strict=True) if number]
 

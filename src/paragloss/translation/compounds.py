@@ -1,11 +1,13 @@
-"""Words written together: taken apart into words that are known (Zugverspätung into Zug and Verspätung), and made.
-Words of scripts without spaces that were not cut far enough, and words with endings that nobody took off."""
+"""Compounds: split a word into known words (Zugverspätung into Zug and Verspätung), or join words.
+
+Also for words of scripts without spaces that the tokenizer did not split far enough, and for unknown inflected forms.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-#: What may stand between the parts of a compound, the most frequent first.
+#: Letters that may link the parts of a compound, the most frequent first.
 COMPOUND_LINKERS = {
     "de": ("", "s", "n", "en", "es", "er", "e"),
     "nl": ("", "s", "en", "e", "n"),
@@ -15,85 +17,97 @@ COMPOUND_LINKERS = {
     "fi": ("", "n", "en", "s"),
     "hu": ("",),
 }
-_SHORTEST = 3
-#: Nobody's word is longer; what is (a gene, encoded data) is not taken apart.
+#: Longer words (genes, encoded data) are not split.
 MAX_WORD_LENGTH = 100
-#: Where words are not written apart, the shortest word that another may hold: in characters.
+#: In languages that do not separate words, the least characters of a word inside another.
 MIN_UNSPACED_PART = {"zh": 2, "ja": 2, "ko": 2, "th": 3}
-_LONGEST = 8
-#: How much of a word must be a known one for the rest to be taken for an ending.
-_BEGINNING = 0.5
+_MAX_UNSPACED_PART = 8
+_MIN_PART = 3
+#: The share of a word that a known word at its beginning must have, so that the rest can be an ending.
+_MIN_BEGINNING_SHARE = 0.5
 
 
-def split_compound(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
-    """The two known words a term is made of, or three where no two do; none where it can't be taken apart.
+def split_compound(term: str, lang: str, is_known: Callable[[str], bool]) -> list[str]:
+    """Split a term into two known words, or three if no two make it; return [] if it cannot be split.
 
-    Of several ways the one with the longest last part is taken: it carries the meaning, and short words hide in long
-    ones.
+    Of several ways the one with the longest last part is taken: it carries the meaning, and short words occur inside
+    long ones by chance.
     """
-    tails = (
-        [cut for cut in range(_SHORTEST, len(term) - _SHORTEST + 1) if known(term[cut:])]
-        if len(term) <= MAX_WORD_LENGTH
-        else []
-    )
-    if two := _made(term, 0, tails, lang, known):
-        return two
-    for cut in range(_SHORTEST, max(tails, default=0) - _SHORTEST + 1):
-        if (first := _ends(term[:cut], lang, known)) and (rest := _made(term, cut, tails, lang, known)):
-            return [first, *rest]
-    return []
-
-
-def find_known_parts(term: str, lang: str, known: Callable[[str], bool]) -> list[str]:
-    """The known words that an unknown one holds: its parts, or the longest it begins with."""
     if len(term) > MAX_WORD_LENGTH:
         return []
-    if lang in COMPOUND_LINKERS:
-        found = split_compound(term, lang, known)
-    else:
-        found = _cut(term, MIN_UNSPACED_PART[lang], known) if lang in MIN_UNSPACED_PART else []
-    return found or _beginning(term, MIN_UNSPACED_PART.get(lang, _SHORTEST + 1), known)
-
-
-def _beginning(term: str, shortest: int, known: Callable[[str], bool]) -> list[str]:
-    least = max(shortest, int(_BEGINNING * len(term)) + 1)
-    return next(([term[:end]] for end in range(len(term) - 1, least - 1, -1) if known(term[:end])), [])
-
-
-def _cut(term: str, shortest: int, known: Callable[[str], bool]) -> list[str]:
-    """The fewest known words that leave the fewest characters between them; none where those are more than half."""
-    best: list[tuple[int, int, list[str]]] = [(0, 0, [])]  # up to each character: left out, words, which
-    for end in range(1, len(term) + 1):
-        skipped, number, words = best[end - 1]
-        here = (skipped + 1, number, words)
-        for start in range(max(0, end - _LONGEST), end - shortest + 1):
-            if known(term[start:end]):
-                skipped, number, words = best[start]
-                if (skipped, number + 1) < here[:2]:
-                    here = (skipped, number + 1, [*words, term[start:end]])
-        best.append(here)
-    return best[-1][2] if 2 * best[-1][0] <= len(term) else []
-
-
-def join_words(firsts: Sequence[str], seconds: Sequence[str], lang: str, *, most: int = 3) -> list[str]:
-    """Words that one of the first and one of the second might make, known or not, with the `most` frequent joints."""
-    joints = COMPOUND_LINKERS[lang][:most]
-    return list(dict.fromkeys(first + joint + second for first in firsts for second in seconds for joint in joints))
-
-
-def _made(term: str, start: int, tails: Sequence[int], lang: str, known: Callable[[str], bool]) -> list[str]:
-    """The two known words that the rest of a term is made of, given where known words begin that end it."""
-    for cut in tails:
-        if cut - start >= _SHORTEST and (first := _ends(term[start:cut], lang, known)):
-            return [first, term[cut:]]
+    last_starts = [start for start in range(_MIN_PART, len(term) - _MIN_PART + 1) if is_known(term[start:])]
+    two_parts = _split_in_two(term, 0, last_starts, lang, is_known)
+    if two_parts:
+        return two_parts
+    for end in range(_MIN_PART, max(last_starts, default=0) - _MIN_PART + 1):
+        first = _strip_linker(term[:end], lang, is_known)
+        if first:
+            two_parts = _split_in_two(term, end, last_starts, lang, is_known)
+            if two_parts:
+                return [first, *two_parts]
     return []
 
 
-def _ends(word: str, lang: str, known: Callable[[str], bool]) -> str:
-    """The known word a first part is, without what joins it to the next; empty if there is none."""
-    for joint in COMPOUND_LINKERS[lang]:
-        if word.endswith(joint):
-            base = word[: len(word) - len(joint)]
-            if len(base) >= _SHORTEST and known(base):
+def find_known_parts(term: str, lang: str, is_known: Callable[[str], bool]) -> list[str]:
+    """Return the known words that an unknown one contains: its parts, or the longest word that it begins with."""
+    if len(term) > MAX_WORD_LENGTH:
+        return []
+    parts: list[str] = []
+    if lang in COMPOUND_LINKERS:
+        parts = split_compound(term, lang, is_known)
+    elif lang in MIN_UNSPACED_PART:
+        parts = _segment(term, MIN_UNSPACED_PART[lang], is_known)
+    return parts or _find_beginning(term, MIN_UNSPACED_PART.get(lang, _MIN_PART + 1), is_known)
+
+
+def join_words(firsts: Sequence[str], seconds: Sequence[str], lang: str, *, max_linkers: int = 3) -> list[str]:
+    """Return all compounds of one of the first and one of the second words with the most frequent linkers."""
+    linkers = COMPOUND_LINKERS[lang][:max_linkers]
+    return list(dict.fromkeys(first + linker + second for first in firsts for second in seconds for linker in linkers))
+
+
+def _find_beginning(term: str, min_letters: int, is_known: Callable[[str], bool]) -> list[str]:
+    """Return the longest known word that a term begins with, as a list, if it is long enough."""
+    shortest = max(min_letters, int(_MIN_BEGINNING_SHARE * len(term)) + 1)
+    for end in range(len(term) - 1, shortest - 1, -1):
+        if is_known(term[:end]):
+            return [term[:end]]
+    return []
+
+
+def _segment(term: str, min_letters: int, is_known: Callable[[str], bool]) -> list[str]:
+    """Return the fewest known words that skip the fewest characters; [] if more than half are skipped."""
+    best: list[tuple[int, int, list[str]]] = [(0, 0, [])]  # up to each character: skipped, number of words, words
+    for end in range(1, len(term) + 1):
+        skipped, n_words, words = best[end - 1]
+        candidate = (skipped + 1, n_words, words)
+        for start in range(max(0, end - _MAX_UNSPACED_PART), end - min_letters + 1):
+            if is_known(term[start:end]):
+                skipped, n_words, words = best[start]
+                if (skipped, n_words + 1) < candidate[:2]:
+                    candidate = (skipped, n_words + 1, [*words, term[start:end]])
+        best.append(candidate)
+    skipped, _, words = best[-1]
+    return words if 2 * skipped <= len(term) else []
+
+
+def _split_in_two(
+    term: str, start: int, last_starts: Sequence[int], lang: str, is_known: Callable[[str], bool]
+) -> list[str]:
+    """Split the rest of a term in two; `last_starts` are where known words begin that end it."""
+    for last_start in last_starts:
+        if last_start - start >= _MIN_PART:
+            first = _strip_linker(term[start:last_start], lang, is_known)
+            if first:
+                return [first, term[last_start:]]
+    return []
+
+
+def _strip_linker(word: str, lang: str, is_known: Callable[[str], bool]) -> str:
+    """Return the known word that a first part is without its linker; "" if there is none."""
+    for linker in COMPOUND_LINKERS[lang]:
+        if word.endswith(linker):
+            base = word[: len(word) - len(linker)]
+            if len(base) >= _MIN_PART and is_known(base):
                 return base
     return ""

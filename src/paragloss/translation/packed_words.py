@@ -1,7 +1,11 @@
 """A sorted list of words in one block of bytes, each written as what it does not share with the word before it.
 
-Besides the term (a stem, as the analyzer makes it) every entry says how it is most often spelled. Nothing is unpacked
-when a list is opened: a look-up is a binary search over the first words of groups, then a walk through one group.
+Besides the term (a stem, as the analyzer makes it) every entry holds its most frequent spelling. Opening a list unpacks
+nothing: a look-up is a binary search over the first words of groups, then a walk through one group.
+
+An entry is: letters shared with the term before it (1 byte), further letters of the term (1 byte and the letters), and
+the spelling. A spelling is one byte (1 bit for a capital, 3 for letters removed from the term's end, 4 for letters
+added) and the letters added; 15 letters added mean that the complete spelling follows, its length first.
 """
 
 from __future__ import annotations
@@ -13,188 +17,204 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-#: Words in a group; the first of each is written whole.
-GROUP = 8
-#: A spelling is one byte and a few letters: 1 bit for a capital, 3 for letters cut off the term, 4 for letters added.
-_CAPITAL, _MOST_CUT, _MOST_ADDED = 0x80, 7, 14
-_WHOLE = 15  # in place of a number of letters added: the whole spelling follows, its length first
-_LONGEST = 255
-#: So many words are looked up group by group.
-_MANY = 10
+#: Words in a group; the first of each shares no letters.
+GROUP_SIZE = 8
+_CAPITAL_BIT = 0x80
+_MAX_REMOVED = 7
+_MAX_ADDED = 14
+_COMPLETE_SPELLING = 15
+_MAX_BYTES = 255
+#: From this many terms on, `contains_terms` unpacks each group once.
+_MANY_TERMS = 10
 
 
 class PackedWordList:
     """The words of one language, numbered in their order."""
 
     def __init__(self, data: npt.NDArray[np.uint8], starts: npt.NDArray[np.uint32], size: int) -> None:
+        """Open a list.
+
+        :param data: the packed words.
+        :param starts: the offset of each group in `data`.
+        :param size: the number of words.
+        """
         self._data: memoryview = data.data
-        self._starts = [*starts.tolist(), len(data)]  # Python's numbers: a look at an array costs ten times as much
+        self._starts = [*starts.tolist(), len(data)]  # Python integers: reading from an array takes ten times as long
         self._size = size
-        self._firsts = _Firsts(self._data, self._starts)
-        self._known: dict[str, int] | None = None
+        self._first_words = _FirstWords(self._data, self._starts)
+        self._number_by_term: dict[str, int] | None = None
 
     def __len__(self) -> int:
         return self._size
 
     def __iter__(self) -> Iterator[str]:
-        """All terms, in their order."""
-        data, terms, term, here = self._data.tobytes(), list[bytes](), b"", 0
+        """Iterate over all terms in their order."""
+        data, terms, term, offset = self._data.tobytes(), list[bytes](), b"", 0
         end = len(data)
-        while here < end:  # as `_unpacked`, which takes twice as long
-            stop = here + 2 + data[here + 1]
-            term = term[: data[here]] + data[here + 2 : stop]
+        while offset < end:  # as `_unpack`, which takes twice as long
+            term_end = offset + 2 + data[offset + 1]
+            term = term[: data[offset]] + data[offset + 2 : term_end]
             terms.append(term)
-            added = data[stop] & 15
-            here = stop + 1 + added if added != _WHOLE else stop + 2 + data[stop + 1]
+            added = data[term_end] & 15
+            offset = term_end + 1 + added if added != _COMPLETE_SPELLING else term_end + 2 + data[term_end + 1]
         return iter(b"\n".join(terms).decode().split("\n") if terms else ())
 
-    def known(self) -> Set[str]:
-        """All terms, which are kept in memory from now on: `find` is ten times as quick."""
-        if self._known is None:
-            self._known = dict(zip(self, range(self._size), strict=False))
-        return self._known.keys()
+    def load_terms(self) -> Set[str]:
+        """Return all terms and keep them in memory, which makes `find` ten times as fast."""
+        if self._number_by_term is None:
+            self._number_by_term = dict(zip(self, range(self._size), strict=False))
+        return self._number_by_term.keys()
 
-    def written(self) -> str:
-        """All terms and other spellings between spaces."""
-        found = []
-        for term, code, added in _unpacked(self._data.tobytes()):
-            found.append(term)
-            if code & 15 == _WHOLE:
-                found.append(added)
-            elif code & ~_CAPITAL:
-                found.append(term[: len(term) - ((code >> 4) & _MOST_CUT)] + added)
-        return f" {b' '.join(found).decode()} "
+    def join_words(self) -> str:
+        """Return all terms and spellings that differ from them in one string, between spaces."""
+        words = []
+        for term, code, added in _unpack(self._data.tobytes()):
+            words.append(term)
+            if code & 15 == _COMPLETE_SPELLING:
+                words.append(added)
+            elif code & ~_CAPITAL_BIT:
+                words.append(term[: len(term) - ((code >> 4) & _MAX_REMOVED)] + added)
+        return f" {b' '.join(words).decode()} "
 
     def find(self, term: str) -> int:
-        """Its number, or -1."""
-        if self._known is not None:
-            return self._known.get(term, -1)
-        wanted = term.encode()
-        group = self._group_of(wanted)
-        data, here, alike = self._bytes(group) if self._size else b"", 0, 0
-        for place in range(GROUP):  # `alike`: how many bytes the word before, which is smaller, begins with as this one
-            if here == len(data) or data[here] < alike:
+        """Return the number of a term, -1 if the list does not have it."""
+        if self._number_by_term is not None:
+            return self._number_by_term.get(term, -1)
+        key = term.encode()
+        group = self._find_group(key)
+        data = self._read_group(group) if self._size else b""
+        offset, matched = 0, 0  # matched: bytes that the key shares with the word before, which sorts before it
+        for position in range(GROUP_SIZE):
+            if offset == len(data) or data[offset] < matched:
                 return -1
-            stop = here + 2 + data[here + 1]
-            if data[here] == alike:
-                rest, left = data[here + 2 : stop], wanted[alike:]
-                if rest >= left:
-                    return group * GROUP + place if rest == left else -1
-                alike += _shared(rest, left)
-            here = _after(data, stop)
+            term_end = offset + 2 + data[offset + 1]
+            if data[offset] == matched:
+                suffix, key_suffix = data[offset + 2 : term_end], key[matched:]
+                if suffix >= key_suffix:
+                    return group * GROUP_SIZE + position if suffix == key_suffix else -1
+                matched += _count_shared_bytes(suffix, key_suffix)
+            offset = _skip_spelling(data, term_end)
         return -1
 
-    def have(self, terms: Sequence[str]) -> list[bool]:
-        """Of each term whether it is here; many are looked up group by group."""
-        if len(terms) < _MANY:
+    def contains_terms(self, terms: Sequence[str]) -> list[bool]:
+        """Say for each term whether the list has it; many terms are looked up group by group."""
+        if len(terms) < _MANY_TERMS:
             return [self.find(term) >= 0 for term in terms]
-        groups: dict[int, set[bytes]] = {}
-        found = []
-        for wanted in (term.encode() for term in terms):
-            group = bisect(self._every_first, wanted) - 1
-            if group >= 0 and group not in groups:
-                groups[group] = {word for word, _, _ in _unpacked(self._bytes(group))}
-            found.append(group >= 0 and wanted in groups[group])
-        return found
+        terms_by_group: dict[int, set[bytes]] = {}
+        answers = []
+        for key in (term.encode() for term in terms):
+            group = bisect(self._all_first_words, key) - 1
+            if group >= 0 and group not in terms_by_group:
+                terms_by_group[group] = {term for term, _, _ in _unpack(self._read_group(group))}
+            answers.append(group >= 0 and key in terms_by_group[group])
+        return answers
 
     @cached_property
-    def _every_first(self) -> list[bytes]:
-        return [*map(self._firsts.__getitem__, range(len(self._starts) - 1))]
+    def _all_first_words(self) -> list[bytes]:
+        return [self._first_words[group] for group in range(len(self._starts) - 1)]
 
     def entry(self, number: int) -> tuple[str, str]:
-        """A word as term and as spelled."""
-        group, place = divmod(number, GROUP)
-        data, here, term = self._bytes(group), 0, b""
-        for _ in range(place + 1):
-            stop = here + 2 + data[here + 1]
-            term = term[: data[here]] + data[here + 2 : stop]
-            added = data[stop] & 15
-            here = stop + 1 + added if added != _WHOLE else stop + 2 + data[stop + 1]
-        return term.decode(), _spelled(term, data[stop], data[stop + 1 + (added == _WHOLE) : here])
+        """Return (term, spelling) of a word."""
+        group, position = divmod(number, GROUP_SIZE)
+        data, offset, term = self._read_group(group), 0, b""
+        for _ in range(position + 1):
+            term_end = offset + 2 + data[offset + 1]
+            term = term[: data[offset]] + data[offset + 2 : term_end]
+            offset = _skip_spelling(data, term_end)
+        return term.decode(), _unpack_spelling(term, data[term_end], _added_bytes(data, term_end, offset))
 
-    def _group_of(self, wanted: bytes) -> int:
-        """The last group whose first word is not beyond; the first where all are."""
-        low, high, firsts = 0, len(self._starts) - 1, self._firsts
+    def _find_group(self, key: bytes) -> int:
+        """Return the last group whose first word is not greater than the key; group 0 if all are."""
+        low, high, first_words = 0, len(self._starts) - 1, self._first_words
         while high - low > 1:
             middle = (low + high) // 2
-            if firsts[middle] <= wanted:
+            if first_words[middle] <= key:
                 low = middle
             else:
                 high = middle
         return low
 
-    def _bytes(self, group: int) -> bytes:
+    def _read_group(self, group: int) -> bytes:
         return self._data[self._starts[group] : self._starts[group + 1]].tobytes()
 
 
-class _Firsts(dict[int, bytes]):
-    """The first words of groups, read when they are first asked for: looking up a word asks for the same few."""
+class _FirstWords(dict[int, bytes]):
+    """The first word of each group, read when it is first needed: binary searches need the same few."""
 
     def __init__(self, data: memoryview, starts: Sequence[int]) -> None:
         self._data, self._starts = data, starts
 
     def __missing__(self, group: int) -> bytes:
         start = self._starts[group]
-        self[group] = first = self._data[start + 2 : start + 2 + self._data[start + 1]].tobytes()
-        return first
+        self[group] = word = self._data[start + 2 : start + 2 + self._data[start + 1]].tobytes()
+        return word
 
 
-def _unpacked(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
-    """The words of one or more groups: the term, and the byte and letters that say how it is spelled."""
-    term, here, end = b"", 0, len(data)
-    while here < end:
-        stop = here + 2 + data[here + 1]
-        term = term[: data[here]] + data[here + 2 : stop]
-        here = _after(data, stop)
-        yield term, data[stop], data[stop + 1 + (data[stop] & 15 == _WHOLE) : here]
+def _unpack(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
+    """Yield (term, first byte of the spelling, bytes added) of each word of one or more groups."""
+    term, offset, end = b"", 0, len(data)
+    while offset < end:
+        term_end = offset + 2 + data[offset + 1]
+        term = term[: data[offset]] + data[offset + 2 : term_end]
+        offset = _skip_spelling(data, term_end)
+        yield term, data[term_end], _added_bytes(data, term_end, offset)
 
 
-def _after(data: bytes, stop: int) -> int:
-    """Where the next word begins, given where a word's letters end and its spelling begins."""
-    added = data[stop] & 15
-    return stop + 1 + added if added != _WHOLE else stop + 2 + data[stop + 1]
+def _skip_spelling(data: bytes, term_end: int) -> int:
+    """Return the offset of the next word, given where a word's spelling begins."""
+    added = data[term_end] & 15
+    return term_end + 1 + added if added != _COMPLETE_SPELLING else term_end + 2 + data[term_end + 1]
 
 
-def _spelled(term: bytes, code: int, added: bytes) -> str:
-    if code & 15 == _WHOLE:
+def _added_bytes(data: bytes, term_end: int, next_offset: int) -> bytes:
+    """Return the letters of a spelling, which begins at `term_end`."""
+    has_length = data[term_end] & 15 == _COMPLETE_SPELLING
+    return data[term_end + 1 + has_length : next_offset]
+
+
+def _unpack_spelling(term: bytes, code: int, added: bytes) -> str:
+    if code & 15 == _COMPLETE_SPELLING:
         return added.decode()
-    cut = (code >> 4) & _MOST_CUT
-    text = (term[: len(term) - cut] + added).decode()
-    return text[:1].upper() + text[1:] if code & _CAPITAL else text
+    removed = (code >> 4) & _MAX_REMOVED
+    text = (term[: len(term) - removed] + added).decode()
+    return text[:1].upper() + text[1:] if code & _CAPITAL_BIT else text
 
 
 def pack_words(terms: Sequence[str], spellings: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-    """The bytes of a list sorted by its terms' UTF-8, and where each group starts."""
-    out, starts, last = bytearray(), [], b""
+    """Pack terms, sorted by their UTF-8 bytes, with a spelling of each.
+
+    :return: the bytes of the list, and the offset of each group.
+    """
+    packed, starts, previous = bytearray(), [], b""
     for number, (term, spelling) in enumerate(zip(terms, spellings, strict=True)):
         word = term.encode()
-        assert last < word, f"{term!r} is out of order"
-        assert len(word) <= _LONGEST, f"{term!r} is too long"
-        if number % GROUP == 0:
-            starts.append(len(out))
-        shared = _shared(last, word) if number % GROUP else 0
-        out += bytes([shared, len(word) - shared]) + word[shared:] + _spelling(word, spelling)
-        last = word
-    return np.frombuffer(bytes(out), np.uint8), np.array(starts, np.uint32)
+        assert previous < word, f"{term!r} is out of order"
+        assert len(word) <= _MAX_BYTES, f"{term!r} is too long"
+        if number % GROUP_SIZE == 0:
+            starts.append(len(packed))
+        shared = _count_shared_bytes(previous, word) if number % GROUP_SIZE else 0
+        packed += bytes([shared, len(word) - shared]) + word[shared:] + _pack_spelling(word, spelling)
+        previous = word
+    return np.frombuffer(bytes(packed), np.uint8), np.array(starts, np.uint32)
 
 
-def _spelling(term: bytes, spelling: str) -> bytes:
-    capital = spelling[:1] != spelling[:1].lower() and spelling[:1].lower().upper() == spelling[:1]
-    plain = (spelling[:1].lower() + spelling[1:] if capital else spelling).encode()
-    shared = _shared(term, plain)
-    cut, added = len(term) - shared, plain[shared:]
-    if cut <= _MOST_CUT and len(added) <= _MOST_ADDED:
-        return bytes([_CAPITAL * capital | cut << 4 | len(added)]) + added
-    whole = spelling.encode()
-    if len(whole) > _LONGEST:
-        whole = term
-    return bytes([_WHOLE, len(whole)]) + whole
+def _pack_spelling(term: bytes, spelling: str) -> bytes:
+    has_capital = spelling[:1] != spelling[:1].lower() and spelling[:1].lower().upper() == spelling[:1]
+    lower = (spelling[:1].lower() + spelling[1:] if has_capital else spelling).encode()
+    shared = _count_shared_bytes(term, lower)
+    removed, added = len(term) - shared, lower[shared:]
+    if removed <= _MAX_REMOVED and len(added) <= _MAX_ADDED:
+        return bytes([_CAPITAL_BIT * has_capital | removed << 4 | len(added)]) + added
+    complete = spelling.encode()
+    if len(complete) > _MAX_BYTES:
+        complete = term
+    return bytes([_COMPLETE_SPELLING, len(complete)]) + complete
 
 
-def _shared(one: bytes, other: bytes) -> int:
-    """How many bytes two words begin with alike."""
-    most = min(len(one), len(other))
-    for place in range(most):
-        if one[place] != other[place]:
-            return place
-    return most
+def _count_shared_bytes(first: bytes, second: bytes) -> int:
+    """Return how many bytes two words have in common at their beginning."""
+    length = min(len(first), len(second))
+    for position in range(length):
+        if first[position] != second[position]:
+            return position
+    return length

@@ -1,6 +1,6 @@
-"""The model in the box: translations between some forty languages, learned from open data (docs/understand/model.md).
+"""The default model: translations between some forty languages, learned from open data (docs/understand/model.md).
 
-The code is Apache-2.0 like the rest; what lies in `data` is CC BY-SA 4.0, with attributions in data/NOTICE.
+The code is Apache-2.0; the files in `data` are CC BY-SA 4.0, with attributions in data/NOTICE.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ from functools import cache
 from pathlib import Path
 
 from paragloss.errors import ModelError
-from paragloss.translation.default._model import FALLBACK, KIND, DefaultModel
+from paragloss.translation.default._model import KIND, PIVOT, DefaultModel
 from paragloss.translation.word_table import Table
 
-__all__ = ["KIND", "DefaultModel", "load", "open", "table"]
+__all__ = ["KIND", "PIVOT", "DefaultModel", "load", "open", "table"]
 
-#: Studies name another build here: one that has not read what they ask. Words inside words are then its own too.
-_PLACE = Path(os.environ.get("PARAGLOSS_HELD") or Path(__file__).parent / "data" / "model")
+#: Studies set PARAGLOSS_HELD to a build that has not seen the texts they measure on.
+FOLDER = Path(os.environ.get("PARAGLOSS_HELD") or Path(__file__).parent / "data" / "model")
 
 
 @cache
 def open() -> DefaultModel:
-    """The model that is part of the package, opened once a process."""
-    if not (_PLACE / "meta.json").is_file():
+    """Open the model that is part of the package, once a process."""
+    if not (FOLDER / "meta.json").is_file():
         raise ModelError(
-            f"the default model is not at {_PLACE}: install paragloss again, or build it "
+            f"the default model is not at {FOLDER}: install paragloss again, or build it "
             "(python studies/default_model.py)"
         )
-    return DefaultModel.load(_PLACE)
+    return DefaultModel.load(FOLDER)
 
 
 def load(path: str | Path) -> DefaultModel:
-    """A model that somebody saved; unlike the one in the box it is looked through before it is used."""
+    """Open a model that a user saved, and check it; the one in the package is not checked."""
     model = DefaultModel.load(path)
-    if FALLBACK not in model.langs:
-        raise ModelError(f"{path} is damaged (it has no {FALLBACK!r}): train or copy the model again")
+    if PIVOT not in model.langs:
+        raise ModelError(f"{path} is damaged (it has no {PIVOT!r}): train or copy the model again")
     for lang in model.langs:
         model.has_term("a", lang)
     return model
 
 
 def table(model: DefaultModel, pairs: Iterable[tuple[str, str]]) -> Table:
-    """Some pairs as a Table, in full: what `train table --start default` goes on from."""
+    """Unpack some pairs of languages as a Table, from which `train table --start default` continues."""
     from paragloss.translation.default import _unpacked_table  # scipy, which only learning needs
 
-    return _unpacked_table.table(model, pairs)
+    return _unpacked_table.unpack_table(model, pairs)

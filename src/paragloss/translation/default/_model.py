@@ -1,7 +1,7 @@
-"""The translator that comes with the package: some forty languages, each with a table to English and one back, so that
-any pair goes through English: P(y | x) = sum over e of P(y | e) P(e | x). Everything stays in files, memory-mapped.
+"""The translator that comes with the package: some forty languages, each with a table to English and one from it.
 
-Knows nothing of how it was learned (studies/default_model.py) or of searching.
+Any other pair goes through English: P(y | x) = sum over e of P(y | e) P(e | x). All tables stay in memory-mapped files.
+studies/default_model.py builds the model.
 """
 
 from __future__ import annotations
@@ -28,62 +28,78 @@ from paragloss.translation.compounds import (
     join_words,
     split_compound,
 )
-from paragloss.translation.default._rows import Rows
+from paragloss.translation.default._rows import TranslationRows
 from paragloss.translation.packed_words import PackedWordList
 from paragloss.types import Alternative, Query, Translation
 
 KIND = "default"
-FALLBACK = "en"
-#: Alternatives of one word; English words that a word of another language goes through.
-_MOST, _VIA = 12, 6
-#: What is less likely than this among a word's translations is left out.
-_LEAST = 0.015
-#: How much of a word's clause its phrase decides: "prime" in "prime minister".
-_PHRASE = 0.3
-_LONGEST_PHRASE = 3
-#: Translations of a word that are tried as a part of a compound.
-_JOINED = 2
-#: What a word as it stands has of its clause: names and terms of art are often the same, known or not.
-_ITSELF = 0.1
+#: The language that all tables translate from or to.
+PIVOT = "en"
+MAX_ALTERNATIVES = 12
+#: English words through which a word of another language is translated, at most.
+_MAX_ENGLISH_WORDS = 6
+#: The least share of a translation among all of a word.
+_MIN_SHARE = 0.015
+#: The part of a word's translation that the phrase around it decides: "prime" in "prime minister".
+_PHRASE_SHARE = 0.3
+_MAX_PHRASE_WORDS = 3
+#: Translations of a word that are tried as part of a compound.
+_MAX_COMPOUND_PARTS = 2
+#: The share of the word as it is: names and technical terms are often the same in both languages.
+_UNCHANGED_SHARE = 0.1
+#: Words whose translations are cached, about a kilobyte for each language.
+_CACHED_WORDS = 1_000
+#: Up to this many pairs of a word and a language are translated one by one, which is faster for few.
+_FEW_TRANSLATIONS = 3
+#: The arrays of rows, with the name under which the metadata says where they begin and end.
+_ROW_RANGES = {"sizes": "sizes", "starts": "starts", "targets": "cells", "weights": "cells"}
+#: Damage of the packed arrays shows as one of these.
+_DAMAGE_ERRORS = (IndexError, KeyError, TypeError, ValueError, StopIteration, AttributeError, OverflowError)
 
-#: Words whose translations are remembered, some kilobyte for each language.
-_REMEMBERED = 1_000
-#: Up to so many words, each counted for every language, are quicker looked up one by one.
-_FEW = 3
-#: Where each array of rows begins and ends is noted once for those of one length.
-_KEPT = {"sizes": "sizes", "starts": "starts", "targets": "cells", "weights": "cells"}
-
-Ids = npt.NDArray[np.int64]
-Shares = npt.NDArray[np.float64]
-#: What a word may be: words of a language by number, each with how likely it is, the best first.
-_Ranked: TypeAlias = Sequence[tuple[float, int]]
+WordIds: TypeAlias = npt.NDArray[np.int64]
+Shares: TypeAlias = npt.NDArray[np.float64]
+#: (share, number of a word), best first.
+RankedWords: TypeAlias = Sequence[tuple[float, int]]
 _SHARE = itemgetter(0)
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class _Language(NamedTuple):
-    """One language's words and, unless it is English, its rows from and to the English words it knows."""
+class LanguageTables(NamedTuple):
+    """One language's words and, unless it is English, its tables from and into the English words that it knows."""
 
     words: PackedWordList
-    english: Ids
-    there: Rows | None
-    back: Rows | None
-    begin: tuple[int, ...]  # where the sizes, starts and entries of `there` begin among those of all languages
+    english: WordIds  # the numbers of the English words it knows, ascending
+    from_english: TranslationRows | None
+    into_english: TranslationRows | None
+    table_starts: tuple[int, ...]  # where sizes, starts and entries of from_english begin in those of all languages
 
-    def rows(self, english: Ids) -> Ids:
-        """The rows of English words, -1 for those it does not know."""
-        at = np.searchsorted(self.english, english)
-        return np.where(self.english.take(at, mode="clip") == english, at, -1)
+    def find_rows(self, english: WordIds) -> WordIds:
+        """Return the rows of English words in from_english, -1 for those that the language does not know."""
+        rows = np.searchsorted(self.english, english)
+        return np.where(self.english.take(rows, mode="clip") == english, rows, -1)
 
 
-class Piece(NamedTuple):
-    """A word of a query: as written, its term, and which English words it may be, with shares. No English: unknown."""
+class QueryWord(NamedTuple):
+    """A word of a query as written, its term, and the English words it may be with their shares; none if unknown."""
 
     written: str
     term: str
-    english: Ids
+    english: WordIds
     shares: Shares
+
+
+class _Translations(NamedTuple):
+    """Translations of several words into several languages; all arrays have one item for each.
+
+    The owner of a translation is numbered language * number of words + word. Translations of an owner with equal shares
+    are sorted by `tie_order`.
+    """
+
+    owners: WordIds
+    targets: WordIds
+    shares: Shares
+    tie_order: WordIds
 
 
 class DefaultModel:
@@ -92,236 +108,264 @@ class DefaultModel:
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self._meta, self._arrays = dict(meta), dict(arrays)
         self.langs: tuple[str, ...] = tuple(meta["langs"])
-        self._open = lru_cache(maxsize=None)(_told(self._opened))
-        self._term = lru_cache(maxsize=20_000)(_told(self._english_of))
-        self._entry = lru_cache(maxsize=20_000)(_told(self._entry_of))
-        self._number = lru_cache(maxsize=20_000)(_told(self._number_of))
-        self._pairs = _told(self._pairs_of)
-        self._into, self._one = _told(self._into_all), _told(self._into_one)
-        self._remembered: dict[tuple[str, str, bytes, bytes, str], dict[str, Translation]] = {}
+        self.read_language = lru_cache(maxsize=None)(_report_damage(self._read_language))
+        self._english_shares = lru_cache(maxsize=20_000)(_report_damage(self._compute_english_shares))
+        self._entry = lru_cache(maxsize=20_000)(_report_damage(self._read_entry))
+        self._number = lru_cache(maxsize=20_000)(_report_damage(self._find_number))
+        self._english_pairs = _report_damage(self._find_english_pairs)
+        self._translate_words = _report_damage(self._translate_words_at_once)
+        self._translate_word = _report_damage(self._translate_word_into)
+        self._cached_translations: dict[tuple[str, str, bytes, bytes, str], dict[str, Translation]] = {}
 
     @property
     def meta(self) -> dict[str, Any]:
-        """Languages with how many words each has, and what is said of the whole; shown by `paragloss info`."""
+        """Number of words of each language, and what the build recorded; shown by `paragloss info`."""
         words = {lang: self._meta["langs"][lang]["words"] for lang in self.langs}
         return {"words": words, **{key: value for key, value in self._meta.items() if key != "langs"}}
 
     def knows(self, source: str, target: str) -> bool:
+        """Say whether the model has both languages."""
         try:
             return bool(self._code(source) and self._code(target))
         except LanguageError:
             return False
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Translate a query word by word; raise LanguageError if the model does not have a language."""
         lang, code = self._code(query.lang), self._code(to)
-        words = [(piece, self._one(piece, code) if code != lang else ()) for piece in self.pieces(query.text, lang)]
-        return self._clauses([self._translation(piece, found, lang, code) for piece, found in words], lang, code)
+        clauses = []
+        for word in self.split_query(query.text, lang):
+            ranked = self._translate_word(word, code) if code != lang else ()
+            clauses.append(self._make_translation(word, ranked, lang, code))
+        return self._add_compounds(clauses, lang, code)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
-        """The query in several languages; its words are looked up once, and translated into all of them at once."""
+        """Translate a query into several languages; its words are looked up once for all of them."""
         lang = self._code(query.lang)
         codes = {target: self._code(target) for target in targets}
-        words = self._translated(self.pieces(query.text, lang), lang, set(codes.values()))
-        return {target: self._clauses([word[code] for word in words], lang, code) for target, code in codes.items()}
+        words = self._translate_cached(self.split_query(query.text, lang), lang, set(codes.values()))
+        return {
+            target: self._add_compounds([word[code] for word in words], lang, code) for target, code in codes.items()
+        }
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
-        """What one analysed term may be, best first; empty when it is not known."""
+        """Return translations of an analysed term, best first; none if it is unknown."""
         source, target = self._code(source), self._code(target)
-        return self._alternatives(self._one(Piece(term, term, *self._term(source, term)), target), target)
+        word = QueryWord(term, term, *self._english_shares(source, term))
+        return self._make_alternatives(self._translate_word(word, target), target)
 
     def english(self, term: str, lang: str) -> list[tuple[int, float]]:
-        """Which English words, by number, an analysed term may be, with shares; none when it is not known, or the model
-        does not have its language."""
-        return self._pairs(lang, term) if lang in self.langs else []
+        """Return (number, share) of the English words that a term may be; none if it or its language is unknown."""
+        return self._english_pairs(lang, term) if lang in self.langs else []
 
     def english_word_ids(self, term: str, lang: str) -> list[int]:
-        """The numbers of the English words that are a term's `alternatives`, best first."""
+        """Return the numbers of the English words that are a term's `alternatives`, best first."""
         pairs = [(share, number) for number, share in self.english(term, lang)]
-        return [number for _, number in _likely(sorted(pairs, key=_SHARE, reverse=True))]
+        return [number for _, number in _keep_likely(sorted(pairs, key=_SHARE, reverse=True))]
 
     def english_spelling(self, number: int) -> str:
-        """An English word as it is most often spelled."""
-        return self._entry(FALLBACK, number)[1]
+        """Return the most frequent spelling of an English word."""
+        return self._entry(PIVOT, number)[1]
 
     def has_term(self, term: str, lang: str) -> bool:
-        """Whether an analysed term, or phrase, is among a language's own words; English words it may borrow are not."""
-        return self._open(self._code(lang)).words.find(term) >= 0
+        """Say whether a language has an analysed term or phrase; English words that it may borrow do not count."""
+        return self.read_language(self._code(lang)).words.find(term) >= 0
 
     def has_terms(self, terms: Sequence[str], lang: str) -> list[bool]:
-        """The same of many."""
-        return self._open(self._code(lang)).words.have(terms)
+        """Say the same of many terms."""
+        return self.read_language(self._code(lang)).words.contains_terms(terms)
 
     def vocabulary(self, lang: str) -> Set[str]:
-        """All of a language's own words, some megabytes of them: for those who ask for very many."""
-        return self._open(self._code(lang)).words.known()
+        """Return all terms of a language, some megabytes: for callers that look up very many."""
+        return self.read_language(self._code(lang)).words.load_terms()
 
     def joined_vocabulary(self, lang: str) -> str:
-        """All of a language's own words between spaces, small: as terms, and as they are spelled."""
-        return self._open(self._code(lang)).words.written().lower()
+        """Return all terms and spellings of a language in lower case, between spaces."""
+        return self.read_language(self._code(lang)).words.join_words().lower()
 
     def sample_spellings(self, lang: str, number: int) -> list[str]:
-        """Some of a language's own words, as they are spelled."""
-        words = self._open(self._code(lang)).words
+        """Return spellings of about `number` words of a language, evenly spread over the alphabet."""
+        words = self.read_language(self._code(lang)).words
         return [words.entry(i)[1] for i in range(0, len(words), max(1, len(words) // number))]
 
     def find_known_parts(self, term: str, lang: str, knows: Callable[[str], bool] | None = None) -> list[str]:
-        """The known words that an unknown term holds; where words are not written apart, the number that any does."""
+        """Return the known words that an unknown term contains.
+
+        In languages without spaces between words a term that contains numbers gives these.
+        """
         lang = self._code(lang)
-        if lang in MIN_UNSPACED_PART and (numbers := _number().findall(term)):
-            return [] if term.isdigit() else numbers
-        known = knows or (lambda part: self.has_term(part, lang))
-        return [] if known(term) else find_known_parts(term, lang, known)
+        if lang in MIN_UNSPACED_PART:
+            numbers = _number_pattern().findall(term)
+            if numbers:
+                return [] if term.isdigit() else numbers
+        is_known = knows or (lambda part: self.has_term(part, lang))
+        return [] if is_known(term) else find_known_parts(term, lang, is_known)
 
     def spelling(self, term: str, lang: str) -> str:
-        """How a term is most often spelled; "" where it is not known."""
+        """Return the most frequent spelling of a term; "" if it is unknown."""
         lang = self._code(lang)
         number = self._number(lang, term)
         return self._entry(lang, number)[1] if number >= 0 else ""
 
     def is_capitalized(self, term: str, lang: str) -> bool:
-        """Whether a term is known with a capital letter, as names are."""
+        """Say whether a term is mostly written with a capital letter, as names are."""
         return self.spelling(term, lang)[:1].isupper()
 
-    def pieces(self, text: str, lang: str) -> list[Piece]:
-        """The words of a text with the English they may be. A word inside a known phrase is also what the phrase is;
-        an unknown compound gives its parts."""
+    def split_query(self, text: str, lang: str) -> list[QueryWord]:
+        """Return the words of a text with the English words they may be.
+
+        A word inside a known phrase may also be what the phrase is; an unknown compound is replaced by its parts.
+        """
         spans = analyzer(lang).spans(text)
-        terms = [span.term for span in spans]
-        phrases = self._phrases(terms, lang)
-        found = []
-        for place, span in enumerate(spans):
-            written = text[span.start : span.end]
-            english = self._term(lang, span.term)
-            if place in phrases:
-                english = _mixed([(*english, 1 - _PHRASE), (*phrases[place], _PHRASE)])
+        phrases = self._find_phrases([span.term for span in spans], lang)
+        words: list[QueryWord] = []
+        for position, span in enumerate(spans):
+            english = self._english_shares(lang, span.term)
+            if position in phrases:
+                english = _mix([(*english, 1 - _PHRASE_SHARE), (*phrases[position], _PHRASE_SHARE)])
+            compound_parts: list[str] = []
             if not len(english[0]) and lang in COMPOUND_LINKERS:
                 compound_parts = split_compound(span.term, lang, lambda term: self.has_term(term, lang))
-                found += [Piece(part, part, *self._term(lang, part)) for part in compound_parts]
-                if compound_parts:
-                    continue
-            found.append(Piece(written, span.term, *english))
-        return found
+            if compound_parts:
+                words += [QueryWord(part, part, *self._english_shares(lang, part)) for part in compound_parts]
+            else:
+                words.append(QueryWord(text[span.start : span.end], span.term, *english))
+        return words
 
-    def _phrases(self, terms: Sequence[str], lang: str) -> dict[int, tuple[Ids, Shares]]:
-        """Of each place inside a phrase what the phrase is in English; the longest first, from the left."""
-        found: dict[int, tuple[Ids, Shares]] = {}
-        place = 0
-        while place < len(terms):
-            for length in range(min(_LONGEST_PHRASE, len(terms) - place), 1, -1):
-                english = self._term(lang, " ".join(terms[place : place + length]))
+    def _find_phrases(self, terms: Sequence[str], lang: str) -> dict[int, tuple[WordIds, Shares]]:
+        """Return the English of the phrase around each term, by position; longest phrases first, from the left."""
+        phrases: dict[int, tuple[WordIds, Shares]] = {}
+        position = 0
+        while position < len(terms):
+            for length in range(min(_MAX_PHRASE_WORDS, len(terms) - position), 1, -1):
+                english = self._english_shares(lang, " ".join(terms[position : position + length]))
                 if len(english[0]):
-                    found.update(dict.fromkeys(range(place, place + length), english))
-                    place += length - 1
+                    phrases.update(dict.fromkeys(range(position, position + length), english))
+                    position += length - 1
                     break
-            place += 1
-        return found
+            position += 1
+        return phrases
 
-    def _clauses(self, clauses: list[Translation], lang: str, to: str) -> list[Translation]:
-        """A clause for each word, and in languages that write words together one for each known word that two
-        neighbours make: train delay, Zugverspätung."""
+    def _add_compounds(self, clauses: list[Translation], lang: str, to: str) -> list[Translation]:
+        """Add a clause for each known compound that neighbours make: train delay, Zugverspätung."""
         if to not in COMPOUND_LINKERS or lang == to:
             return clauses
-        every = clauses[:1]
+        extended = clauses[:1]
         for first, second in pairwise(clauses):
-            every.append(second)
-            parts_of = [[a.terms[0] for a in one.alternatives if a.terms][:_JOINED] for one in (first, second)]
-            words = join_words(parts_of[0], parts_of[1], to)
-            entries = [self._entry(to, number) for word in words if (number := self._number(to, word)) >= 0]
+            extended.append(second)
+            first_parts, second_parts = (
+                [alternative.terms[0] for alternative in clause.alternatives if alternative.terms][:_MAX_COMPOUND_PARTS]
+                for clause in (first, second)
+            )
+            numbers = [self._number(to, word) for word in join_words(first_parts, second_parts, to)]
+            entries = [self._entry(to, number) for number in numbers if number >= 0]
             if entries:
-                made = tuple(Alternative(text, 1 / len(entries), (term,)) for term, text in entries)
-                every.append(Translation(f"{first.source} {second.source}", made))
-        return every
+                alternatives = tuple(Alternative(text, 1 / len(entries), (term,)) for term, text in entries)
+                extended.append(Translation(f"{first.source} {second.source}", alternatives))
+        return extended
 
-    def _translated(self, pieces: Sequence[Piece], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
-        """Each word in some languages. Words are remembered: people ask for the same ones again."""
-        keys = [(piece.written, piece.term, piece.english.tobytes(), piece.shares.tobytes(), lang) for piece in pieces]
-        words = {key: dict(self._remembered.pop(key, {})) for key in keys}
-        lacking = {key: piece for key, piece in zip(keys, pieces, strict=True) if not words[key].keys() >= to}
-        found = self._into(list(lacking.values()), to - {lang})
-        for place, (key, piece) in enumerate(lacking.items()):
-            each = {code: found[code][place] if code in found else () for code in to}
-            words[key] |= {code: self._translation(piece, some, lang, code) for code, some in each.items()}
-        self._remembered.update(words)  # those asked for last stand last
-        for key in list(islice(self._remembered, max(0, len(self._remembered) - _REMEMBERED))):
-            self._remembered.pop(key, None)
-        return [words[key] for key in keys]
+    def _translate_cached(self, words: Sequence[QueryWord], lang: str, to: Set[str]) -> list[dict[str, Translation]]:
+        """Translate each word into some languages; recent words are cached."""
+        keys = [(word.written, word.term, word.english.tobytes(), word.shares.tobytes(), lang) for word in words]
+        translations = {key: dict(self._cached_translations.pop(key, {})) for key in keys}
+        missing = {key: word for key, word in zip(keys, words, strict=True) if not translations[key].keys() >= to}
+        ranked_by_lang = self._translate_words(list(missing.values()), to - {lang})
+        for index, (key, word) in enumerate(missing.items()):
+            for code in to:
+                ranked = ranked_by_lang[code][index] if code in ranked_by_lang else ()
+                translations[key][code] = self._make_translation(word, ranked, lang, code)
+        self._cached_translations.update(translations)  # the most recent ones stand last
+        surplus = max(0, len(self._cached_translations) - _CACHED_WORDS)
+        for key in list(islice(self._cached_translations, surplus)):
+            self._cached_translations.pop(key, None)
+        return [translations[key] for key in keys]
 
-    def _translation(self, piece: Piece, found: _Ranked, lang: str, to: str) -> Translation:
-        """Its alternatives, best first, the word itself among them where both languages might write it."""
-        itself = piece.term.isascii() or _alike(lang, to)
-        number = piece.term.isdigit()
-        alternatives = () if number else self._alternatives(found, to, 1 - _ITSELF if itself else 1.0)
+    def _make_translation(self, word: QueryWord, ranked: RankedWords, lang: str, to: str) -> Translation:
+        """Make a word's clause; the word as it is is an alternative if both languages may write it."""
+        may_stay = word.term.isascii() or _share_script(lang, to)
+        alternatives: tuple[Alternative, ...] = ()
+        if not word.term.isdigit():
+            alternatives = self._make_alternatives(ranked, to, 1 - _UNCHANGED_SHARE if may_stay else 1.0)
         if not alternatives:
-            return Translation(piece.written, (Alternative(piece.written, 1.0),))
-        if itself:
-            place = sum(a.weight >= _ITSELF for a in alternatives)
-            alternatives = (*alternatives[:place], Alternative(piece.written, _ITSELF), *alternatives[place:])
-        return Translation(piece.written, alternatives)
+            return Translation(word.written, (Alternative(word.written, 1.0),))
+        if may_stay:
+            position = sum(alternative.weight >= _UNCHANGED_SHARE for alternative in alternatives)
+            unchanged = Alternative(word.written, _UNCHANGED_SHARE)
+            alternatives = (*alternatives[:position], unchanged, *alternatives[position:])
+        return Translation(word.written, alternatives)
 
-    def _alternatives(self, found: _Ranked, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
-        """A word in another language, best first, with weights that sum to `mass`."""
-        kept = [(weight, self._entry(to, number)) for weight, number in _likely(found)]
-        scale = mass / sum([weight for weight, _ in kept]) if kept else 0.0
-        return tuple([Alternative(spelling, scale * weight, (term,)) for weight, (term, spelling) in kept])
+    def _make_alternatives(self, ranked: RankedWords, to: str, mass: float = 1.0) -> tuple[Alternative, ...]:
+        """Turn likely words into alternatives with weights that sum to `mass`."""
+        likely = [(share, self._entry(to, number)) for share, number in _keep_likely(ranked)]
+        scale = mass / sum([share for share, _ in likely]) if likely else 0.0
+        return tuple([Alternative(spelling, scale * share, (term,)) for share, (term, spelling) in likely])
 
-    def _into_one(self, piece: Piece, to: str) -> _Ranked:
-        """What a word may be in a language, the best first."""
-        language = self._open(to)
-        numbers, weights = piece.english, piece.shares
-        if language.there is not None:
-            places = zip(language.rows(piece.english).tolist(), piece.shares.tolist(), strict=True)
-            numbers, weights = _mixed([(*language.there.row(at), share) for at, share in places if at >= 0])
-        pairs = zip(weights.tolist(), numbers.tolist(), strict=True)
-        return sorted(pairs, key=lambda pair: -pair[0])[:_MOST]
+    def _translate_word_into(self, word: QueryWord, to: str) -> RankedWords:
+        """Translate a word into one language."""
+        language = self.read_language(to)
+        numbers, shares = word.english, word.shares
+        if language.from_english is not None:
+            rows = zip(language.find_rows(word.english).tolist(), word.shares.tolist(), strict=True)
+            numbers, shares = _mix([(*language.from_english.row(row), share) for row, share in rows if row >= 0])
+        pairs = zip(shares.tolist(), numbers.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: -pair[0])[:MAX_ALTERNATIVES]
 
-    def _into_all(self, pieces: Sequence[Piece], to: Set[str]) -> dict[str, list[_Ranked]]:
-        """The same of several words for each of several languages: all rows of all words at once, if they are many."""
-        langs = [lang for lang in to if lang != FALLBACK] if len(pieces) * len(to) > _FEW else []
-        every = {lang: [self._into_one(piece, lang) for piece in pieces] for lang in to - set(langs)}
+    def _translate_words_at_once(self, words: Sequence[QueryWord], to: Set[str]) -> dict[str, list[RankedWords]]:
+        """Translate several words into several languages, with array operations over all of them if they are many."""
+        many = len(words) * len(to) > _FEW_TRANSLATIONS
+        langs = [lang for lang in to if lang != PIVOT] if many else []
+        ranked = {lang: [self._translate_word_into(word, lang) for word in words] for lang in to - set(langs)}
         if not langs:
-            return every
-        english = np.concatenate([piece.english for piece in pieces])
-        share = np.concatenate([piece.shares for piece in pieces])
-        piece_of = np.repeat(np.arange(len(pieces)), [len(piece.english) for piece in pieces])
-        known = [self._open(lang) for lang in langs]
-        at = np.stack([language.rows(english) for language in known])
-        lang, word = np.nonzero(at >= 0)
-        begin = np.array([language.begin for language in known]).T
-        sizes, numbers, weights = self._every.many(at[lang, word], begin[:, lang])
-        row, owner = np.repeat(np.arange(len(sizes)), sizes), lang * len(pieces) + piece_of[word]
-        # A row that is alone has all to say, and stays in its order; others are added up by number.
-        alone = np.bincount(owner[sizes > 0], minlength=len(langs) * len(pieces))[owner] == 1
-        weights = weights * np.where(alone, 1.0, share[word])[row]
-        place = np.arange(len(row)) - (np.cumsum(sizes) - sizes)[row]
-        key, first, same = np.unique(
-            owner[row] << 32 | np.where(alone[row], place, numbers), return_index=True, return_inverse=True
+            return ranked
+        lists = iter(_rank_by_owner(self._gather_translations(words, langs), len(langs) * len(words)))
+        return ranked | {lang: list(islice(lists, len(words))) for lang in langs}
+
+    def _gather_translations(self, words: Sequence[QueryWord], langs: Sequence[str]) -> _Translations:
+        """Read the translations of all English words that the words may be, before equal ones are added up.
+
+        If a single row translates a word, its shares count in full and it keeps its order.
+        """
+        english = np.concatenate([word.english for word in words])
+        english_shares = np.concatenate([word.shares for word in words])
+        word_of = np.repeat(np.arange(len(words)), [len(word.english) for word in words])
+        languages = [self.read_language(lang) for lang in langs]
+        rows = np.stack([language.find_rows(english) for language in languages])  # (langs, english words)
+        lang_index, english_index = np.nonzero(rows >= 0)
+        table_starts = np.array([language.table_starts for language in languages]).T
+        sizes, targets, shares = self._all_rows.many_rows(rows[lang_index, english_index], table_starts[:, lang_index])
+        owner_of_row = lang_index * len(words) + word_of[english_index]
+        rows_per_owner = np.bincount(owner_of_row[sizes > 0], minlength=len(langs) * len(words))
+        is_single = rows_per_owner[owner_of_row] == 1
+        row_shares = np.where(is_single, 1.0, english_shares[english_index])
+        positions = np.arange(len(targets)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return _Translations(
+            owners=np.repeat(owner_of_row, sizes),
+            targets=targets,
+            shares=shares * np.repeat(row_shares, sizes),
+            tie_order=np.where(np.repeat(is_single, sizes), positions, targets),
         )
-        total = np.bincount(same.ravel(), weights)
-        order = np.lexsort((-total, key >> 32))
-        pairs = list(zip(total[order].tolist(), numbers[first][order].tolist(), strict=True))
-        edges = np.searchsorted(key >> 32, np.arange(len(langs) * len(pieces) + 1)).tolist()
-        ranked = iter([pairs[start : min(end, start + _MOST)] for start, end in pairwise(edges)])
-        return every | {lang: list(islice(ranked, len(pieces))) for lang in langs}
 
-    def _english_of(self, lang: str, term: str) -> tuple[Ids, Shares]:
-        found = self._pairs_of(lang, term)
-        return np.array([number for number, _ in found], np.int64), np.array([share for _, share in found], np.float64)
+    def _compute_english_shares(self, lang: str, term: str) -> tuple[WordIds, Shares]:
+        pairs = self._find_english_pairs(lang, term)
+        numbers, shares = [number for number, _ in pairs], [share for _, share in pairs]
+        return np.array(numbers, np.int64), np.array(shares, np.float64)
 
-    def _pairs_of(self, lang: str, term: str) -> list[tuple[int, float]]:
-        """The English words a term may be; of an ASCII word of another language without a translation, the same one."""
-        language = self._open(lang)
+    def _find_english_pairs(self, lang: str, term: str) -> list[tuple[int, float]]:
+        """Return the English words a term may be; an ASCII word without a translation may be the same in English."""
+        language = self.read_language(lang)
         number = language.words.find(term)
-        if number >= 0 and language.back is not None and (found := language.back.pairs(number, _VIA)):
-            return [(language.english.item(target), share) for target, share in found]
-        if language.back is not None:  # nothing is kept of a word that is the same in English
-            number = self._number(FALLBACK, term) if term.isascii() else -1
+        if language.into_english is not None:
+            pairs = language.into_english.first_pairs(number, _MAX_ENGLISH_WORDS) if number >= 0 else []
+            if pairs:
+                return [(language.english.item(target), share) for target, share in pairs]
+            number = self._number(PIVOT, term) if term.isascii() else -1
         return [(number, 1.0)] if number >= 0 else []
 
-    def _entry_of(self, lang: str, number: int) -> tuple[str, str]:
-        return self._open(lang).words.entry(number)
+    def _read_entry(self, lang: str, number: int) -> tuple[str, str]:
+        return self.read_language(lang).words.entry(number)
 
-    def _number_of(self, lang: str, term: str) -> int:
-        return self._open(lang).words.find(term)
+    def _find_number(self, lang: str, term: str) -> int:
+        return self.read_language(lang).words.find(term)
 
     def _code(self, lang: str) -> str:
         code = lang if lang in self._meta["langs"] else normalise(lang)
@@ -332,75 +376,91 @@ class DefaultModel:
             )
         return code
 
-    def _opened(self, lang: str) -> _Language:
-        where = self._meta["langs"][lang]
-        words = PackedWordList(
-            self._slice("words", where["text"]), self._slice("groups", where["groups"]), where["words"]
-        )
-        if lang == FALLBACK:
-            return _Language(words, np.zeros(0, np.int64), None, None, ())
-        english = np.flatnonzero(np.unpackbits(self._slice("english", where["english"])))
-        begin = tuple(where["there"][name][0] for name in ("sizes", "starts", "cells"))
-        return _Language(words, english, self._rows(where["there"]), self._rows(where["back"]), begin)
+    def _read_language(self, lang: str) -> LanguageTables:
+        """Open the tables of a language; cached as `read_language`."""
+        ranges = self._meta["langs"][lang]
+        word_bytes, groups = self._slice("words", ranges["text"]), self._slice("groups", ranges["groups"])
+        words = PackedWordList(word_bytes, groups, ranges["words"])
+        if lang == PIVOT:
+            return LanguageTables(words, np.zeros(0, np.int64), None, None, ())
+        english = np.flatnonzero(np.unpackbits(self._slice("english", ranges["english"])))
+        table_starts = tuple(ranges["there"][name][0] for name in ("sizes", "starts", "cells"))
+        from_english, into_english = self._read_rows(ranges["there"]), self._read_rows(ranges["back"])
+        return LanguageTables(words, english, from_english, into_english, table_starts)
 
-    def _rows(self, where: Mapping[str, Sequence[int]]) -> Rows:
-        return Rows(**{name: self._slice(name, where[place]) for name, place in _KEPT.items()})
+    def _read_rows(self, ranges: Mapping[str, Sequence[int]]) -> TranslationRows:
+        return TranslationRows(**{name: self._slice(name, ranges[key]) for name, key in _ROW_RANGES.items()})
 
     @cached_property
-    def _every(self) -> Rows:
+    def _all_rows(self) -> TranslationRows:
         """The rows of all languages, one after the other."""
-        return Rows(**{name: np.asarray(self._arrays[name]) for name in _KEPT})
+        return TranslationRows(**{name: np.asarray(self._arrays[name]) for name in _ROW_RANGES})
 
-    def _slice(self, name: str, where: Sequence[int]) -> npt.NDArray[Any]:
-        return np.asarray(self._arrays[name])[where[0] : where[1]]
+    def _slice(self, name: str, bounds: Sequence[int]) -> npt.NDArray[Any]:
+        return np.asarray(self._arrays[name])[bounds[0] : bounds[1]]
 
     def save(self, path: str | Path) -> None:
+        """Write the model to a folder."""
         artefacts.save(path, KIND, meta=self._meta, arrays=self._arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> DefaultModel:
+        """Open a saved model; its arrays are memory-mapped."""
         saved = artefacts.load(path, kind=KIND)
         return cls(saved.meta, saved.arrays)
 
 
-def _told(look: Callable[P, T]) -> Callable[P, T]:
-    """Nothing is unpacked before it is needed, so damage shows only when words are looked up: say so."""
+def _report_damage(read: Callable[P, T]) -> Callable[P, T]:
+    """Turn errors of a function that reads packed arrays into a ModelError.
 
-    @wraps(look)
-    def looked(*args: P.args, **options: P.kwargs) -> T:
+    Arrays are not checked when a model is opened, so damage shows when words are looked up.
+    """
+
+    @wraps(read)
+    def read_or_report(*args: P.args, **options: P.kwargs) -> T:
         try:
-            return look(*args, **options)
-        except (IndexError, KeyError, TypeError, ValueError, StopIteration, AttributeError, OverflowError) as error:
+            return read(*args, **options)
+        except _DAMAGE_ERRORS as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise ModelError(f"the model's packed words are damaged ({reason}): install or copy it again") from error
 
-    return looked
+    return read_or_report
 
 
 @cache
-def _number() -> re.Pattern[str]:
+def _number_pattern() -> re.Pattern[str]:
     return re.compile(r"\d+")
 
 
 @cache
-def _alike(one: str, other: str) -> bool:
-    """Whether two languages share a script."""
-    return bool(set(scripts(one)) & set(scripts(other)))
+def _share_script(first: str, second: str) -> bool:
+    return bool(set(scripts(first)) & set(scripts(second)))
 
 
-def _likely(found: _Ranked) -> _Ranked:
-    """Those of a word's translations that are not unlikely among them."""
-    least = _LEAST * sum([weight for weight, _ in found])
-    return [one for one in found if one[0] >= least]
+def _keep_likely(ranked: RankedWords) -> RankedWords:
+    """Drop translations whose share among all of a word is too small."""
+    threshold = _MIN_SHARE * sum([share for share, _ in ranked])
+    return [pair for pair in ranked if pair[0] >= threshold]
 
 
-def _mixed(rows: Iterable[tuple[Ids, Shares, float]]) -> tuple[Ids, Shares]:
-    """Rows of (numbers, shares) added up by the weight of each; a row without numbers has no say."""
-    kept = [row for row in rows if len(row[0])]
-    if not kept:
+def _mix(rows: Iterable[tuple[WordIds, Shares, float]]) -> tuple[WordIds, Shares]:
+    """Add up rows of (numbers, shares, weight of the row); rows without numbers do not count."""
+    filled = [row for row in rows if len(row[0])]
+    if not filled:
         return np.zeros(0, np.int64), np.zeros(0)
-    if len(kept) == 1:
-        return kept[0][0], kept[0][1]
-    numbers, place = np.unique(np.concatenate([row[0] for row in kept]), return_inverse=True)
-    weights = np.concatenate([row[1] * row[2] for row in kept])
-    return numbers, np.asarray(np.bincount(place, weights), np.float64)
+    if len(filled) == 1:
+        return filled[0][0], filled[0][1]
+    numbers, index = np.unique(np.concatenate([row[0] for row in filled]), return_inverse=True)
+    weights = np.concatenate([row[1] * row[2] for row in filled])
+    return numbers, np.asarray(np.bincount(index, weights), np.float64)
+
+
+def _rank_by_owner(translations: _Translations, n_owners: int) -> list[RankedWords]:
+    """Add up the shares of each owner's words and return its best words, for owners 0 to n_owners - 1."""
+    owners, targets, shares, tie_order = translations
+    keys, first, index = np.unique(owners << 32 | targets, return_index=True, return_inverse=True)
+    totals = np.bincount(index.ravel(), shares)
+    order = np.lexsort((tie_order[first], -totals, keys >> 32))
+    pairs = list(zip(totals[order].tolist(), targets[first][order].tolist(), strict=True))
+    edges = np.searchsorted(keys >> 32, np.arange(n_owners + 1)).tolist()
+    return [pairs[start : min(end, start + MAX_ALTERNATIVES)] for start, end in pairwise(edges)]

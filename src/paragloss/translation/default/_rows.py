@@ -1,4 +1,4 @@
-"""Translations of numbered words, best first, in two or three bytes each: whose word, and how likely on a log scale."""
+"""Translation probabilities of numbered words in two or three bytes each: the target word and a log probability."""
 
 from __future__ import annotations
 
@@ -10,66 +10,80 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-#: Rows whose sizes are added up to find one; only every so many rows a place is kept.
-GROUP = 16
-#: A byte b stands for exp(-b / SCALE): from 1 down to 0.0003 in steps of 3 %.
-SCALE = 32.0
-_GROUP = np.arange(GROUP)
-_LEVELS = np.exp(-np.arange(256) / SCALE)
-_LISTED = _LEVELS.tolist()
+#: The start of every such group of rows is stored; the sizes of the rows before one in its group are added up.
+GROUP_SIZE = 16
+#: A byte b stands for exp(-b / LOG_SCALE): from 1 down to 0.0003 in steps of 3 %.
+LOG_SCALE = 32.0
+MAX_ROW_SIZE = 255
+_PROBABILITIES = np.exp(-np.arange(256) / LOG_SCALE)
+_PROBABILITY_LIST = _PROBABILITIES.tolist()
+_POSITIONS_IN_GROUP = np.arange(GROUP_SIZE)[:, None]
 
 
-class Rows(NamedTuple):
-    """Row after row of (number of a target word, probability)."""
+class TranslationRows(NamedTuple):
+    """A row for each source word: its target words and their probabilities, best first."""
 
-    sizes: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.uint32]  # of every GROUP-th row
-    targets: npt.NDArray[np.unsignedinteger]
-    weights: npt.NDArray[np.generic]  # bytes on the log scale; floating point before it is packed
+    sizes: npt.NDArray[np.uint8]  # (rows,)
+    starts: npt.NDArray[np.uint32]  # (rows / GROUP_SIZE,)
+    targets: npt.NDArray[np.unsignedinteger]  # (entries,)
+    weights: npt.NDArray[np.generic]  # (entries,): bytes on the log scale, or floating point before packing
 
     def row(self, number: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        cells = self._cells(number)
-        return self.targets[cells].astype(np.int64), levels(self.weights[cells])
+        """Return the target words of a row and their probabilities."""
+        entries = self._find_entries(number)
+        return self.targets[entries].astype(np.int64), decode_weights(self.weights[entries])
 
-    def pairs(self, number: int, most: int) -> list[tuple[int, float]]:
-        """The first few of a row: as Python's numbers, which takes a third of the time."""
-        cells = self._cells(number, most)
-        weights = self.weights[cells].tolist()
+    def first_pairs(self, number: int, limit: int) -> list[tuple[int, float]]:
+        """Return the first entries of a row as Python numbers, which takes a third of the time."""
+        entries = self._find_entries(number, limit)
+        weights = self.weights[entries].tolist()
         if self.weights.dtype == np.uint8:
-            weights = [*map(_LISTED.__getitem__, weights)]
-        return list(zip(self.targets[cells].tolist(), weights, strict=True))
+            weights = [_PROBABILITY_LIST[level] for level in weights]
+        return list(zip(self.targets[entries].tolist(), weights, strict=True))
 
-    def _cells(self, number: int, most: int = 255) -> slice:
-        group = number // GROUP
-        start: int = self.starts.item(group) + sum(self.sizes[group * GROUP : number].tolist())
-        return slice(start, start + min(self.sizes.item(number), most))
+    def _find_entries(self, number: int, limit: int = MAX_ROW_SIZE) -> slice:
+        group = number // GROUP_SIZE
+        start: int = self.starts.item(group) + sum(self.sizes[group * GROUP_SIZE : number].tolist())
+        return slice(start, start + min(self.sizes.item(number), limit))
 
-    def many(
-        self, numbers: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
+    def many_rows(
+        self, numbers: npt.NDArray[np.int64], table_starts: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Many rows of several tables that are kept one after the other: the size of each, and their entries one after
-        the other. `begin` (3, rows) is where the sizes, starts and entries of each row's table begin."""
-        group, place = np.divmod(numbers, GROUP)
-        before = begin[0] + GROUP * group + _GROUP[:, None]  # (GROUP, rows); those of the next table don't count
-        counted = np.where(_GROUP[:, None] < place, self.sizes[np.minimum(before, len(self.sizes) - 1)], 0)
-        start = begin[2] + self.starts[begin[1] + group] + counted.sum(axis=0, dtype=np.int64)
-        sizes = self.sizes[begin[0] + numbers].astype(np.int64)
-        first = np.cumsum(sizes) - sizes
-        cells = np.repeat(start - first, sizes) + np.arange(int(sizes.sum()))
-        return sizes, self.targets[cells].astype(np.int64), levels(self.weights[cells])
+        """Read many rows of several tables that are stored one after the other.
+
+        :param numbers: (rows,) the number of each row in its table.
+        :param table_starts: (3, rows) where the sizes, starts and entries of each row's table begin.
+        :return: the size of each row; the target words of all rows, row after row; and their probabilities.
+        """
+        group, position = np.divmod(numbers, GROUP_SIZE)
+        row_in_group = table_starts[0] + GROUP_SIZE * group + _POSITIONS_IN_GROUP  # (GROUP_SIZE, rows)
+        in_bounds = np.minimum(row_in_group, len(self.sizes) - 1)
+        sizes_before = np.where(position > _POSITIONS_IN_GROUP, self.sizes[in_bounds], 0)
+        start = table_starts[2] + self.starts[table_starts[1] + group] + sizes_before.sum(axis=0, dtype=np.int64)
+        sizes = self.sizes[table_starts[0] + numbers].astype(np.int64)
+        first_output = np.cumsum(sizes) - sizes
+        entries = np.repeat(start - first_output, sizes) + np.arange(int(sizes.sum()))
+        return sizes, self.targets[entries].astype(np.int64), decode_weights(self.weights[entries])
 
 
-def levels(weights: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-    """The probabilities that bytes stand for; floating point is what it is."""
-    return np.asarray(_LEVELS[weights] if weights.dtype == np.uint8 else weights, np.float64)
+def decode_weights(weights: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+    """Return the probabilities that bytes stand for; floating point stays as it is."""
+    return np.asarray(_PROBABILITIES[weights] if weights.dtype == np.uint8 else weights, np.float64)
 
 
-def packed(matrix: sp.csr_matrix, *, exact: bool = False) -> Rows:
-    """Rows of a matrix whose entries stand best first, 255 a row at most. `exact` keeps what 8 bits would round."""
+def pack_rows(matrix: sp.csr_matrix, *, exact: bool = False) -> TranslationRows:
+    """Pack a matrix whose rows have their entries best first, at most MAX_ROW_SIZE a row.
+
+    :param exact: keep floating point instead of rounding probabilities to 8 bits.
+    """
     sizes = np.diff(matrix.indptr)
-    assert sizes.max(initial=0) <= 255, "a word has too many translations: prune them"
+    assert sizes.max(initial=0) <= MAX_ROW_SIZE, "a word has too many translations: prune them"
     assert exact or matrix.shape[1] <= 1 << 16, f"{matrix.shape[1]} words of a language are too many: keep fewer"
+    starts = matrix.indptr[:-1:GROUP_SIZE].astype(np.uint32)
+    if exact:
+        weights: npt.NDArray[np.generic] = matrix.data.astype(np.float32)
+    else:
+        log_weights = -LOG_SCALE * np.log(np.maximum(matrix.data, 1e-9))
+        weights = np.clip(np.rint(log_weights), 0, 255).astype(np.uint8)
     targets = matrix.indices.astype(np.uint32 if exact else np.uint16)
-    rounded = np.clip(np.rint(-SCALE * np.log(np.maximum(matrix.data, 1e-9))), 0, 255).astype(np.uint8)
-    weights = matrix.data.astype(np.float32) if exact else rounded
-    return Rows(sizes.astype(np.uint8), matrix.indptr[:-1:GROUP].astype(np.uint32), targets, weights)
+    return TranslationRows(sizes.astype(np.uint8), starts, targets, weights)

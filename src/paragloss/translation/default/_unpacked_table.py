@@ -1,4 +1,4 @@
-"""A packed model as a Table, whole: for those who go on learning from it. Takes memory that the packed one does not."""
+"""A packed model as a complete Table, to continue learning from it. Takes memory that the packed model does not."""
 
 from __future__ import annotations
 
@@ -7,52 +7,65 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.sparse as sp
 
-from paragloss.translation.default._model import FALLBACK, DefaultModel
-from paragloss.translation.default._rows import Rows, levels
+from paragloss.translation.default._model import PIVOT, DefaultModel
+from paragloss.translation.default._rows import TranslationRows, decode_weights
 from paragloss.translation.word_table import Table, TermSpellings, prune
 
-
-def table(model: DefaultModel, pairs: Iterable[tuple[str, str]]) -> Table:
-    """The model's probabilities between some languages; pairs that it does not have are left out."""
-    wanted = [(a, b) for a, b in pairs if {a, b} <= set(model.langs)]
-    words = {lang: _words(model, lang) for pair in wanted for lang in pair}
-    return Table(words, {(a, b): _probability(model, a, b) for a, b in wanted})
+_MIN_PROBABILITY = 0.01
+_MAX_TRANSLATIONS = 20
 
 
-def _words(model: DefaultModel, lang: str) -> TermSpellings:
-    entries = [model._entry_of(lang, number) for number in range(len(model._open(lang).words))]
+def unpack_table(model: DefaultModel, pairs: Iterable[tuple[str, str]]) -> Table:
+    """Return the model's probabilities between some languages; pairs that it does not have are left out."""
+    known_pairs = [(source, target) for source, target in pairs if {source, target} <= set(model.langs)]
+    words = {lang: _list_words(model, lang) for pair in known_pairs for lang in pair}
+    return Table(
+        words, {(source, target): _compute_probabilities(model, source, target) for source, target in known_pairs}
+    )
+
+
+def _list_words(model: DefaultModel, lang: str) -> TermSpellings:
+    words = model.read_language(lang).words
+    entries = [words.entry(number) for number in range(len(words))]
     return TermSpellings([term for term, _ in entries], [spelling for _, spelling in entries])
 
 
-def _probability(model: DefaultModel, source: str, target: str) -> sp.csr_matrix:
-    """Straight from or to English, else through it."""
-    first = _into_english(model, source) if source != FALLBACK else None
-    second = _from_english(model, target) if target != FALLBACK else None
-    both = first @ second if first is not None and second is not None else first if second is None else second
-    return prune(both, min_probability=0.01, most=20)
+def _compute_probabilities(model: DefaultModel, source: str, target: str) -> sp.csr_matrix:
+    """Return P(target word | source word): directly from or to English, otherwise through it."""
+    if source == PIVOT:
+        probabilities = _from_english(model, target)
+    elif target == PIVOT:
+        probabilities = _into_english(model, source)
+    else:
+        probabilities = _into_english(model, source) @ _from_english(model, target)
+    return prune(probabilities, min_probability=_MIN_PROBABILITY, most=_MAX_TRANSLATIONS)
 
 
 def _from_english(model: DefaultModel, lang: str) -> sp.csr_matrix:
-    """(all English words, words of the language)"""
-    opened = model._open(lang)
-    assert opened.there is not None
-    here = _matrix(opened.there, len(opened.words))
-    rows = sp.csr_matrix(
-        (np.ones(len(opened.english)), (opened.english, np.arange(len(opened.english)))),
-        shape=(len(model._open(FALLBACK).words), len(opened.english)),
+    """Return (all English words, words of the language)."""
+    language = model.read_language(lang)
+    assert language.from_english is not None
+    known_rows = _make_matrix(language.from_english, len(language.words))
+    n_known = len(language.english)
+    placement = sp.csr_matrix(
+        (np.ones(n_known), (language.english, np.arange(n_known))),
+        shape=(len(model.read_language(PIVOT).words), n_known),
     )
-    return (rows @ here).tocsr()
+    return (placement @ known_rows).tocsr()
 
 
 def _into_english(model: DefaultModel, lang: str) -> sp.csr_matrix:
-    """(words of the language, all English words)"""
-    opened = model._open(lang)
-    assert opened.back is not None
-    here = _matrix(opened.back, len(opened.english))
-    shape = (len(opened.words), len(model._open(FALLBACK).words))
-    return sp.csr_matrix((here.data, opened.english[here.indices], here.indptr), shape=shape)
+    """Return (words of the language, all English words)."""
+    language = model.read_language(lang)
+    assert language.into_english is not None
+    known_columns = _make_matrix(language.into_english, len(language.english))
+    shape = (len(language.words), len(model.read_language(PIVOT).words))
+    return sp.csr_matrix(
+        (known_columns.data, language.english[known_columns.indices], known_columns.indptr), shape=shape
+    )
 
 
-def _matrix(rows: Rows, width: int) -> sp.csr_matrix:
-    start = np.concatenate([[0], np.cumsum(rows.sizes.astype(np.int64))])
-    return sp.csr_matrix((levels(rows.weights), rows.targets.astype(np.int64), start), shape=(len(rows.sizes), width))
+def _make_matrix(rows: TranslationRows, width: int) -> sp.csr_matrix:
+    starts = np.concatenate([[0], np.cumsum(rows.sizes.astype(np.int64))])
+    shape = (len(rows.sizes), width)
+    return sp.csr_matrix((decode_weights(rows.weights), rows.targets.astype(np.int64), starts), shape=shape)

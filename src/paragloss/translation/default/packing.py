@@ -1,9 +1,9 @@
-"""From tables of each language with English to the arrays of one Default model."""
+"""Pack tables of each language with English into the arrays of one DefaultModel."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,17 @@ import scipy.sparse as sp
 
 from paragloss.translation import packed_words
 from paragloss.translation.default import _rows
-from paragloss.translation.default._model import FALLBACK, DefaultModel
+from paragloss.translation.default._model import PIVOT, DefaultModel
+
+#: The parts of each array, one after the other, by its name.
+_ArrayParts: TypeAlias = dict[str, list[npt.NDArray[Any]]]
 
 
 class Tables(NamedTuple):
-    """A language's words and English ones as terms and as spelled, and what they may be: (English, other) and (other,
-    English), a row's entries best first."""
+    """A language's words and the English words it knows, as terms and as spelled, with their translations.
+
+    `there` is (English, other) and `back` (other, English); the entries of a row stand best first.
+    """
 
     english: Sequence[str]
     english_spelled: Sequence[str]
@@ -27,77 +32,85 @@ class Tables(NamedTuple):
 
 
 def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None, exact: bool = False) -> DefaultModel:
-    """One model of all languages. Words that nothing points to or from are left out. `exact` keeps full precision, for
-    measuring what packing costs."""
-    tables = {lang: _used(one) for lang, one in sorted(tables.items())}
-    spelled: dict[str, str] = {}
-    for one in tables.values():
-        for term, spelling in zip(one.english, one.english_spelled, strict=True):
-            spelled.setdefault(term, spelling)
-    english = sorted(spelled, key=str.encode)
-    number = {term: i for i, term in enumerate(english)}
-    arrays: dict[str, list[npt.NDArray[Any]]] = {}
-    langs = {FALLBACK: _words_of(english, [spelled[term] for term in english], arrays)}
-    for lang, one in tables.items():
-        langs[lang] = _words_of(one.other, one.other_spelled, arrays)
-        present = np.zeros(len(english), bool)
-        present[[number[term] for term in one.english]] = True
-        langs[lang]["english"] = _add(arrays, "english", np.packbits(present))
-        for way, matrix in (("there", one.there), ("back", one.back)):
-            langs[lang][way] = _rows_of(matrix, arrays, exact)
-    whole = {name: np.concatenate(parts) for name, parts in arrays.items()}
-    return DefaultModel({**(about or {}), "langs": langs}, whole)
+    """Make one model of the tables of all languages; words without translations are left out.
+
+    :param about: what `DefaultModel.meta` reports of the build.
+    :param exact: keep full precision, to measure what packing costs.
+    """
+    tables = {lang: _drop_unused_words(language) for lang, language in sorted(tables.items())}
+    spelling_by_term: dict[str, str] = {}
+    for language in tables.values():
+        for term, spelling in zip(language.english, language.english_spelled, strict=True):
+            spelling_by_term.setdefault(term, spelling)
+    english = sorted(spelling_by_term, key=str.encode)
+    number_by_term = {term: number for number, term in enumerate(english)}
+    parts: _ArrayParts = {}
+    ranges = {PIVOT: _add_words(english, [spelling_by_term[term] for term in english], parts)}
+    for lang, language in tables.items():
+        ranges[lang] = _add_words(language.other, language.other_spelled, parts)
+        is_known = np.zeros(len(english), bool)
+        is_known[[number_by_term[term] for term in language.english]] = True
+        ranges[lang]["english"] = _add_array(parts, "english", np.packbits(is_known))
+        for direction, matrix in (("there", language.there), ("back", language.back)):
+            ranges[lang][direction] = _add_rows(matrix, parts, exact)
+    arrays = {name: np.concatenate(arrays_of_name) for name, arrays_of_name in parts.items()}
+    return DefaultModel({**(about or {}), "langs": ranges}, arrays)
 
 
-def _words_of(
-    terms: Sequence[str], spellings: Sequence[str], arrays: dict[str, list[npt.NDArray[Any]]]
-) -> dict[str, Any]:
+def _add_words(terms: Sequence[str], spellings: Sequence[str], parts: _ArrayParts) -> dict[str, Any]:
     data, starts = packed_words.pack_words(terms, spellings)
-    return {"words": len(terms), "text": _add(arrays, "words", data), "groups": _add(arrays, "groups", starts)}
-
-
-def _rows_of(matrix: sp.csr_matrix, arrays: dict[str, list[npt.NDArray[Any]]], exact: bool) -> dict[str, list[int]]:
-    rows = _rows.packed(matrix, exact=exact)
-    _add(arrays, "weights", rows.weights)
     return {
-        "sizes": _add(arrays, "sizes", rows.sizes),
-        "starts": _add(arrays, "starts", rows.starts),
-        "cells": _add(arrays, "targets", rows.targets),
+        "words": len(terms),
+        "text": _add_array(parts, "words", data),
+        "groups": _add_array(parts, "groups", starts),
     }
 
 
-def _add(arrays: dict[str, list[npt.NDArray[Any]]], name: str, array: npt.NDArray[Any]) -> list[int]:
-    """Where the array will stand among those of its name."""
-    before = sum(map(len, arrays.setdefault(name, [])))
-    arrays[name].append(array)
-    return [before, before + len(array)]
+def _add_rows(matrix: sp.csr_matrix, parts: _ArrayParts, exact: bool) -> dict[str, list[int]]:
+    rows = _rows.pack_rows(matrix, exact=exact)
+    _add_array(parts, "weights", rows.weights)
+    return {
+        "sizes": _add_array(parts, "sizes", rows.sizes),
+        "starts": _add_array(parts, "starts", rows.starts),
+        "cells": _add_array(parts, "targets", rows.targets),
+    }
 
 
-def _used(one: Tables) -> Tables:
-    """Only words with a translation or that are one, each side sorted by its terms' bytes."""
-    en = _order(one.english, one.there, one.back)
-    other = _order(one.other, one.back, one.there)
+def _add_array(parts: _ArrayParts, name: str, array: npt.NDArray[Any]) -> list[int]:
+    """Append an array to those of its name and return where it begins and ends."""
+    start = sum(map(len, parts.setdefault(name, [])))
+    parts[name].append(array)
+    return [start, start + len(array)]
+
+
+def _drop_unused_words(tables: Tables) -> Tables:
+    """Keep words that have a translation or are one, each side sorted by the bytes of its terms."""
+    english = _sort_used_words(tables.english, tables.there, tables.back)
+    other = _sort_used_words(tables.other, tables.back, tables.there)
     return Tables(
-        [one.english[i] for i in en],
-        [one.english_spelled[i] for i in en],
-        [one.other[i] for i in other],
-        [one.other_spelled[i] for i in other],
-        _moved(one.there, en, other),
-        _moved(one.back, other, en),
+        [tables.english[i] for i in english],
+        [tables.english_spelled[i] for i in english],
+        [tables.other[i] for i in other],
+        [tables.other_spelled[i] for i in other],
+        _renumber(tables.there, english, other),
+        _renumber(tables.back, other, english),
     )
 
 
-def _order(terms: Sequence[str], rows: sp.csr_matrix, columns: sp.csr_matrix) -> npt.NDArray[np.int64]:
-    used = np.diff(rows.indptr) > 0
-    used[columns.indices] = True
-    return np.array(sorted(np.flatnonzero(used).tolist(), key=lambda i: terms[i].encode()), np.int64)
+def _sort_used_words(terms: Sequence[str], rows: sp.csr_matrix, columns: sp.csr_matrix) -> npt.NDArray[np.int64]:
+    """Return the indexes of terms that are a row of one matrix or a column of the other, sorted by their bytes."""
+    is_used = np.diff(rows.indptr) > 0
+    is_used[columns.indices] = True
+    return np.array(sorted(np.flatnonzero(is_used).tolist(), key=lambda i: terms[i].encode()), np.int64)
 
 
-def _moved(matrix: sp.csr_matrix, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> sp.csr_matrix:
-    """Rows and columns renumbered; a row's entries stay in their order, which scipy's own indexing would not keep."""
-    place = np.zeros(matrix.shape[1], np.int64)
-    place[columns] = np.arange(len(columns))
-    size = np.diff(matrix.indptr)[rows]
-    start = np.concatenate([[0], np.cumsum(size)])
-    cells = np.arange(start[-1]) + np.repeat(matrix.indptr[rows] - start[:-1], size)
-    return sp.csr_matrix((matrix.data[cells], place[matrix.indices[cells]], start), shape=(len(rows), len(columns)))
+def _renumber(matrix: sp.csr_matrix, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> sp.csr_matrix:
+    """Select rows and columns; a row's entries keep their order, which scipy's own indexing would not keep."""
+    new_column = np.zeros(matrix.shape[1], np.int64)
+    new_column[columns] = np.arange(len(columns))
+    sizes = np.diff(matrix.indptr)[rows]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    entries = np.arange(starts[-1]) + np.repeat(matrix.indptr[rows] - starts[:-1], sizes)
+    return sp.csr_matrix(
+        (matrix.data[entries], new_column[matrix.indices[entries]], starts), shape=(len(rows), len(columns))
+    )
