@@ -159,7 +159,7 @@ def measure(langs: Sequence[str]) -> None:
     for lang in langs:
         pairs = names(lang)
         channel = {
-            symbol: dict(sorted(outs.items(), key=lambda item: -item[1])[: sounds._WAYS])
+            symbol: dict(sorted(outs.items(), key=lambda item: -item[1])[: sounds.MAX_VARIANTS_PER_CONSONANT])
             for symbol, outs in learned(sounding([pair for pair in pairs if not is_held(pair)])).items()
         }
         logs, there = logarithms(channel), Counter(sound(b) for _, b in pairs)

@@ -29,21 +29,6 @@ def test_a_hit_that_is_deleted_before_it_is_shown_is_left_out(tmp_path, monkeypa
         assert all(r.score == scores[r.id] for r in shown)
 
 
-def test_memos_that_are_emptied_between_look_and_answer_still_answer(monkeypatch):
-    """Another thread may empty it at any moment: here it is empty whenever it is looked at."""
-
-    class Forgetful(dict):
-        def __contains__(self, key):
-            found = super().__contains__(key)
-            self.clear()
-            return found
-
-    held = subword_terms._InnerTerms("ru")
-    held._spoken = Forgetful()
-    first = held.spoken("меркел", "Меркель")
-    assert held.spoken("меркел", "Меркель") == first
-
-
 @pytest.mark.parametrize("lang", ["en", "de", "zh", "ja", "th", "ko"])
 def test_a_term_of_more_than_a_hundred_letters_is_never_taken_apart(lang):
     asked = []
@@ -66,20 +51,20 @@ def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, 
 
 
 def test_threads_that_fill_a_small_memo_get_their_answers(monkeypatch):
-    monkeypatch.setattr(subword_terms, "_MEMO", 3)
-    held, wrong = subword_terms._InnerTerms("ru"), []
+    monkeypatch.setattr(subword_terms, "_MAX_CACHED_WORDS", 3)
+    cached, errors = subword_terms._SubwordTerms("ru"), []
 
     def work(start):
         try:
             for n in range(200):
-                held.spoken(f"меркел{(n + start) % 9}", "Меркель")
-                held[f"слово{(n + start) % 9}"]
+                cached.sounds_as_written[f"меркел{(n + start) % 9}", "Меркель"]
+                cached[f"слово{(n + start) % 9}"]
         except KeyError as error:
-            wrong.append(error)
+            errors.append(error)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong
+    assert not errors

@@ -24,7 +24,10 @@ def test_what_is_hardly_ever_said_is_left_out():
 def test_eight_ways_are_kept_unless_told_otherwise():
     three = dict.fromkeys("BPV", 1 / 3)
     assert len(list_consonant_variants("BBRN", {"B": three})) == 8
-    assert list_consonant_variants("BRN", {"B": {"B": 0.5, "P": 0.3, "V": 0.2}}, most=2) == [("BRN", 0.5), ("PRN", 0.3)]
+    assert list_consonant_variants("BRN", {"B": {"B": 0.5, "P": 0.3, "V": 0.2}}, limit=2) == [
+        ("BRN", 0.5),
+        ("PRN", 0.3),
+    ]
 
 
 def test_a_name_needs_three_consonants_before_and_after():

@@ -1,4 +1,4 @@
-"""Which of a word's alternatives are used: every one, the best, the best few, or one at random."""
+"""Selection among a word's alternatives: every one, the best, the best few, or one at random."""
 
 from __future__ import annotations
 
@@ -10,35 +10,40 @@ CHOICES = ("every", "best", "random")
 
 
 class SelectiveTranslator:
-    """Wraps a Translator: of each term's alternatives "every" one, the "best", or one at "random" (always the same
-    for the same query and `seed`) is used, after all but the `top` best were dropped; 0 drops none."""
+    """Wraps a Translator and selects among the alternatives of each word.
+
+    All but the `top` best are dropped (0 drops none), then "every" one, the "best", or one at "random" is used. The
+    random one is always the same for the same query and `seed`.
+    """
 
     def __init__(self, translator: Translator, choose: str = "every", *, top: int = 0, seed: int = 0) -> None:
         self._translator, self._choose, self._top, self._seed = translator, choose, top, seed
 
     def knows(self, source: str, target: str) -> bool:
+        """Say whether the wrapped translator knows the two languages."""
         return self._translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        return [self._chosen(clause, query) for clause in self._translator.translate(query, to)]
+        """Translate a query and select among the alternatives of each word."""
+        return [self._select(clause, query) for clause in self._translator.translate(query, to)]
 
-    def _chosen(self, clause: Translation, query: Query) -> Translation:
-        some = clause.alternatives[: self._top or None]
-        few = choose_alternatives(some, self._choose, seed=self._seed, within=query.text, of=clause.source)
-        return clause._replace(alternatives=few)
+    def _select(self, clause: Translation, query: Query) -> Translation:
+        best = clause.alternatives[: self._top or None]
+        selected = choose_alternatives(best, self._choose, seed=self._seed, query=query.text, word=clause.source)
+        return clause._replace(alternatives=selected)
 
 
 def choose_alternatives(
-    some: tuple[Alternative, ...], choose: str, *, seed: int, within: str, of: str
+    alternatives: tuple[Alternative, ...], choose: str, *, seed: int, query: str, word: str
 ) -> tuple[Alternative, ...]:
-    """Of alternatives, best first, those wanted for the word `of` in the query `within`."""
+    """Select among the alternatives, best first, of a word of a query; see `SelectiveTranslator`."""
     if choose == "every":
-        return some
-    one = some[0 if choose == "best" else _draw(seed, within, of, len(some))]
-    return (one._replace(weight=1.0),)
+        return alternatives
+    index = 0 if choose == "best" else _draw_index(seed, query, word, len(alternatives))
+    return (alternatives[index]._replace(weight=1.0),)
 
 
-def _draw(seed: int, query: str, word: str, count: int) -> int:
-    """The same for the same seed, query and word, on every machine and in any order."""
+def _draw_index(seed: int, query: str, word: str, count: int) -> int:
+    """Draw a number below `count`: the same for the same seed, query and word on every machine."""
     digest = hashlib.blake2b(f"{seed}\t{query}\t{word}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") % count

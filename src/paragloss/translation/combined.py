@@ -1,4 +1,4 @@
-"""Several translators, one answer: what one does not know another may, and what two agree on weighs more."""
+"""Several translators as one: what one does not know another may, and what two agree on weighs more."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from paragloss.types import Alternative, ManyTranslator, Origin, Query, Translat
 
 
 class CombinedTranslator:
-    """Mixes the alternatives of every term by the `weights` of the translators that know it; those that leave the
-    term as it is, or don't know the language, have no say. A phrase that one translator knows stands for its words.
+    """Mixes the alternatives of every term by the weights of the translators that know it.
+
+    Translators that leave the term as it is, or do not know the language, do not count. A phrase that one translator
+    knows replaces its words.
     """
 
     def __init__(
@@ -21,96 +23,119 @@ class CombinedTranslator:
         names: Sequence[str] = (),
         most: int = 20,
     ) -> None:
+        """Combine translators.
+
+        :param weights: how much each counts; 1 by default, and those with 0 are left out.
+        :param names: what each is called in explanations.
+        :param most: the number of alternatives that are kept of a term.
+        """
         weights = [1.0] * len(translators) if weights is None else list(weights)
         if len(weights) != len(translators):
             raise ValueError(f"{len(weights)} weights for {len(translators)} translators")
         names = names or [type(translator).__name__.lower() for translator in translators]
-        counting = [number for number, weight in enumerate(weights) if weight > 0]
-        if translators and not counting:
+        indexes = [index for index, weight in enumerate(weights) if weight > 0]
+        if translators and not indexes:
             raise InputError("no translator of the mix counts: give one of them a weight above 0")
-        self._translators = [translators[number] for number in counting]
-        self._weights, self._names = [weights[number] for number in counting], [names[number] for number in counting]
+        self._translators = [translators[index] for index in indexes]
+        self._weights, self._names = [weights[index] for index in indexes], [names[index] for index in indexes]
         self._most = most
 
     def knows(self, source: str, target: str) -> bool:
+        """Say whether any of the translators knows the two languages."""
         return any(translator.knows(source, target) for translator in self._translators)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        answers, refused = [], []
-        for number, translator in enumerate(self._translators):
+        """Translate a query with all translators that know its language; raise LanguageError if none does."""
+        answers, refusals = [], []
+        for index, translator in enumerate(self._translators):
             try:
-                answers.append((number, translator.translate(query, to)))
+                answers.append((index, translator.translate(query, to)))
             except LanguageError as error:
-                refused.append(str(error))
+                refusals.append(str(error))
         if not answers:
-            raise LanguageError("; ".join(refused) or f"no translator for {query.lang}->{to}")
-        return self._together(query, answers)
+            raise LanguageError("; ".join(refusals) or f"no translator for {query.lang}->{to}")
+        return self._merge_answers(query, answers)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
-        """The query in several languages, each of which some translator knows."""
+        """Translate a query into several languages, each of which some translator knows."""
         answers: dict[str, list[tuple[int, list[Translation]]]] = {lang: [] for lang in targets}
-        for number, translator in enumerate(self._translators):
-            if some := list_known_targets(translator, query.lang, targets):
-                for lang, clauses in translate_many(translator, query, some).items():
-                    answers[lang].append((number, clauses))
-        return {
-            lang: self._together(query, some) if some else self.translate(query, lang)  # which says what is missing
-            for lang, some in answers.items()
-        }
+        for index, translator in enumerate(self._translators):
+            known_targets = list_known_targets(translator, query.lang, targets)
+            if known_targets:
+                for lang, clauses in translate_many(translator, query, known_targets).items():
+                    answers[lang].append((index, clauses))
+        translations = {}
+        for lang, answers_in_lang in answers.items():
+            if answers_in_lang:
+                translations[lang] = self._merge_answers(query, answers_in_lang)
+            else:
+                translations[lang] = self.translate(query, lang)  # raises an error that says what is missing
+        return translations
 
-    def _together(self, query: Query, answers: Sequence[tuple[int, list[Translation]]]) -> list[Translation]:
+    def _merge_answers(self, query: Query, answers: Sequence[tuple[int, list[Translation]]]) -> list[Translation]:
+        """Merge the clauses of several translators, each given by its index, in the order of the query."""
         if len(answers) == 1:
-            ((number, clauses),) = answers
-            return [clause._replace(origins=self._origins(clause, number)) for clause in clauses]
+            ((index, clauses),) = answers
+            return [clause._replace(origins=self._list_origins(clause, index)) for clause in clauses]
         by_source: dict[str, list[tuple[Translation, int]]] = {}
-        for number, clauses in answers:
+        for index, clauses in answers:
             for clause in clauses:
-                by_source.setdefault(clause.source, []).append((clause, number))
-        whole = _standing([[clause.source for clause in clauses] for _, clauses in answers])
-        return [self._mixed(source, by_source[source]) for source in sorted(whole, key=query.text.find)]
+                by_source.setdefault(clause.source, []).append((clause, index))
+        sources = _drop_words_of_phrases([[clause.source for clause in clauses] for _, clauses in answers])
+        return [self._mix_clauses(source, by_source[source]) for source in sorted(sources, key=query.text.find)]
 
-    def _mixed(self, source: str, clauses: Sequence[tuple[Translation, int]]) -> Translation:
-        knowing = [(c, n) for c, n in clauses if any(a.text != source for a in c.alternatives)] or clauses
-        total = sum(self._weights[number] for _, number in knowing)
-        mixed: dict[str, float] = {}
-        terms: dict[str, tuple[str, ...]] = {}
-        for clause, number in knowing:
-            mass = sum(a.weight for a in clause.alternatives)
-            for alternative in clause.alternatives:
-                share = self._weights[number] * alternative.weight / (total * mass)
-                mixed[alternative.text] = mixed.get(alternative.text, 0.0) + share
-                terms[alternative.text] = alternative.terms or terms.get(alternative.text, ())
-        ranked = sorted(mixed.items(), key=lambda item: -item[1])[: self._most]
-        alternatives = tuple(Alternative(text, min(weight, 1.0), terms[text]) for text, weight in ranked)
-        origins = tuple(one for clause, number in knowing for one in self._origins(clause, number))
+    def _mix_clauses(self, source: str, clauses: Sequence[tuple[Translation, int]]) -> Translation:
+        """Mix the alternatives that several translators give for one source."""
+        translating = [
+            (clause, index)
+            for clause, index in clauses
+            if any(alternative.text != source for alternative in clause.alternatives)
+        ]
+        counted = translating or clauses
+        total = sum(self._weights[index] for _, index in counted)
+        weight_by_text: dict[str, float] = {}
+        terms_by_text: dict[str, tuple[str, ...]] = {}
+        for clause, index in counted:
+            mass = sum(alternative.weight for alternative in clause.alternatives)
+            for text, weight, terms in clause.alternatives:
+                share = self._weights[index] * weight / (total * mass)
+                weight_by_text[text] = weight_by_text.get(text, 0.0) + share
+                terms_by_text[text] = terms or terms_by_text.get(text, ())
+        ranked = sorted(weight_by_text.items(), key=lambda item: -item[1])[: self._most]
+        alternatives = tuple(Alternative(text, min(weight, 1.0), terms_by_text[text]) for text, weight in ranked)
+        origins = tuple(origin for clause, index in counted for origin in self._list_origins(clause, index))
         return Translation(source, alternatives, origins=origins)
 
-    def _origins(self, clause: Translation, number: int) -> tuple[Origin, ...]:
-        """Who gave a clause: the translator itself or those within it, with what each counts."""
-        factor = self._weights[number] / (sum(alternative.weight for alternative in clause.alternatives) or 1.0)
-        within = clause.origins or ((self._names[number], 1.0, clause.alternatives),)
-        return tuple((name, factor * share, alternatives) for name, share, alternatives in within)
+    def _list_origins(self, clause: Translation, index: int) -> tuple[Origin, ...]:
+        """Say where a clause is from: the translator itself or those within it, with the weight of each."""
+        factor = self._weights[index] / (sum(alternative.weight for alternative in clause.alternatives) or 1.0)
+        origins = clause.origins or ((self._names[index], 1.0, clause.alternatives),)
+        return tuple((name, factor * share, alternatives) for name, share, alternatives in origins)
 
 
-def _standing(answers: Sequence[Sequence[str]]) -> list[str]:
-    """Of the words and phrases of each translator those that count: a phrase stands for its words, unless whoever
-    knows it has its words as well, as it is with compounds."""
-    phrases = [one for sources in answers for one in sources if not any(_inside(other, one) for other in sources)]
-    every = dict.fromkeys(source for sources in answers for source in sources)
-    return [source for source in every if not any(_inside(source, phrase) for phrase in phrases)]
+def _drop_words_of_phrases(answers: Sequence[Sequence[str]]) -> list[str]:
+    """Return the sources of all translators without the words of phrases that replace them.
+
+    A phrase replaces its words unless the translator that knows it gives its words as well, as it is with compounds.
+    """
+    phrases = [
+        phrase for sources in answers for phrase in sources if not any(_is_part(word, phrase) for word in sources)
+    ]
+    unique = dict.fromkeys(source for sources in answers for source in sources)
+    return [source for source in unique if not any(_is_part(source, phrase) for phrase in phrases)]
 
 
-def _inside(word: str, phrase: str) -> bool:
+def _is_part(word: str, phrase: str) -> bool:
     return word != phrase and f" {word} " in f" {phrase} "
 
 
 def translate_many(translator: Translator, query: Query, targets: Sequence[str]) -> Mapping[str, list[Translation]]:
-    """A query in several languages; a translator that looks words up once for all of them is asked to."""
+    """Translate a query into several languages, at once if the translator can do that."""
     if isinstance(translator, ManyTranslator):
         return translator.translate_many(query, targets)
     return {lang: translator.translate(query, lang) for lang in targets}
 
 
 def list_known_targets(translator: Translator, source: str, targets: Sequence[str]) -> list[str]:
-    """The other languages of some that a translator can translate into."""
+    """Return the other languages among `targets` that a translator can translate into."""
     return [target for target in targets if target != source and translator.knows(source, target)]

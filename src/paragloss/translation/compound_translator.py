@@ -1,5 +1,4 @@
-"""Compounds of a query's neighbouring words: "line spacing" is Zeilenabstand where words are written together. Which
-compounds there are is not known here: whoever holds the documents says."""
+"""Compounds of a query's neighbouring words: "line spacing" is Zeilenabstand where words are written together."""
 
 from __future__ import annotations
 
@@ -14,54 +13,75 @@ from paragloss.translation.combined import translate_many
 from paragloss.translation.compounds import COMPOUND_LINKERS, join_words
 from paragloss.types import Alternative, Query, Translation, Translator
 
-#: Translations of a word that are tried as a part of a compound, and what a compound counts beside its parts. Chosen on
-#: titles of two manuals (docs/understand/log-translation.md).
-_TRIED, _WEIGHT = 5, 0.7
-#: Who a compound is from, where a search says why it found a document.
+#: Translations of a word that are tried as part of a compound, and the weight of a compound relative to its parts.
+#: Chosen on titles of two manuals (docs/understand/log-translation.md).
+_MAX_TRANSLATIONS_TRIED = 5
+_COMPOUND_WEIGHT = 0.7
+#: The source of a compound where a search explains a match.
 ORIGIN = "compound"
 
 
 class CompoundTranslator:
-    """Wraps a Translator: beside two neighbours' clauses stands one with the compounds that their translations make, in
-    either order, of which `held`, given a language and terms, says that documents hold them."""
+    """Wraps a Translator and adds the compounds that translations of neighbouring words make, in either order.
 
-    def __init__(self, translator: Translator, held: Callable[[str, Sequence[str]], npt.ArrayLike]) -> None:
-        self._translator, self._held = translator, held
+    `count_documents` takes a language and terms and returns in how many documents each occurs; compounds that occur in
+    none are not added.
+    """
+
+    def __init__(self, translator: Translator, count_documents: Callable[[str, Sequence[str]], npt.ArrayLike]) -> None:
+        self._translator, self._count_documents = translator, count_documents
 
     def knows(self, source: str, target: str) -> bool:
+        """Say whether the wrapped translator knows the two languages."""
         return self._translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        return self._beside(self._translator.translate(query, to), query.lang, to)
+        """Translate a query and add clauses for compounds."""
+        return self._add_compounds(self._translator.translate(query, to), query.lang, to)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> Mapping[str, list[Translation]]:
-        found = translate_many(self._translator, query, targets)
-        return {lang: self._beside(clauses, query.lang, lang) for lang, clauses in found.items()}
+        """Translate a query into several languages and add clauses for compounds."""
+        clauses_by_lang = translate_many(self._translator, query, targets)
+        return {lang: self._add_compounds(clauses, query.lang, lang) for lang, clauses in clauses_by_lang.items()}
 
-    def _beside(self, clauses: list[Translation], source: str, to: str) -> list[Translation]:
+    def _add_compounds(self, clauses: list[Translation], source: str, to: str) -> list[Translation]:
+        """Add a clause behind each pair of neighbours whose compounds occur; it replaces the translator's own one."""
         if to not in COMPOUND_LINKERS or source == to:
             return clauses
-        known = {clause.source: clause for clause in clauses if " " in clause.source}
-        words = [clause for clause in clauses if clause.source not in known]
-        after: dict[str, Translation] = {}
+        phrases = {clause.source: clause for clause in clauses if " " in clause.source}
+        words = [clause for clause in clauses if clause.source not in phrases]
+        compound_behind: dict[str, Translation] = {}
         for first, second in pairwise(words):
             phrase = f"{first.source} {second.source}"
-            held = self._compounds(first, second, to)
-            if phrase in known:  # whoever gave it knew its words as well, and not whether documents hold it
-                held += [term for one in known.pop(phrase).alternatives for term in one.terms if term not in held]
-            if held:
-                made = tuple(Alternative(term, 1 / len(held), (term,)) for term in held)
-                after[second.source] = Translation(phrase, made, _WEIGHT, origins=((ORIGIN, 1.0, made),))
-        kept = [clause for clause in clauses if " " not in clause.source or clause.source in known]
-        return [one for clause in kept for one in (clause, after.get(clause.source)) if one is not None]
+            terms = self._find_compounds(first, second, to)
+            if phrase in phrases:  # the translator did not check whether documents contain it
+                for alternative in phrases.pop(phrase).alternatives:
+                    terms += [term for term in alternative.terms if term not in terms]
+            if terms:
+                alternatives = tuple(Alternative(term, 1 / len(terms), (term,)) for term in terms)
+                origins = ((ORIGIN, 1.0, alternatives),)
+                compound_behind[second.source] = Translation(phrase, alternatives, _COMPOUND_WEIGHT, origins=origins)
+        extended = []
+        for clause in clauses:
+            if " " in clause.source and clause.source not in phrases:
+                continue
+            extended.append(clause)
+            if clause.source in compound_behind:
+                extended.append(compound_behind[clause.source])
+        return extended
 
-    def _compounds(self, first: Translation, second: Translation, to: str) -> list[str]:
-        one, other = (list(dict.fromkeys(_words(clause)))[:_TRIED] for clause in (first, second))
-        most = len(COMPOUND_LINKERS[to])
-        made = join_words(one, other, to, max_linkers=most) + join_words(other, one, to, max_linkers=most)
-        terms = list(dict.fromkeys(analyzer(to).terms(" ".join(made))))
-        return [term for term, number in zip(terms, np.asarray(self._held(to, terms)), strict=True) if number]
+    def _find_compounds(self, first: Translation, second: Translation, to: str) -> list[str]:
+        """Return the compounds of two clauses that occur in documents, as terms."""
+        first_words, second_words = _list_words(first), _list_words(second)
+        max_linkers = len(COMPOUND_LINKERS[to])
+        compounds = join_words(first_words, second_words, to, max_linkers=max_linkers)
+        compounds += join_words(second_words, first_words, to, max_linkers=max_linkers)
+        terms = list(dict.fromkeys(analyzer(to).terms(" ".join(compounds))))
+        counts = np.asarray(self._count_documents(to, terms))
+        return [term for term, count in zip(terms, counts, strict=True) if count]
 
 
-def _words(clause: Translation) -> list[str]:
-    return [alternative.text.lower() for alternative in clause.alternatives if alternative.text.isalpha()]
+def _list_words(clause: Translation) -> list[str]:
+    """Return the best alternatives of a clause that are single words, in lower case."""
+    words = [alternative.text.lower() for alternative in clause.alternatives if alternative.text.isalpha()]
+    return list(dict.fromkeys(words))[:_MAX_TRANSLATIONS_TRIED]

@@ -1,7 +1,7 @@
-"""Choosing among translations by what occurs together in the collection that will be searched.
+"""Choose among translations by what occurs together in the collection that will be searched.
 
 em(a, b) is Ballesteros and Croft's (SIGIR 1998), eq. 2.1 of Liu's thesis: how much more often two terms share a
-window of text than chance would have it. Needs no parallel text. Knows nothing of where the alternatives come from.
+window of text than chance would have it. Needs no parallel text.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class Cooccurrence:
         owners: list[npt.NDArray[np.int64]] = []
         windows = 0
         for text in texts:
-            found = cut(text)
-            ids += [index.setdefault(term, len(index)) for term in found]
-            owners.append(windows + np.arange(len(found)) // window)
-            windows += -(-len(found) // window)
+            terms = cut(text)
+            ids += [index.setdefault(term, len(index)) for term in terms]
+            owners.append(windows + np.arange(len(terms)) // window)
+            windows += -(-len(terms) // window)
         owner = np.concatenate(owners) if owners else np.zeros(0, np.int64)
         matrix = sp.csr_matrix((np.ones(len(ids), np.float32), (ids, owner)), shape=(len(index), windows))
         matrix.sum_duplicates()
@@ -80,20 +80,26 @@ class Cooccurrence:
         return above
 
     def _rows(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
-        """How often each text occurs, and the windows it is in."""
+        """Return how often each text occurs, and a matrix (texts, windows) with 1 for each window that it is in."""
         import scipy.sparse as sp
 
-        ids = [[self._index.get(term, -1) for term in self._cut(text)] for text in texts]
-        known = [i if i and min(i) >= 0 else [] for i in ids]
-        if not any(known):
+        ids_by_text = [[self._index.get(term, -1) for term in self._cut(text)] for text in texts]
+        phrases = [
+            ids if ids and min(ids) >= 0 else [] for ids in ids_by_text
+        ]  # a text with unknown terms never occurs
+        if not any(phrases):
             return np.zeros(len(texts)), sp.csr_matrix((len(texts), self.windows.shape[1]), dtype=np.float32)
-        rows = sp.diags([float(bool(i)) for i in known]) @ self.windows[[i[0] if i else 0 for i in known]]
-        for place, phrase in enumerate(known):
-            for i in phrase[1:]:
-                both = rows[place].multiply(self.windows[i])
-                rows = sp.vstack([rows[:place], both, rows[place + 1 :]], format="csr")
-        windows = np.asarray(rows.sum(axis=1)).ravel()
-        counts = [self.occurrences[i[0]] if len(i) == 1 else windows[place] for place, i in enumerate(known)]
+        first_terms = [ids[0] if ids else 0 for ids in phrases]
+        rows = sp.diags([float(bool(ids)) for ids in phrases]) @ self.windows[first_terms]
+        for position, ids in enumerate(phrases):
+            for term_id in ids[1:]:
+                common = rows[position].multiply(self.windows[term_id])
+                rows = sp.vstack([rows[:position], common, rows[position + 1 :]], format="csr")
+        window_counts = np.asarray(rows.sum(axis=1)).ravel()
+        counts = [
+            self.occurrences[ids[0]] if len(ids) == 1 else window_counts[position]
+            for position, ids in enumerate(phrases)
+        ]
         return np.array(counts, np.float64), rows
 
 
@@ -124,8 +130,8 @@ class DisambiguatingTranslator:
         for i, clause in enumerate(clauses):
             before = links[i - 1][chosen[i - 1], chosen[i]] if i else 0.0
             after = links[i][chosen[i], chosen[i + 1]] if i < len(links) else 0.0
-            one = (Alternative(texts[i][chosen[i]], 1.0),)
-            result.append(clause._replace(alternatives=one) if before + after > 0 else clause)
+            best = (Alternative(texts[i][chosen[i]], 1.0),)
+            result.append(clause._replace(alternatives=best) if before + after > 0 else clause)
         return result
 
 

@@ -1,7 +1,7 @@
-"""Translation word by word from a bilingual dictionary: every word, the best one, or one at random.
+"""Word-by-word translation from a bilingual dictionary: every translation, the best one, or one at random.
 
-Longest entries match first, so phrases of the dictionary are phrases of the query. Choosing by what occurs together
-in the target collection is `cooccurrence.Disambiguated`. Knows nothing of file formats: it takes entries.
+Longest entries match first, so phrases of the dictionary are phrases of the query. `formats.dictionaries` reads entries
+from files; `cooccurrence.DisambiguatingTranslator` chooses by what occurs together in the target collection.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KIND = "dictionary"
 
 
 class EntryLike(Protocol):
-    """What `formats.dictionaries` reads: one way to say a word or phrase."""
+    """An entry of a dictionary: one translation of a word or phrase."""
 
     @property
     def source(self) -> str: ...
@@ -44,14 +44,16 @@ class Sense(NamedTuple):
 class Dictionary:
     """A Translator for one pair of languages.
 
-    `choose`: "every" translation (weights shared out among them), the "best" one (highest weight, the earlier of
-    equals), or one at "random", always the same for the same query and `seed`. `stem`: a word that is no headword
-    is looked up by its stem (Oard 1998); it finds more and errs more. `carry` makes a word that has no entry
-    legible in the target's script; without it the word stays as it is.
+    :param senses: translations by headword; a headword is a tuple of lower-case words.
+    :param choose: "every" translation (their weights sum to one), the "best" one (the first of equals), or one at
+        "random", always the same for the same query and `seed`.
+    :param stem: look up a word that is no headword by its stem (Oard 1998), which finds more and errs more.
+    :param carry: writes a word without an entry in the script of the target language; without it the word stays.
+    :param most: the number of translations that are kept of a word.
     """
 
-    #: What it counts beside the model in the box. A dictionary knows rare words and does not say how likely a sense is:
-    #: counting as much as a table of one's own it costs questions what it brings keywords (docs/understand/log.md).
+    #: Its weight relative to the default model. A dictionary knows rare words but not how likely a sense is: with the
+    #: weight of a learned table it costs questions what it gains for keywords (docs/understand/log.md).
     trust = 1.5
 
     def __init__(
@@ -74,7 +76,7 @@ class Dictionary:
         self._carry = carry
         self._plain = analyzer(source, stem=False, stop=False)
         self._terms = analyzer(source)
-        self._stemmed = _by_stem(self.senses, self._terms.terms) if stem else {}
+        self._stemmed = _group_by_stems(self.senses, self._terms.terms) if stem else {}
         self._longest = max(map(len, self.senses), default=1)
 
     @classmethod
@@ -85,16 +87,21 @@ class Dictionary:
         target: str,
         **settings: Any,
     ) -> Dictionary:
-        """Gather entries under their headwords, cut and lower-cased as queries are; equal entries add up. `settings`
-        are those of a Dictionary."""
-        cut = analyzer(source, stem=False, stop=False).terms
-        gathered: dict[tuple[str, ...], dict[str, float]] = {}
+        """Make a dictionary of entries; the weights of equal entries are added up.
+
+        Headwords are tokenized and lower-cased as queries are. `settings` are those of a Dictionary.
+        """
+        tokenize = analyzer(source, stem=False, stop=False).terms
+        weights_by_headword: dict[tuple[str, ...], dict[str, float]] = {}
         for entry in entries:
-            key, text = tuple(cut(entry.source)), entry.target.strip()
-            if key and text and entry.weight > 0:
-                found = gathered.setdefault(key, {})
-                found[text] = found.get(text, 0.0) + entry.weight
-        senses = {key: [Sense(*sense) for sense in found.items()] for key, found in gathered.items()}
+            headword, text = tuple(tokenize(entry.source)), entry.target.strip()
+            if headword and text and entry.weight > 0:
+                weights = weights_by_headword.setdefault(headword, {})
+                weights[text] = weights.get(text, 0.0) + entry.weight
+        senses = {
+            headword: [Sense(text, weight) for text, weight in weights.items()]
+            for headword, weights in weights_by_headword.items()
+        }
         return cls(senses, source, target, **settings)
 
     def __len__(self) -> int:
@@ -102,66 +109,69 @@ class Dictionary:
 
     @property
     def langs(self) -> tuple[str, ...]:
-        """The language it can be asked in."""
+        """The language that it translates from."""
         return (self.source,)
 
     def knows(self, source: str, target: str) -> bool:
+        """Say whether these are its two languages."""
         return (source, target) == (self.source, self.target)
 
     def has_term(self, term: str, lang: str) -> bool:
-        """Whether an analysed term is a headword."""
+        """Say whether an analysed term is a headword."""
         return lang == self.source and ((term,) in self.senses or (term,) in self._stemmed)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Translate a query, longest headwords first; a word without an entry stays as it is."""
         if not self.knows(query.lang, to):
             raise LanguageError(f"no dictionary for {query.lang}->{to}; this one is {self.source}->{self.target}")
         spans = self._plain.spans(query.text)
-        wanted = {span.start for span in self._terms.spans(query.text)}  # stop words translate inside phrases only
+        content_starts = {span.start for span in self._terms.spans(query.text)}
         translations = []
-        place = 0
-        while place < len(spans):
-            length, senses = self._match(spans, place)
-            if length > 1 or spans[place].start in wanted:
-                written = query.text[spans[place].start : spans[place + length - 1].end]
-                translations.append(Translation(written, self._alternatives(written, senses, query.text)))
-            place += length
+        position = 0
+        while position < len(spans):
+            length, senses = self._match_headword(spans, position)
+            start, end = spans[position].start, spans[position + length - 1].end
+            if length > 1 or start in content_starts:  # stop words are translated inside phrases only
+                word = query.text[start:end]
+                translations.append(Translation(word, self._make_alternatives(word, senses, query.text)))
+            position += length
         return translations
 
-    def _match(self, spans: Sequence[Span], place: int) -> tuple[int, Sequence[Sense]]:
-        """How many words the longest headword that begins here has, and what it means."""
-        words = tuple(span.term for span in spans[place : place + self._longest])
+    def _match_headword(self, spans: Sequence[Span], position: int) -> tuple[int, Sequence[Sense]]:
+        """Return the number of words of the longest headword at a position and its senses; (1, ()) without one."""
+        words = tuple(span.term for span in spans[position : position + self._longest])
         for length in range(len(words), 0, -1):
-            if found := self.senses.get(words[:length]):
-                return length, found
-            if self.stem:
+            senses = self.senses.get(words[:length])
+            if not senses and self.stem:
                 stems = tuple(self._terms.terms(" ".join(words[:length])))
-                if len(stems) == length and (found := self._stemmed.get(stems)):
-                    return length, found
+                senses = self._stemmed.get(stems) if len(stems) == length else None
+            if senses:
+                return length, senses
         return 1, ()
 
-    def _alternatives(self, written: str, senses: Sequence[Sense], query: str) -> tuple[Alternative, ...]:
+    def _make_alternatives(self, word: str, senses: Sequence[Sense], query: str) -> tuple[Alternative, ...]:
         if not senses:
-            return (Alternative(self._carry(written, self.target) if self._carry else written, 1.0),)
+            return (Alternative(self._carry(word, self.target) if self._carry else word, 1.0),)
         merged: dict[str, float] = {}
         for sense in senses:
             merged[sense.text] = merged.get(sense.text, 0.0) + sense.weight
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self.most]
         total = sum(weight for _, weight in ranked)
-        every = tuple(Alternative(text, weight / total) for text, weight in ranked)
-        return choose_alternatives(every, self.choose, seed=self.seed, within=query, of=written)
+        alternatives = tuple(Alternative(text, weight / total) for text, weight in ranked)
+        return choose_alternatives(alternatives, self.choose, seed=self.seed, query=query, word=word)
 
     def varied(self, *, stem: bool = True, carry: Callable[[str, str], str] | None = None) -> Dictionary:
-        """The same dictionary, looked up another way."""
-        other = copy.copy(self)
-        other.stem, other._carry = stem and self.stem, carry or self._carry
-        return other
+        """Return the same dictionary with another way to look words up."""
+        variant = copy.copy(self)
+        variant.stem, variant._carry = stem and self.stem, carry or self._carry
+        return variant
 
     def save(self, path: str | Path) -> None:
-        """`carry` is a function and not saved: give it to `load` again."""
+        """Write the dictionary to a folder, without `carry`, which is a function: pass it to `load` again."""
         flat = [(" ".join(key), *sense) for key, senses in self.senses.items() for sense in senses]
         meta = {"source": self.source, "target": self.target, "choose": self.choose, "stem": self.stem,
                 "most": self.most, "seed": self.seed}  # fmt: skip
-        words = {"headwords": [row[0] for row in flat], "texts": [_line(row[1]) for row in flat]}
+        words = {"headwords": [row[0] for row in flat], "texts": [_fold_white_space(row[1]) for row in flat]}
         artefacts.save(path, KIND, meta=meta, words=words, arrays={"weight": np.array([row[2] for row in flat])})
 
     @classmethod
@@ -182,13 +192,14 @@ def load(path: str | Path) -> Dictionary:
 
 
 class WatchedDictionary:
-    """A Translator over a file that people edit: read again whenever it has changed, so an edit counts from the next
-    query on. `read` makes a Dictionary of it; a file that can't be read leaves the last good one in place and warns.
+    """A Translator for a file that people edit: it is read again whenever it has changed.
+
+    `read` makes a Dictionary of the file. If that fails, a warning is given and the last good dictionary stays.
     """
 
     def __init__(self, path: str | Path, read: Callable[[Path], Dictionary]) -> None:
         self._path, self._read = Path(path), read
-        self._seen = self._stamp()
+        self._last_stamp = self._read_stamp()
         self._dictionary = read(self._path)
 
     def knows(self, source: str, target: str) -> bool:
@@ -198,16 +209,17 @@ class WatchedDictionary:
         return self.current().translate(query, to)
 
     def current(self) -> Dictionary:
-        stamp = self._stamp()
-        if stamp != self._seen:
+        """Return the dictionary of the file as it is now."""
+        stamp = self._read_stamp()
+        if stamp != self._last_stamp:
             try:
                 self._dictionary = self._read(self._path)
             except (InputError, OSError) as error:
                 warnings.warn(f"{self._path} was not reloaded: {error}", stacklevel=3)
-            self._seen = stamp
+            self._last_stamp = stamp
         return self._dictionary
 
-    def _stamp(self) -> tuple[int, int] | None:
+    def _read_stamp(self) -> tuple[int, int] | None:
         try:
             status = self._path.stat()
         except FileNotFoundError:
@@ -215,16 +227,17 @@ class WatchedDictionary:
         return status.st_mtime_ns, status.st_size
 
 
-def _by_stem(
-    senses: Mapping[tuple[str, ...], Sequence[Sense]], terms: Callable[[str], list[str]]
+def _group_by_stems(
+    senses: Mapping[tuple[str, ...], Sequence[Sense]], analyze: Callable[[str], list[str]]
 ) -> dict[tuple[str, ...], list[Sense]]:
-    found: dict[tuple[str, ...], list[Sense]] = {}
-    for key, values in senses.items():
-        stems = tuple(terms(" ".join(key)))
-        if len(stems) == len(key):
-            found.setdefault(stems, []).extend(values)
-    return found
+    """Return the senses by the stems of their headwords; headwords with stop words are left out."""
+    by_stems: dict[tuple[str, ...], list[Sense]] = {}
+    for headword, group in senses.items():
+        stems = tuple(analyze(" ".join(headword)))
+        if len(stems) == len(headword):
+            by_stems.setdefault(stems, []).extend(group)
+    return by_stems
 
 
-def _line(text: str) -> str:
+def _fold_white_space(text: str) -> str:
     return " ".join(text.split())

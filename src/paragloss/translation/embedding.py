@@ -1,7 +1,7 @@
-"""Translation by nearest words in a space that two languages share, with the rest of the query as context.
+"""Translation by the nearest words in a space that two languages share, with the rest of the query as context.
 
-Eq. 5.2 of Liu's thesis: score(q_i, t) = major * cos(q_i, t) + context * sum over j != i of cos(q_j, t). Knows nothing
-of how the space was learned: any model with word vectors in it will do.
+Eq. 5.2 of Liu's thesis: score(q_i, t) = major * cos(q_i, t) + context * sum over j != i of cos(q_j, t). Any model with
+word vectors will do.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from paragloss.errors import LanguageError
 from paragloss.ranking import neighbourhood
 from paragloss.types import Alternative, Floats, Query, Translation
 
+#: Words of the source language that are compared to find words that are near to everything.
+_MAX_HUBNESS_WORDS = 10_000
+
 
 class Space(Protocol):
     """Word vectors of several languages; a BagEncoder is one."""
@@ -24,31 +27,31 @@ class Space(Protocol):
     def langs(self) -> tuple[str, ...]: ...
 
     def tower(self, lang: str) -> Any:
-        """Something with a `vocabulary`: terms, most frequent first, and how text is cut into them (`stem`)."""
+        """Return an object with a `vocabulary`: terms, most frequent first, and whether they are stems (`stem`)."""
         ...
 
     def words(self, lang: str) -> Floats:
-        """One row per term of the vocabulary."""
+        """Return one row for each term of the vocabulary."""
         ...
 
 
-class _Side(NamedTuple):
-    """The words of one language that may be answers, and those that may be asked."""
+class _LanguageWords(NamedTuple):
+    """The word vectors of one language, and those of its words that may be answers."""
 
     ids: dict[str, int]
     rows: Floats  # (terms, dim), unit or zero
     stem: bool
-    written: list[str]  # what stands for a term in a query; "" where nothing does
-    answers: Floats  # (answers, dim): rows of the first terms that can be written
+    written: list[str]  # the text that stands for each term in a query; "" if there is none
+    answers: Floats  # (answers, dim): rows of the most frequent terms that have such a text
     answer_ids: np.ndarray[Any, np.dtype[np.int64]]
 
 
 class EmbeddingTranslator:
     """A Translator: the `top` nearest words of the other language for each word of the query.
 
-    Answers come from the `limit` most frequent words. With `csls` a word near everything is held back (Conneau et
-    al., 2018). A model may know stems only; an answer has to be text that is cut into that very stem, so a stem
-    that is no such text itself needs a spelling in `written` ({lang: {term: text}}) or is passed over.
+    Answers come from the `limit` most frequent words. With `csls` words that are near to everything count less (Conneau
+    et al., 2018). A model may know stems only; an answer has to be a text that is analysed as that stem, so a stem that
+    is not needs a spelling in `written` ({lang: {term: text}}) or is passed over.
     """
 
     def __init__(
@@ -65,62 +68,64 @@ class EmbeddingTranslator:
         self._space = space
         self.top, self.major, self.context, self.limit, self.csls = top, major, context, limit, csls
         self._written = written or {}
-        self._sides: dict[str, _Side] = {}
+        self._sides: dict[str, _LanguageWords] = {}
         self._hubness: dict[tuple[str, str], Floats] = {}
 
     def knows(self, source: str, target: str) -> bool:
         return {source, target} <= set(self._space.langs)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
+        """Translate each word of a query by the nearest words of language `to`."""
         for lang in (query.lang, to):
             if lang not in self._space.langs:
                 raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self._space.langs)}")
-        source, target = self._side(query.lang), self._side(to)
+        source, target = self._read_words(query.lang), self._read_words(to)
         spans = analyzer(query.lang).spans(query.text)  # stop words are not worth translating, whatever the model knows
         ids = [source.ids.get(span.term if source.stem else _plain(query, span.start, span.end)) for span in spans]
-        known = [i for i in ids if i is not None]
-        found = iter(self._nearest(source.rows[known], query.lang, to) if known and len(target.answers) else [])
+        known_ids = [i for i in ids if i is not None]
+        can_answer = bool(known_ids) and len(target.answers) > 0
+        answers = iter(self._find_nearest(source.rows[known_ids], query.lang, to) if can_answer else [])
         translations = []
         for span, i in zip(spans, ids, strict=True):
             word = query.text[span.start : span.end]
-            near = next(found, ()) if i is not None else ()
-            translations.append(Translation(word, near or (Alternative(word, 1.0),)))
+            alternatives = next(answers, ()) if i is not None else ()
+            translations.append(Translation(word, alternatives or (Alternative(word, 1.0),)))
         return translations
 
-    def _nearest(self, rows: Floats, source: str, to: str) -> list[tuple[Alternative, ...]]:
-        """Eq. 5.2 for all words of a query at once."""
-        target = self._side(to)
+    def _find_nearest(self, rows: Floats, source: str, to: str) -> list[tuple[Alternative, ...]]:
+        """Return the nearest words for each row (words, dim), by eq. 5.2."""
+        target = self._read_words(to)
         cosine = (target.answers @ rows.T).T  # (words, answers); this way round the answers are read once, in order
         if self.csls:
-            cosine = 2 * cosine - self._hubs(source, to)
+            cosine = 2 * cosine - self._compute_hubness(source, to)
         scores = (self.major - self.context) * cosine + self.context * cosine.sum(axis=0)
         top = min(self.top, scores.shape[1])
-        found = []
-        for line in scores:
-            best = np.argpartition(line, -top)[-top:]
-            best = best[np.lexsort((best, -line[best]))]
-            shares = np.maximum(line[best], 1e-6)
-            texts = (target.written[target.answer_ids[i]] for i in best)
-            found.append(
-                tuple(Alternative(text, float(w)) for text, w in zip(texts, shares / shares.sum(), strict=True))
-            )
-        return found
+        nearest = []
+        for word_scores in scores:
+            best = np.argpartition(word_scores, -top)[-top:]
+            best = best[np.lexsort((best, -word_scores[best]))]
+            weights = np.maximum(word_scores[best], 1e-6)
+            texts = [target.written[target.answer_ids[i]] for i in best]
+            pairs = zip(texts, weights / weights.sum(), strict=True)
+            nearest.append(tuple(Alternative(text, float(share)) for text, share in pairs))
+        return nearest
 
-    def _side(self, lang: str) -> _Side:
+    def _read_words(self, lang: str) -> _LanguageWords:
+        """Read and normalise the word vectors of a language, once."""
         if lang not in self._sides:
             vocabulary, rows = self._space.tower(lang).vocabulary, self._space.words(lang)
             norms = np.linalg.norm(rows, axis=1, keepdims=True)
             rows = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-            written = _written(vocabulary, lang, self._written.get(lang, {}), self.limit)
+            written = _find_texts(vocabulary, lang, self._written.get(lang, {}), self.limit)
             ids = np.array([i for i, text in enumerate(written) if text and norms[i, 0] > 0], np.int64)
-            self._sides[lang] = _Side(vocabulary.index, rows, vocabulary.stem, written, rows[ids], ids)
+            self._sides[lang] = _LanguageWords(vocabulary.index, rows, vocabulary.stem, written, rows[ids], ids)
         return self._sides[lang]
 
-    def _hubs(self, source: str, to: str) -> Floats:
-        """Each answer's mean likeness to its ten nearest source words."""
+    def _compute_hubness(self, source: str, to: str) -> Floats:
+        """Return the mean similarity of each answer to its ten nearest source words."""
         if (source, to) not in self._hubness:
-            asked = self._side(source).rows[: min(self.limit, 10_000)]
-            self._hubness[source, to] = neighbourhood(self._side(to).answers, asked)
+            frequent = self._read_words(source).rows[: min(self.limit, _MAX_HUBNESS_WORDS)]
+            self._hubness[source, to] = neighbourhood(self._read_words(to).answers, frequent)
         return self._hubness[source, to]
 
 
@@ -129,12 +134,15 @@ def _plain(query: Query, start: int, end: int) -> str:
     return terms[0] if terms else ""
 
 
-def _written(vocabulary: Any, lang: str, spelled: Mapping[str, str], limit: int) -> list[str]:
-    """For each of the first terms a text that a searcher will cut into what the term stands for, or ""."""
+def _find_texts(vocabulary: Any, lang: str, spellings: Mapping[str, str], limit: int) -> list[str]:
+    """Return for each of the most frequent terms a text that is analysed as the term; "" if there is none."""
     texts = []
     for term in vocabulary.terms[:limit]:
-        # Beside another word a stop word is dropped; alone it would pass for a word.
-        cuts = ((text, analyzer(lang).terms(f"{text} 0")[:-1]) for text in (spelled.get(term, ""), term) if text)
-        good = (text for text, terms in cuts if (terms == [term] if vocabulary.stem else len(terms) == 1))
-        texts.append(next(good, ""))
+        fitting = ""
+        for text in (spellings.get(term, ""), term):
+            terms = analyzer(lang).terms(f"{text} 0")[:-1]  # alone, a stop word would not be dropped
+            if text and (terms == [term] if vocabulary.stem else len(terms) == 1):
+                fitting = text
+                break
+        texts.append(fitting)
     return texts

@@ -1,7 +1,7 @@
-"""Saying more than the query said, before it is translated: a translator into the query's own language.
+"""Expand a query before it is translated, by a translator into the query's own language.
 
-The neighbours of a word (`embedding.Embedding` asked for the query's own language) and `Feedback` are such translators;
-`Chained` puts one before another translator, or goes through a third language. After translation
+The neighbours of a word (`embedding.EmbeddingTranslator` for the query's own language) and `FeedbackExpander` are such
+translators; `ChainedTranslator` puts one before another translator, or goes through a third language. After translation
 there is `search.expanded`. Rocchio: eq. 5.1 of Liu's thesis.
 """
 
@@ -48,8 +48,8 @@ class ChainedTranslator:
                 merged[text] = merged.get(text, 0.0) + weight * share
         ranked = sorted(merged.items(), key=lambda item: -item[1])[: self._most]
         # Several ways may lead to one word; a weight stays a weight.
-        found = tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked if weight > 0)
-        return clause._replace(alternatives=found or (Alternative(clause.source, 1.0),), origins=())
+        alternatives = tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked if weight > 0)
+        return clause._replace(alternatives=alternatives or (Alternative(clause.source, 1.0),), origins=())
 
     def _meanings(self, part: Query, to: str) -> Iterable[Alternative]:
         clauses = self._second.translate(part, to)
@@ -62,7 +62,7 @@ class ChainedTranslator:
 
 
 class FeedbackExpander:
-    """Expands a query by what a first search in its own language finds: each new term is a clause of its own.
+    """Expands a query by the documents of a first search in its own language: each new term is a clause of its own.
 
     `searcher` and `documents` are a collection in the query's language, `idf` its statistics. `beta` is the weight of
     the best new term against the query's own.
@@ -88,12 +88,12 @@ class FeedbackExpander:
         if to != query.lang:
             raise LanguageError(f"feedback stays in the query's language {query.lang!r}; it can't go to {to!r}")
         (ranking,) = self._searcher.search([query], self._depth, {"lang": [to]})
-        found = self._documents([hit.id for hit in ranking])
-        return rocchio(as_clauses(query), found, to, self._idf, terms=self._terms, beta=self._beta)
+        documents = self._documents([hit.id for hit in ranking])
+        return rocchio(as_clauses(query), documents, to, self._idf, terms=self._terms, beta=self._beta)
 
 
 def as_clauses(query: Query) -> list[Translation]:
-    """The query's clauses, or one for each of its terms."""
+    """Return the query's clauses, or one for each of its words."""
     if query.clauses:
         return list(query.clauses)
     words = (query.text[span.start : span.end] for span in analyzer(query.lang).spans(query.text))
@@ -110,29 +110,32 @@ def rocchio(
     beta: float,
     alpha: float = 1.0,
 ) -> list[Translation]:
-    """alpha x the query + beta x what the documents have most of by tf * idf, the best new term having the weight beta.
+    """Expand a query: alpha * the query + beta * the terms with the greatest tf * idf in the documents.
 
-    `terms` new terms become clauses of their own, as they are written in the documents; a term that the query has
-    already gains what the documents say of it, beta at most.
+    `terms` new terms become clauses of their own, as they are written in the documents; the best has the weight beta. A
+    term that the query has already gains up to beta.
     """
     texts = [document.whole for document in documents if document.lang == lang]
-    cut = analyzer(lang).terms
-    own = {a.text: cut(a.text) for clause in clauses for a in clause.alternatives}
-    asked = {term for words in own.values() for term in words}
+    analyze = analyzer(lang).terms
+    own_terms = {a.text: analyze(a.text) for clause in clauses for a in clause.alternatives}
+    query_terms = {term for terms_of_text in own_terms.values() for term in terms_of_text}
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(cut(text))
+        counts.update(analyze(text))
     scores = {term: count * idf(term) for term, count in counts.items()}
-    new = (item for item in scores.items() if item[1] > 0 and item[0] not in asked)
-    best = sorted(new, key=lambda item: (-item[1], item[0]))[:terms]
-    most = best[0][1] if best else max((scores.get(term, 0.0) for term in asked), default=0.0)
+    new_terms = (item for item in scores.items() if item[1] > 0 and item[0] not in query_terms)
+    best = sorted(new_terms, key=lambda item: (-item[1], item[0]))[:terms]
+    top_score = best[0][1] if best else max((scores.get(term, 0.0) for term in query_terms), default=0.0)
 
-    def gained(clause: Translation) -> Translation:
-        best = max(min((scores.get(t, 0.0) for t in own[a.text]), default=0.0) for a in clause.alternatives)
-        more = beta * min(best / most, 1.0) if most > 0 else 0.0
-        return clause._replace(weight=alpha * clause.weight + more)
+    def reweigh(clause: Translation) -> Translation:
+        score = max(min((scores.get(t, 0.0) for t in own_terms[a.text]), default=0.0) for a in clause.alternatives)
+        gain = beta * min(score / top_score, 1.0) if top_score > 0 else 0.0
+        return clause._replace(weight=alpha * clause.weight + gain)
 
-    weighed = [gained(clause) for clause in clauses]
-    written = list_spellings(texts, lang)
-    added = [Translation(written[t], (Alternative(written[t], 1.0),), beta * s / most, required=False) for t, s in best]
-    return [*weighed, *added]
+    reweighed = [reweigh(clause) for clause in clauses]
+    spellings = list_spellings(texts, lang)
+    added = []
+    for term, score in best:
+        alternatives = (Alternative(spellings[term], 1.0),)
+        added.append(Translation(spellings[term], alternatives, beta * score / top_score, required=False))
+    return [*reweighed, *added]

@@ -33,7 +33,7 @@ class LibreTranslate:
 
     @cached_property
     def _pairs(self) -> dict[str, frozenset[str]]:
-        """What the server says that it translates into what."""
+        """The target languages of each source language, as the server lists them."""
         try:
             by_source = {each["code"]: each.get("targets") for each in self._ask("languages")}
             return {_code(lang): frozenset(map(_code, targets or by_source)) for lang, targets in by_source.items()}
@@ -45,18 +45,20 @@ class LibreTranslate:
             raise LanguageError(f"{self._url} does not translate {source}->{target}; it has {', '.join(self._pairs)}")
         if not texts:
             return []
-        asked = {"q": list(texts), "source": source, "target": target, "format": "text"}
-        answer = self._ask("translate", asked | ({"api_key": self._key} if self._key else {}))
-        made = answer.get("translatedText") if isinstance(answer, dict) else None
-        if not isinstance(made, list) or len(made) != len(texts):
+        request = {"q": list(texts), "source": source, "target": target, "format": "text"}
+        if self._key:
+            request["api_key"] = self._key
+        answer = self._ask("translate", request)
+        translations = answer.get("translatedText") if isinstance(answer, dict) else None
+        if not isinstance(translations, list) or len(translations) != len(texts):
             raise ModelError(
                 f"{self._url} answered something else than {len(texts)} translations: is it LibreTranslate?"
             )
-        return [str(text) for text in made]
+        return [str(text) for text in translations]
 
-    def _ask(self, what: str, data: dict[str, Any] | None = None) -> Any:
+    def _ask(self, path: str, data: dict[str, Any] | None = None) -> Any:
         body = None if data is None else json.dumps(data).encode()
-        request = urllib.request.Request(f"{self._url}/{what}", body, {"Content-Type": "application/json"})
+        request = urllib.request.Request(f"{self._url}/{path}", body, {"Content-Type": "application/json"})
         try:
             with self._opener.open(request, timeout=self._timeout) as response:
                 return json.load(response)

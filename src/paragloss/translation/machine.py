@@ -1,5 +1,4 @@
-"""Machine translation of queries when they are asked, and of documents before they are indexed. Knows nothing of
-engines but that they turn texts into texts (`engines`)."""
+"""Machine translation of queries, and of documents before they are indexed; `engines` has the engines."""
 
 from __future__ import annotations
 
@@ -17,15 +16,17 @@ from paragloss.types import Alternative, Document, Query, Translation
 if TYPE_CHECKING:
     from paragloss.translation.engines import Engine
 
-#: Where a long text may be cut: behind a paragraph, or behind the end of a sentence.
-_END = re.compile(r"\n+|(?<=[.!?…])\s+|(?<=[。！？।])\s*")
-#: Engines are trained on sentences; much longer than this they lose their thread, or memory.
-_LONGEST = 600
+#: Where a long text may be split: behind a paragraph or a sentence.
+_SEGMENT_END = re.compile(r"\n+|(?<=[.!?…])\s+|(?<=[。！？।])\s*")
+#: Engines are trained on sentences; on much longer texts they fail or run out of memory.
+_MAX_SEGMENT_LENGTH = 600
 
 
 class MachineTranslator:
-    """A Translator: the query as one text. An engine doesn't say which word became which, so every word of its
-    answer is a clause of its own, standing for the whole query."""
+    """A Translator that gives the query to an engine as one text.
+
+    An engine does not say which word became which, so every word of its answer is a clause whose source is the query.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -35,7 +36,7 @@ class MachineTranslator:
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         if not query.text.strip():
-            self._engine.translate_texts([], query.lang, to)  # says so where it does not know the languages
+            self._engine.translate_texts([], query.lang, to)  # raises LanguageError if it does not know the languages
             return []
         (text,) = self._engine.translate_texts([query.text], query.lang, to)
         words = [text[span.start : span.end] for span in analyzer(to).spans(text)]
@@ -43,16 +44,20 @@ class MachineTranslator:
 
 
 class TranslationCache:
-    """Translations kept on disk under a hash of engine, languages and text: what was translated once, by whatever
-    run and however it ended, is not translated again."""
+    """An engine whose translations are stored on disk under a hash of engine, languages and text.
+
+    A text that was translated in any run, even one that was interrupted, is not translated again.
+    """
 
     def __init__(self, path: str | Path, engine: Engine) -> None:
         import sqlite3
 
         self._engine = engine
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        self._base = sqlite3.connect(path)
-        self._base.execute("CREATE TABLE IF NOT EXISTS translations (hash BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID")
+        self._database = sqlite3.connect(path)
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS translations (hash BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID"
+        )
 
     @property
     def name(self) -> str:
@@ -62,28 +67,29 @@ class TranslationCache:
         return self._engine.knows(source, target)
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate texts, those that are not stored yet by the engine."""
         hashes = [_hash(self.name, source, target, text) for text in texts]
-        known = self._known(hashes)
-        missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in known}
+        translations = self._read_stored(hashes)
+        missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in translations}
         if missing:
-            made = self._engine.translate_texts(list(missing.values()), source, target)
-            known.update(zip(missing, made, strict=True))
-            with self._base:
-                self._base.executemany(
-                    "INSERT OR REPLACE INTO translations VALUES (?, ?)", [(key, known[key]) for key in missing]
-                )
-        return [known[key] for key in hashes]
+            new_texts = self._engine.translate_texts(list(missing.values()), source, target)
+            translations.update(zip(missing, new_texts, strict=True))
+            with self._database:
+                rows = [(key, translations[key]) for key in missing]
+                self._database.executemany("INSERT OR REPLACE INTO translations VALUES (?, ?)", rows)
+        return [translations[key] for key in hashes]
 
-    def _known(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
-        found = {}
+    def _read_stored(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+        stored = {}
         for key in set(hashes):
-            row = self._base.execute("SELECT text FROM translations WHERE hash = ?", (key,)).fetchone()
+            row = self._database.execute("SELECT text FROM translations WHERE hash = ?", (key,)).fetchone()
             if row is not None:
-                found[key] = str(row[0])
-        return found
+                stored[key] = str(row[0])
+        return stored
 
     def close(self) -> None:
-        self._base.close()
+        """Close the database."""
+        self._database.close()
 
     def __enter__(self) -> TranslationCache:
         return self
@@ -95,29 +101,35 @@ class TranslationCache:
 def translate_documents(
     documents: Iterable[Document], engine: Engine, to: str, *, batch: int = 32
 ) -> Iterator[Document]:
-    """Documents in language `to`, in order; `meta["translated_from"]` says what they were. Those in `to` already pass
-    unchanged. Give a `Memory` as the engine to be able to stop and go on: each batch is kept before the next begins.
+    """Translate documents into language `to`, in order; `meta["translated_from"]` is their own language.
+
+    Documents in `to` pass unchanged. With a `TranslationCache` as engine the work can be interrupted and resumed: each
+    batch is stored before the next begins.
     """
-    waiting = iter(documents)
-    while some := list(islice(waiting, batch)):
+    remaining = iter(documents)
+    while True:
+        documents_of_batch = list(islice(remaining, batch))
+        if not documents_of_batch:
+            return
         by_lang: dict[str, list[Document]] = {}
-        for document in some:
+        for document in documents_of_batch:
             if document.lang != to:
                 by_lang.setdefault(document.lang, []).append(document)
-        made = {}
+        translated = {}
         for lang, group in by_lang.items():
-            parts = [_parts(document) for document in group]
-            texts = iter(_whole(engine, [text for part in parts for text in part], lang, to))
-            for document, part in zip(group, parts, strict=True):
-                made[document.id] = _rebuilt(document, list(islice(texts, len(part))), to)
-        yield from (made.get(document.id, document) for document in some)
+            texts_by_document = [_list_texts(document) for document in group]
+            all_texts = [text for texts in texts_by_document for text in texts]
+            translations = iter(_translate_long_texts(engine, all_texts, lang, to))
+            for document, texts in zip(group, texts_by_document, strict=True):
+                translated[document.id] = _replace_texts(document, list(islice(translations, len(texts))), to)
+        yield from (translated.get(document.id, document) for document in documents_of_batch)
 
 
-def _parts(document: Document) -> list[str]:
+def _list_texts(document: Document) -> list[str]:
     return [document.title, document.text, *document.fields.values()]
 
 
-def _rebuilt(document: Document, texts: list[str], to: str) -> Document:
+def _replace_texts(document: Document, texts: list[str], to: str) -> Document:
     return document._replace(
         title=texts[0],
         text=texts[1],
@@ -127,25 +139,27 @@ def _rebuilt(document: Document, texts: list[str], to: str) -> Document:
     )
 
 
-def _whole(engine: Engine, texts: Sequence[str], source: str, target: str) -> list[str]:
-    """Translate texts of any length, piece by piece."""
-    pieces = [split_into_segments(text) for text in texts]
-    made = iter(engine.translate_texts([piece for some in pieces for piece in some], source, target))
-    return [" ".join(islice(made, len(some))) for some in pieces]
+def _translate_long_texts(engine: Engine, texts: Sequence[str], source: str, target: str) -> list[str]:
+    """Translate texts of any length, segment by segment."""
+    segments_by_text = [split_into_segments(text) for text in texts]
+    all_segments = [segment for segments in segments_by_text for segment in segments]
+    translations = iter(engine.translate_texts(all_segments, source, target))
+    return [" ".join(islice(translations, len(segments))) for segments in segments_by_text]
 
 
 def split_into_segments(text: str) -> list[str]:
-    """A text in pieces of whole sentences, none much longer than an engine can follow."""
-    found: list[str] = []
-    for sentence in filter(None, (part.strip() for part in _END.split(text))):
-        while len(sentence) > _LONGEST:
-            cut = sentence.rfind(" ", 1, _LONGEST)
-            cut = cut if cut > 0 else _LONGEST
-            found.append(sentence[:cut].strip())
-            sentence = sentence[cut:].strip()
+    """Split a text into sentences, and sentences that are too long for an engine between words."""
+    segments: list[str] = []
+    for part in _SEGMENT_END.split(text):
+        sentence = part.strip()
+        while len(sentence) > _MAX_SEGMENT_LENGTH:
+            end = sentence.rfind(" ", 1, _MAX_SEGMENT_LENGTH)
+            end = end if end > 0 else _MAX_SEGMENT_LENGTH
+            segments.append(sentence[:end].strip())
+            sentence = sentence[end:].strip()
         if sentence:
-            found.append(sentence)
-    return found
+            segments.append(sentence)
+    return segments
 
 
 def _hash(*parts: str) -> bytes:

@@ -1,7 +1,7 @@
-"""Choosing among translations by what the query's best parallel texts say (Ballesteros and Croft, SIGIR 1998).
+"""Choose among translations by the parallel texts that a query finds (Ballesteros and Croft, SIGIR 1998).
 
-The query finds texts of its own language; their other sides are pooled, and each word's translations count by what they
-weigh there, or only the heaviest does. Knows nothing of where translations come from.
+The query finds texts of its own language. Their translations are pooled, and each alternative counts by its weight in
+that pool, or only the heaviest does.
 """
 
 from __future__ import annotations
@@ -23,24 +23,27 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 KIND = "parallel"
-#: BM25's, for finding texts of the query's language.
+#: Parameters of BM25, which finds texts of the query's language.
 _K1, _B = 1.2, 0.75
 Doubles = npt.NDArray[np.float64]
 
 
 class TextCounts(NamedTuple):
-    """The texts in one language: how often each has each term, no term where a text is not there."""
+    """Term counts of the texts in one language; the row of a text that this language does not have is empty."""
 
     terms: list[str]
     counts: sp.csr_matrix  # (texts, terms)
 
 
 class Parallel:
-    """Texts that say the same in several languages. The best `texts` are looked at, and their heaviest `terms`; a word
-    none of whose translations is among these keeps them all."""
+    """Texts in several languages with the same content.
+
+    The best `texts` are pooled, and the heaviest `terms` of the pool count. A word none of whose translations is among
+    these keeps them all.
+    """
 
     def __init__(self, sides: Mapping[str, TextCounts], *, texts: int = 30, terms: int = 5000) -> None:
-        self._sides = {lang: _Counted(side) for lang, side in sides.items()}
+        self._sides = {lang: _IndexedTexts(side) for lang, side in sides.items()}
         self.texts, self.terms = texts, terms
 
     @property
@@ -49,30 +52,37 @@ class Parallel:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """How many texts there are in each language; shown by `paragloss info`."""
+        """Number of texts in each language; shown by `paragloss info`."""
         return {"texts": {lang: int((self._sides[lang].length > 0).sum()) for lang in self.langs}}
 
     def choose(self, query: Query, clauses: Sequence[Translation], to: str, *, one: bool = False) -> list[Translation]:
-        """Each alternative's weight times what the best parallel texts say of it; or only the `one` they say most of,
-        which is Ballesteros and Croft's way."""
-        weight = self.weights(query, to)
-        cut = analyzer(to).terms
+        """Multiply the weight of each alternative by its weight in the pool.
 
-        def support(alternative: Alternative) -> float:
-            return min((weight.get(term, 0.0) for term in cut(alternative.text)), default=0.0)
+        :param one: keep only the heaviest alternative of a word, as Ballesteros and Croft do.
+        """
+        weight_by_term = self.weights(query, to)
+        analyze = analyzer(to).terms
 
-        return [_weighed(clause, [support(a) for a in clause.alternatives], one=one) for clause in clauses]
+        def compute_support(alternative: Alternative) -> float:
+            return min((weight_by_term.get(term, 0.0) for term in analyze(alternative.text)), default=0.0)
+
+        reweighted = []
+        for clause in clauses:
+            support = [compute_support(alternative) for alternative in clause.alternatives]
+            reweighted.append(_keep_best(clause, support) if one else _reweigh(clause, support))
+        return reweighted
 
     def weights(self, query: Query, to: str) -> dict[str, float]:
-        """The heaviest terms of the best texts' other sides by Rocchio's formula: tf * idf, added up."""
-        if missing := [lang for lang in (query.lang, to) if lang not in self._sides]:
-            raise LanguageError(f"no parallel texts in {missing[0]!r}; there are some in {', '.join(self.langs)}")
-        asked, other = self._sides[query.lang], self._sides[to]
-        scores = asked.bm25(analyzer(query.lang).terms(query.text)) * (other.length > 0)
+        """Return the heaviest terms of the best texts' translations by Rocchio's formula: the sum of tf * idf."""
+        for lang in (query.lang, to):
+            if lang not in self._sides:
+                raise LanguageError(f"no parallel texts in {lang!r}; there are some in {', '.join(self.langs)}")
+        source, target = self._sides[query.lang], self._sides[to]
+        scores = source.bm25(analyzer(query.lang).terms(query.text)) * (target.length > 0)
         best = np.argsort(-scores, kind="stable")[: self.texts]
-        pooled = np.asarray(other.counts[best[scores[best] > 0]].sum(axis=0)).ravel() * other.idf
+        pooled = np.asarray(target.counts[best[scores[best] > 0]].sum(axis=0)).ravel() * target.idf
         heaviest = np.argsort(-pooled, kind="stable")[: self.terms]
-        return {other.terms[i]: float(pooled[i]) for i in heaviest if pooled[i] > 0}
+        return {target.terms[i]: float(pooled[i]) for i in heaviest if pooled[i] > 0}
 
     def save(self, path: str | Path) -> None:
         arrays = {
@@ -102,7 +112,7 @@ class Parallel:
 
 
 class ReweightedTranslator:
-    """Wraps a Translator: something else chooses among its alternatives."""
+    """Wraps a Translator whose alternatives a Chooser, such as `Parallel`, weighs anew."""
 
     def __init__(self, translator: Translator, chooser: Chooser, *, one: bool = False) -> None:
         self._translator, self._chooser, self._one = translator, chooser, one
@@ -114,19 +124,30 @@ class ReweightedTranslator:
         return self._chooser.choose(query, self._translator.translate(query, to), to, one=self._one)
 
 
-def _weighed(clause: Translation, support: Sequence[float], *, one: bool) -> Translation:
+def _keep_best(clause: Translation, support: Sequence[float]) -> Translation:
+    """Keep the alternative with the greatest support, or all if none has any."""
     if not any(support):
         return clause
-    if one:
-        return clause._replace(alternatives=(Alternative(clause.alternatives[int(np.argmax(support))].text, 1.0),))
-    both = [(a, a.weight * share) for a, share in zip(clause.alternatives, support, strict=True)]
-    total = sum(weight for _, weight in both)
-    kept = sorted((a._replace(weight=weight / total) for a, weight in both if weight > 0), key=lambda a: -a.weight)
-    return clause._replace(alternatives=tuple(kept))
+    best = clause.alternatives[int(np.argmax(support))]
+    return clause._replace(alternatives=(Alternative(best.text, 1.0),))
 
 
-class _Counted:
-    """One side with what finding and weighing need of it."""
+def _reweigh(clause: Translation, support: Sequence[float]) -> Translation:
+    """Multiply the weights of alternatives by their support, so that they sum to one; best first."""
+    if not any(support):
+        return clause
+    weights = [alternative.weight * share for alternative, share in zip(clause.alternatives, support, strict=True)]
+    total = sum(weights)
+    supported = [
+        alternative._replace(weight=weight / total)
+        for alternative, weight in zip(clause.alternatives, weights, strict=True)
+        if weight > 0
+    ]
+    return clause._replace(alternatives=tuple(sorted(supported, key=lambda alternative: -alternative.weight)))
+
+
+class _IndexedTexts:
+    """Term counts of one language with the lengths and idf that searching needs."""
 
     def __init__(self, side: TextCounts) -> None:
         self.terms, self.counts = side
@@ -139,12 +160,12 @@ class _Counted:
     def _postings(self) -> tuple[dict[str, int], sp.csc_matrix]:
         return {term: i for i, term in enumerate(self.terms)}, self.counts.tocsc()
 
-    def bm25(self, asked: Sequence[str]) -> Doubles:
-        """What each text scores for some terms."""
+    def bm25(self, query_terms: Sequence[str]) -> Doubles:
+        """Return the score of each text for a query."""
         index, postings = self._postings
         norm = _K1 * (1 - _B + _B * self.length / max(self.length[self.length > 0].mean(), 1))
         scores = np.zeros(len(self.length))
-        for i in (index[term] for term in asked if term in index):
+        for i in (index[term] for term in query_terms if term in index):
             cells = slice(postings.indptr[i], postings.indptr[i + 1])
             rows, tf = postings.indices[cells], postings.data[cells]
             scores[rows] += self.idf[i] * tf / (tf + norm[rows])

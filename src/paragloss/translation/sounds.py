@@ -1,7 +1,7 @@
-"""What a name of one language may sound like in another: for each consonant which ones it becomes, and how often.
+"""What a name may sound like in another language: which consonants each consonant becomes, and how often.
 
-Learned from names of places (studies/names.py) and kept beside the default model; a language that is not there is taken
-to say every consonant as it is.
+Learned from names of places (studies/names.py) and stored with the default model. A language without such a table is
+taken to keep every consonant.
 """
 
 from __future__ import annotations
@@ -10,77 +10,100 @@ import json
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from paragloss.analysis.sound import sound
 
-#: Fewer consonants than these are no name: too many words share them.
+#: Words with fewer consonants are not compared by sound: too many others share them.
 MIN_CONSONANTS = 3
-#: Ways to say one consonant that are looked at, and ways to say the name that are kept.
-_WAYS, _MOST, _LEAST = 4, 8, 0.02
-_HUB = "en"
-_PLACE = Path(__file__).parent / "default" / "data" / "sounds.json"
+MAX_VARIANTS_PER_CONSONANT = 4
+_MAX_VARIANTS = 8
+#: The least probability of a variant, relative to the best.
+_MIN_RELATIVE_PROBABILITY = 0.02
+_PIVOT = "en"
+_FILE = Path(__file__).parent / "default" / "data" / "sounds.json"
 
+#: Consonant -> what it becomes -> probability.
 Channel: TypeAlias = Mapping[str, Mapping[str, float]]
+
+
+class _SoundTables(NamedTuple):
+    """Channels from and into English by language, and the characters that foreign names are written with."""
+
+    from_english: Mapping[str, Channel]
+    into_english: Mapping[str, Channel]
+    name_characters: Mapping[str, frozenset[str]]
 
 
 @lru_cache(maxsize=20_000)
 def list_pronunciations(word: str, source: str, target: str) -> tuple[tuple[str, float], ...]:
-    """The sounds that a word may have in a language, likeliest first, with shares that sum to one; none for a word of
-    too few consonants."""
+    """Return the consonants that a word may have in another language, likeliest first, with shares that sum to one.
+
+    There are none for a word with too few consonants.
+    """
     consonants = sound(word)
     if len(consonants) < MIN_CONSONANTS:
         return ()
-    found = list_consonant_variants(consonants, _channel(source, target))
-    total = sum(share for _, share in found)
-    return tuple((symbols, share / total) for symbols, share in found)
+    variants = list_consonant_variants(consonants, _find_channel(source, target))
+    total = sum(probability for _, probability in variants)
+    return tuple((symbols, probability / total) for symbols, probability in variants)
 
 
-def list_consonant_variants(consonants: str, channel: Channel, *, most: int = _MOST) -> list[tuple[str, float]]:
-    """What consonants may become, likeliest first, with how likely each is; nothing of too few consonants."""
+def list_consonant_variants(
+    consonants: str, channel: Channel, *, limit: int = _MAX_VARIANTS
+) -> list[tuple[str, float]]:
+    """Return what consonants may become with probabilities, likeliest first; short variants are dropped."""
     beam = {"": 1.0}
     for symbol in consonants:
-        grown: dict[str, float] = {}
-        for out, share in channel.get(symbol, {symbol: 1.0}).items():
-            for before, weight in beam.items():
-                grown[before + out] = grown.get(before + out, 0.0) + weight * share
-        beam = dict(sorted(grown.items(), key=lambda item: -item[1])[:most])
-    found = [(symbols, share) for symbols, share in list(beam.items())[:most] if len(symbols) >= MIN_CONSONANTS]
-    return [one for one in found if one[1] >= _LEAST * found[0][1]]
+        extended: dict[str, float] = {}
+        for output, probability in channel.get(symbol, {symbol: 1.0}).items():
+            for prefix, prefix_probability in beam.items():
+                variant = prefix + output
+                extended[variant] = extended.get(variant, 0.0) + prefix_probability * probability
+        beam = dict(sorted(extended.items(), key=lambda item: -item[1])[:limit])
+    variants = [item for item in beam.items() if len(item[0]) >= MIN_CONSONANTS]
+    return [item for item in variants if item[1] >= _MIN_RELATIVE_PROBABILITY * variants[0][1]]
 
 
 def classify_consonants(consonants: str) -> str:
-    """The kind of each consonant. Where all are the same, that is a quick guess that two words are one name."""
-    return consonants.translate(_kinds())
+    """Replace each consonant by its class; words with equal classes are perhaps the same name."""
+    return consonants.translate(_consonant_classes())
 
 
 @cache
-def _kinds() -> dict[int, str | None]:
-    classify_consonants = {"P": "PBFVW", "T": "TD", "S": "SZXCJ", "K": "KGQ", "R": "LR", "N": "MN"}
-    return {ord("H"): None} | {ord(symbol): kind for kind, some in classify_consonants.items() for symbol in some}
+def _consonant_classes() -> dict[int, str | None]:
+    members = {"P": "PBFVW", "T": "TD", "S": "SZXCJ", "K": "KGQ", "R": "LR", "N": "MN"}
+    classes: dict[int, str | None] = {ord("H"): None}
+    for name, symbols in members.items():
+        classes.update({ord(symbol): name for symbol in symbols})
+    return classes
 
 
 def read_name_characters(lang: str) -> frozenset[str]:
-    """The characters that foreign names are written with, where they are cut into single ones: Chinese."""
-    return _read()[2].get(lang, frozenset())
+    """Return the characters that foreign names are written with, if text is split into single ones: Chinese."""
+    return _read_tables().name_characters.get(lang, frozenset())
 
 
 @cache
-def _channel(source: str, target: str) -> Channel:
-    """From English to a language, or from one to English; between two others the target's way with English counts."""
-    there, back, _ = _read()
-    return _likeliest(back.get(source, {}) if target == _HUB else there.get(target, {}))
+def _find_channel(source: str, target: str) -> Channel:
+    """Return the channel from or into English; between two other languages the target's channel from English."""
+    tables = _read_tables()
+    if target == _PIVOT:
+        return _keep_likeliest(tables.into_english.get(source, {}))
+    return _keep_likeliest(tables.from_english.get(target, {}))
 
 
 @cache
-def _read() -> tuple[dict[str, Channel], dict[str, Channel], dict[str, frozenset[str]]]:
-    if not _PLACE.is_file():
-        return {}, {}, {}
-    kept = json.loads(_PLACE.read_text(encoding="utf-8"))
-    return kept["there"], kept["back"], {lang: frozenset(text) for lang, text in kept["letters"].items()}
+def _read_tables() -> _SoundTables:
+    if not _FILE.is_file():
+        return _SoundTables({}, {}, {})
+    saved = json.loads(_FILE.read_text(encoding="utf-8"))
+    characters = {lang: frozenset(text) for lang, text in saved["letters"].items()}
+    return _SoundTables(saved["there"], saved["back"], characters)
 
 
-def _likeliest(channel: Channel) -> Channel:
+def _keep_likeliest(channel: Channel) -> Channel:
     return {
-        symbol: dict(sorted(outputs.items(), key=lambda item: -item[1])[:_WAYS]) for symbol, outputs in channel.items()
+        symbol: dict(sorted(outputs.items(), key=lambda item: -item[1])[:MAX_VARIANTS_PER_CONSONANT])
+        for symbol, outputs in channel.items()
     }

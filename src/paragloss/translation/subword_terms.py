@@ -1,195 +1,217 @@
-"""What the words of a document hold inside, kept beside its terms for queries that were translated: how names sound,
-and the words that longer ones are made of.
+"""Terms inside the words of a document, indexed for translated queries: the sounds of names and the parts of compounds.
 
-A table of translations knows neither every name nor every compound. So a document's unknown words are also kept as the
-known words they hold (Zugverspätung: Zug, Verspätung) and as their consonants, and names as their consonants whether
-known or not; a query's names are asked for by what they may sound like in the document's language. Plain search by
-words sees nothing of this.
+A table of translations knows neither every name nor every compound. So a document's unknown words are also indexed as
+the known words they contain (Zugverspätung: Zug, Verspätung) and by their consonants; names by their consonants whether
+they are known or not. A query's names are looked up by what they may sound like in the document's language. Search for
+plain words does not use these terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain, compress, count
 
 from paragloss.analysis.sound import sound
 from paragloss.languages import scripts
 from paragloss.translation import default, sounds
 from paragloss.types import Alternative, Cut, Translation
 
-#: What sounds begin with, so that no word is taken for one.
+#: Terms that are sounds begin with this, so that no word is taken for one.
 SOUND_PREFIX = "≈"
-#: What a word begins with that was met inside another, where both are told apart.
+#: Terms that were found inside a word begin with this where they must be told from words.
 SUBWORD_PREFIX = "…"
-#: How much a word counts that stands inside another.
+#: The weight of a term inside a word.
 SUBWORD_WEIGHT = 0.8
-#: What the sound of a word has of its clause: a word that nobody knows, and one that is written large; and how much of
-#: that where both languages have one script, and names mostly stay as they are.
-UNKNOWN, NAMED, ALIKE = 0.5, 0.2, 0.5
-#: English words looked at to see whether a word is the same name.
-_LIKELY = 4
-#: Characters of a name that was cut into pieces, and how many pieces.
-_SHORTEST, _LONGEST, _PIECES = 3, 7, 4
-#: Words remembered for each language, and how many are many.
-_MEMO, _MANY = 500_000, 300
+#: The share of a word's sound among the alternatives of its clause: of an unknown word, and of one with a capital.
+UNKNOWN_WORD_SOUND_SHARE = 0.5
+CAPITALIZED_WORD_SOUND_SHARE = 0.2
+#: Factor for these shares if both languages have one script, where names mostly stay as they are.
+SAME_SCRIPT_FACTOR = 0.5
+#: English words that are compared with a word to see whether it is the same name.
+_MAX_ENGLISH_WORDS = 4
+#: Characters, and pieces, of a name that the tokenizer split.
+_MIN_NAME_CHARACTERS = 3
+_MAX_NAME_CHARACTERS = 7
+_MAX_NAME_PIECES = 4
+#: Words cached for each language.
+_MAX_CACHED_WORDS = 500_000
+#: From this many words on, the vocabulary of the language is loaded into memory.
+_MANY_WORDS = 300
 
 
 def list_subword_terms(terms: Sequence[str], lang: str, written: Sequence[str] = ()) -> list[str]:
-    """What the terms of a document hold: nothing in a language that the default model does not speak. With how they are
-    `written`, a name is kept as its stem sounds and as it stands: stemmers take letters off names."""
+    """Return the terms inside the terms of a document; none in a language that the default model does not have.
+
+    :param written: the words as written, in the order of `terms`. With them, a name is indexed by the sound of its stem
+        and by that of the word: stemmers remove letters of names.
+    """
     if lang not in default.open().langs:
         return []
-    known = _inner_terms(lang)
-    found = list(chain.from_iterable(map(known.__getitem__, terms)))
-    found += chain.from_iterable(map(known.heard.__getitem__, zip(terms, written, strict=False)))
-    return found + sounds_of_split_names(terms, lang) if sounds.read_name_characters(lang) else found
+    cached = _subword_terms_of(lang)
+    subwords = [subword for term in terms for subword in cached[term]]
+    for term, word in zip(terms, written, strict=False):
+        subwords += cached.sounds_as_written[term, word]
+    if sounds.read_name_characters(lang):
+        subwords += sounds_of_split_names(terms, lang)
+    return subwords
 
 
-def find_subword_matches(cut: Cut, lang: str, wanted: Iterable[str]) -> list[tuple[str, int]]:
-    """What is wanted of what the words of a text hold, with which of its distinct words holds it. Only terms that may
-    hold some of it are taken apart: what one holds is written in it, or how it sounds."""
-    wanted = frozenset(wanted)
-    if not wanted or lang not in default.open().langs:
+def find_subword_matches(cut: Cut, lang: str, query_terms: Iterable[str]) -> list[tuple[str, int]]:
+    """Return (query term, index of the distinct word of the text that contains it) for terms inside words.
+
+    Only words that may contain one are analysed: what a word contains is written in it, or sounds as it does.
+    """
+    query_terms = frozenset(query_terms)
+    if not query_terms or lang not in default.open().langs:
         return []
-    known = _inner_terms(lang)
-    asked = {one.removeprefix(SOUND_PREFIX) for one in wanted if one.startswith(SOUND_PREFIX)}
-    lines = "\n".join(cut.terms) + "\n"
-    likely = {line for part in wanted if len(part) > 1 or part.isdigit() for line in _lines_with(part, lines)}
-    if asked:
-        likely.update(compress(count(), map(asked.__contains__, map(sound, cut.terms))))
-    inner = [(one, word) for word in sorted(likely) for one in known[cut.terms[word]] if one in wanted]
-    if asked and has_spoken_spellings(lang):
-        words = cut.words()
-        heard = compress(enumerate(zip(cut.terms, words, strict=True)), map(asked.__contains__, map(sound, words)))
-        inner += [(one, word) for word, pair in heard for one in known.spoken(*pair) if one in wanted]
-    return inner
+    cached = _subword_terms_of(lang)
+    query_sounds = {term.removeprefix(SOUND_PREFIX) for term in query_terms if term.startswith(SOUND_PREFIX)}
+    matches = []
+    for index in sorted(_find_candidate_words(cut.terms, query_terms, query_sounds)):
+        matches += [(subword, index) for subword in cached[cut.terms[index]] if subword in query_terms]
+    if query_sounds and has_spoken_spellings(lang):
+        for index, (term, word) in enumerate(zip(cut.terms, cut.words(), strict=True)):
+            if sound(word) in query_sounds:
+                spoken = cached.sounds_as_written[term, word]
+                matches += [(subword, index) for subword in spoken if subword in query_terms]
+    return matches
 
 
-def _lines_with(part: str, lines: str) -> Iterator[int]:
-    number = end = 0
-    while (place := lines.find(part, end)) >= 0:
-        number += lines.count("\n", end, place)
-        yield number
-        end = lines.index("\n", place)
+def _find_candidate_words(terms: Sequence[str], query_terms: Iterable[str], query_sounds: set[str]) -> set[int]:
+    """Return the indexes of terms that a query term is written in, or that sound like one."""
+    lines = "\n".join(terms) + "\n"
+    candidates: set[int] = set()
+    for query_term in query_terms:
+        if len(query_term) > 1 or query_term.isdigit():
+            candidates.update(_find_lines(query_term, lines))
+    if query_sounds:
+        candidates.update(index for index, term in enumerate(terms) if sound(term) in query_sounds)
+    return candidates
+
+
+def _find_lines(part: str, lines: str) -> Iterator[int]:
+    """Yield the numbers of lines that contain a part."""
+    line_number = end = 0
+    start = lines.find(part)
+    while start >= 0:
+        line_number += lines.count("\n", end, start)
+        yield line_number
+        end = lines.index("\n", start)
+        start = lines.find(part, end)
 
 
 @cache
 def has_spoken_spellings(lang: str) -> bool:
-    """Whether names should be heard as they are written, too: where they are written in another script than English."""
+    """Say whether names are also indexed by the sound of the written word: in other scripts than English."""
     return "Latn" not in scripts(lang)
 
 
 def add_sound_alternatives(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
-    """Clauses with how their names may sound in a language among the alternatives."""
-    return [_with_sound(clause, source, target) for clause in clauses]
+    """Add what names may sound like in the target language to the alternatives of their clauses."""
+    return [_add_sound(clause, source, target) for clause in clauses]
 
 
-def _share(clause: Translation, source: str, target: str) -> float:
-    """What its sound has of a clause."""
+def _compute_sound_share(clause: Translation, source: str, target: str) -> float:
     word = clause.source
     if " " in word:
         return 0.0
-    unknown = all(alternative.text == word for alternative in clause.alternatives)
-    return (UNKNOWN if unknown else NAMED if word[:1].isupper() else 0.0) * (ALIKE if _alike(source, target) else 1.0)
+    is_unknown = all(alternative.text == word for alternative in clause.alternatives)
+    share = UNKNOWN_WORD_SOUND_SHARE if is_unknown else CAPITALIZED_WORD_SOUND_SHARE if word[:1].isupper() else 0.0
+    return share * (SAME_SCRIPT_FACTOR if _share_script(source, target) else 1.0)
 
 
 @cache
-def _alike(one: str, other: str) -> bool:
-    return bool(set(scripts(one)) & set(scripts(other)))
+def _share_script(first: str, second: str) -> bool:
+    return bool(set(scripts(first)) & set(scripts(second)))
 
 
 @lru_cache(maxsize=20_000)
-def _with_sound(clause: Translation, source: str, target: str) -> Translation:
-    part = _share(clause, source, target)
-    ways = sounds.list_pronunciations(clause.source, source, target) if part else ()
-    if not ways:
+def _add_sound(clause: Translation, source: str, target: str) -> Translation:
+    share = _compute_sound_share(clause, source, target)
+    pronunciations = sounds.list_pronunciations(clause.source, source, target) if share else ()
+    if not pronunciations:
         return clause
-    scale = (1 - part) / sum(alternative.weight for alternative in clause.alternatives)
-    kept = [alternative._replace(weight=scale * alternative.weight) for alternative in clause.alternatives]
-    added = [Alternative(SOUND_PREFIX + symbols, part * weight, (SOUND_PREFIX + symbols,)) for symbols, weight in ways]
-    return clause._replace(alternatives=(*kept, *added))
+    scale = (1 - share) / sum(alternative.weight for alternative in clause.alternatives)
+    words = [alternative._replace(weight=scale * alternative.weight) for alternative in clause.alternatives]
+    sound_terms = [(SOUND_PREFIX + symbols, share * weight) for symbols, weight in pronunciations]
+    added = [Alternative(term, weight, (term,)) for term, weight in sound_terms]
+    return clause._replace(alternatives=(*words, *added))
 
 
 def sounds_of_split_names(terms: Sequence[str], lang: str) -> list[str]:
-    """The sounds of names that were cut into pieces: neighbours written with the characters that write names."""
-    letters, found = sounds.read_name_characters(lang), []
-    fits = [letters.issuperset(term) for term in terms]
-    for start in (i for i, fit in enumerate(fits) if fit):
+    """Return the sounds of names that the tokenizer split: neighbours written with the characters of foreign names."""
+    name_characters = sounds.read_name_characters(lang)
+    may_be_piece = [name_characters.issuperset(term) for term in terms]
+    sound_terms = []
+    for start in range(len(terms)):
         end, name = start, ""
-        while end < len(terms) and end - start < _PIECES and fits[end]:
+        while end < len(terms) and end - start < _MAX_NAME_PIECES and may_be_piece[end]:
             name, end = name + terms[end], end + 1
-            if (
-                end - start > 1
-                and _SHORTEST <= len(name) <= _LONGEST
-                and len(consonants := sound(name)) >= sounds.MIN_CONSONANTS
-            ):
-                found.append(SOUND_PREFIX + consonants)
-    return found
+            if end - start > 1 and _MIN_NAME_CHARACTERS <= len(name) <= _MAX_NAME_CHARACTERS:
+                consonants = sound(name)
+                if len(consonants) >= sounds.MIN_CONSONANTS:
+                    sound_terms.append(SOUND_PREFIX + consonants)
+    return sound_terms
 
 
-class _InnerTerms(dict[str, tuple[str, ...]]):
-    """What each term of a language holds, worked out once. Many documents are being read once many terms were asked
-    for: then the language's words are taken into memory."""
+class _SubwordTerms(dict[str, tuple[str, ...]]):
+    """The terms inside each term of a language, computed once.
+
+    After many terms, many documents are being read: then the vocabulary of the language is loaded into memory.
+    """
 
     def __init__(self, lang: str) -> None:
         super().__init__()
         self._lang = lang
         self._model = default.open()
         self._knows: Callable[[str], bool] = lambda term: self._model.has_term(term, lang)
-        self.heard = _Heard(self)
+        self.sounds_as_written = _SoundsAsWritten(self)
 
     def __missing__(self, term: str) -> tuple[str, ...]:
-        if len(self) >= _MEMO:
+        if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
-        if len(self) == _MANY:
+        if len(self) == _MANY_WORDS:
             self._knows = self._model.vocabulary(self._lang).__contains__
         consonants = sound(term)
-        named = (
-            (SOUND_PREFIX + consonants,)
-            if len(consonants) >= sounds.MIN_CONSONANTS and self.is_name(term, consonants)
-            else ()
-        )
-        self[term] = found = (*named, *self._model.find_known_parts(term, self._lang, self._knows))
-        return found
-
-    def spoken(self, term: str, word: str) -> tuple[str, ...]:
-        """See `_Heard`."""
-        return self.heard[term, word]
+        is_sounded = len(consonants) >= sounds.MIN_CONSONANTS and self.is_name(term, consonants)
+        parts = self._model.find_known_parts(term, self._lang, self._knows)
+        self[term] = subwords = (SOUND_PREFIX + consonants, *parts) if is_sounded else tuple(parts)
+        return subwords
 
     def is_name(self, term: str, consonants: str) -> bool:
-        """Whether a term may be a name: it is unknown, or sounds as its English does; an English one is written
-        large."""
-        if term.isdigit() or not self._knows(term):
-            return not term.isdigit()
+        """Say whether a term may be a name: it is unknown, or sounds as its English does; in English, has a capital."""
+        if term.isdigit():
+            return False
+        if not self._knows(term):
+            return True
         if self._lang == "en":
             return self._model.is_capitalized(term, "en")
-        return sounds.classify_consonants(consonants) in map(
-            _english_kinds, self._model.english_word_ids(term, self._lang)[:_LIKELY]
-        )
+        english = self._model.english_word_ids(term, self._lang)[:_MAX_ENGLISH_WORDS]
+        return sounds.classify_consonants(consonants) in map(_english_consonant_classes, english)
 
 
-class _Heard(dict[tuple[str, str], tuple[str, ...]]):
-    """The sound of a name as it is written, where its stem's is another; by term and word."""
+class _SoundsAsWritten(dict[tuple[str, str], tuple[str, ...]]):
+    """The sound of a name as written, if it differs from that of its stem, by (term, word)."""
 
-    def __init__(self, terms: _InnerTerms) -> None:
+    def __init__(self, terms: _SubwordTerms) -> None:
         super().__init__()
         self._terms = terms
 
-    def __missing__(self, pair: tuple[str, str]) -> tuple[str, ...]:
-        if len(self) >= _MEMO:
+    def __missing__(self, key: tuple[str, str]) -> tuple[str, ...]:
+        if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
-        term, word = pair
+        term, word = key
         consonants = sound(word)
-        other = len(consonants) >= sounds.MIN_CONSONANTS and consonants != sound(term)
-        self[pair] = found = (SOUND_PREFIX + consonants,) if other and self._terms.is_name(term, consonants) else ()
-        return found
+        is_different = len(consonants) >= sounds.MIN_CONSONANTS and consonants != sound(term)
+        is_sounded = is_different and self._terms.is_name(term, consonants)
+        self[key] = sound_terms = (SOUND_PREFIX + consonants,) if is_sounded else ()
+        return sound_terms
 
 
 @cache
-def _english_kinds(number: int) -> str:
-    """The kinds of consonants that an English word has."""
+def _english_consonant_classes(number: int) -> str:
+    """Return the classes of the consonants of an English word."""
     return sounds.classify_consonants(sound(default.open().english_spelling(number)))
 
 
-_inner_terms = cache(_InnerTerms)
+_subword_terms_of = cache(_SubwordTerms)

@@ -1,4 +1,4 @@
-"""How terms are written: a stem is not a word one can read, nor always one that is stemmed to itself."""
+"""Spellings of terms: a stem is not a word that people read, and is not always stemmed to itself."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from paragloss.analysis import analyzer
 
 
 def list_spellings(texts: Iterable[str], lang: str) -> dict[str, str]:
-    """For each term of the texts the most frequent spelling that, on its own, is cut into that very term."""
-    written: Counter[tuple[str, str]] = Counter()
+    """Return for each term of the texts the most frequent spelling that, on its own, is analysed as that term."""
+    counts: Counter[tuple[str, str]] = Counter()
     spans = analyzer(lang).spans
     for text in texts:
-        written.update((span.term, text[span.start : span.end]) for span in spans(text))
-    return choose_spellings(written, lang)
+        counts.update((span.term, text[span.start : span.end]) for span in spans(text))
+    return choose_spellings(counts, lang)
 
 
-def choose_spellings(written: Counter[tuple[str, str]], lang: str) -> dict[str, str]:
-    """Where context decides how text is cut (Chinese, Japanese) no spelling may do; the most frequent stands then."""
-    cut = analyzer(lang).terms
-    good: dict[str, str] = {}
-    other: dict[str, str] = {}
-    for (term, surface), _ in written.most_common():
-        if term not in good:
-            other.setdefault(term, surface)
-            if cut(surface) == [term]:
-                good[term] = surface
-    return {**other, **good}
+def choose_spellings(counts: Counter[tuple[str, str]], lang: str) -> dict[str, str]:
+    """Choose a spelling of each term from counts of (term, spelling).
+
+    Where the context decides how text is tokenized (Chinese, Japanese), perhaps no spelling is analysed as the term;
+    the most frequent one is taken then.
+    """
+    analyze = analyzer(lang).terms
+    exact: dict[str, str] = {}
+    most_frequent: dict[str, str] = {}
+    for (term, spelling), _ in counts.most_common():
+        if term not in exact:
+            most_frequent.setdefault(term, spelling)
+            if analyze(spelling) == [term]:
+                exact[term] = spelling
+    return {**most_frequent, **exact}

@@ -1,5 +1,7 @@
-"""Names across scripts, letter by letter: into Latin from Cyrillic, Greek, Hangul and kana, and from Latin into
-Cyrillic and Greek. Rough by design: it gives a name a chance to match, it does not spell it right.
+"""Write names in another script, letter by letter.
+
+From Cyrillic, Greek, Hangul and kana into Latin, and from Latin into Cyrillic and Greek. It is rough: a name may then
+match, but it is not always spelled right.
 
 Pass `carry` to a Dictionary for words that have no entry.
 """
@@ -12,7 +14,7 @@ from paragloss.languages import scripts as scripts_of
 
 
 def _rules(text: str) -> dict[str, str]:
-    """`a=b c=d` to {a: b, c: d}; `a=` drops a letter."""
+    """Parse `a=b c=d` into {a: b, c: d}; `a=` drops a letter."""
     return dict(rule.split("=") for rule in text.split())
 
 
@@ -34,7 +36,7 @@ _FROM_LATIN = {
 
 
 def carry(word: str, to: str) -> str:
-    """The word in a script of language `to`, or as it is when no way is known."""
+    """Write a word in a script of language `to`; it stays as it is if there are no rules for that."""
     scripts = scripts_of(to)
     latin = to_latin(word)
     if "Latn" in scripts:
@@ -46,34 +48,33 @@ def carry(word: str, to: str) -> str:
 
 
 def to_latin(word: str) -> str:
-    """Letters of Cyrillic, Greek, Hangul and kana become Latin ones; everything else stays."""
+    """Replace letters of Cyrillic, Greek, Hangul and kana by Latin ones; everything else stays."""
     return "".join(map(_latin, word))
 
 
 def from_latin(word: str, script: str) -> str:
-    """ASCII letters into Cyrillic ("Cyrl") or Greek ("Grek"), the longest rule first."""
-    rules, lower, written = _FROM_LATIN[script], word.lower(), []
-    place = 0
-    while place < len(lower):
+    """Write ASCII letters in Cyrillic ("Cyrl") or Greek ("Grek"); the longest rule applies first."""
+    rules, lower, text = _FROM_LATIN[script], word.lower(), ""
+    position = 0
+    while position < len(lower):
         for length in (4, 2, 1):
-            letters = lower[place : place + length]
+            letters = lower[position : position + length]
             if len(letters) == length and letters in rules:
-                written.append(rules[letters])
-                place += length
+                text += rules[letters]
+                position += length
                 break
         else:
-            written.append(lower[place])
-            place += 1
-    text = "".join(written)
+            text += lower[position]
+            position += 1
     return text[:1].upper() + text[1:] if word[:1].isupper() else text
 
 
 def _latin(char: str) -> str:
     lower = char.lower()
     # Accents on Greek vowels go; й and ї are letters of their own: look before taking anything apart.
-    found = _LATIN.get(lower, _LATIN.get(unicodedata.normalize("NFD", lower)[0]))
-    if found is not None:
-        return found.capitalize() if char != lower else found
+    latin = _LATIN.get(lower, _LATIN.get(unicodedata.normalize("NFD", lower)[0]))
+    if latin is not None:
+        return latin.capitalize() if char != lower else latin
     name = unicodedata.name(char, "")
     for prefix in ("HANGUL SYLLABLE ", "HIRAGANA LETTER ", "KATAKANA LETTER "):
         if name.startswith(prefix):

@@ -1,5 +1,4 @@
-"""Word translations as tables: for each source term its likely translations, as words one can read. How they are
-learned is not known here."""
+"""Word translations as tables: for each source term its likely translations, as words that people read."""
 
 from __future__ import annotations
 
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 KIND = "table"
-#: How much more than the model in the box a reader's own translations count, word by word.
+#: The weight of a user's own table relative to the default model.
 USER_TABLE_TRUST = 3.0
-#: Less likely translations are dropped where a table is sharp.
-_LEAST = 0.01
+#: The least share of a translation after sharpening.
+_MIN_SHARPENED_SHARE = 0.01
 
 
 class TermSpellings(NamedTuple):
@@ -35,9 +34,9 @@ class TermSpellings(NamedTuple):
 class Table:
     """A Translator: for every learned pair of languages, P(target term | source term).
 
-    A query term without a translation stays as it is: names and numbers are often the same. `trust` is what it counts
-    in a mixture where the model in the box counts 1. Probabilities are raised to `sharpness` when they are asked for:
-    above 1, what is likely becomes likelier and chance falls away.
+    A query term without a translation stays as it is: names and numbers are often the same. `trust` is its weight
+    relative to the default model. Probabilities are raised to the power `sharpness` when they are looked up: above 1,
+    likely translations become likelier and chance ones disappear.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Table:
 
     @property
     def meta(self) -> dict[str, dict[str, int]]:
-        """How many translations there are in each direction; shown by `paragloss info`."""
+        """Number of translations in each direction; shown by `paragloss info`."""
         return {"translations": {f"{a}->{b}": int(self.probabilities[a, b].nnz) for a, b in self.pairs}}
 
     @property
@@ -65,14 +64,14 @@ class Table:
 
     @property
     def langs(self) -> tuple[str, ...]:
-        """The languages it can be asked in."""
+        """The languages that it translates from."""
         return tuple(sorted({source for source, _ in self.probabilities}))
 
     def knows(self, source: str, target: str) -> bool:
         return (source, target) in self.probabilities
 
     def has_term(self, term: str, lang: str) -> bool:
-        """Whether an analysed term has been seen."""
+        """Say whether the table has an analysed term."""
         return term in self._index.get(lang, ())
 
     def translate(self, query: Query, to: str) -> list[Translation]:
@@ -82,48 +81,58 @@ class Table:
             raise LanguageError(f"no table for {query.lang}->{to}; have {have} ({learn_it})")
         spans = analyzer(query.lang).spans(query.text)
         translations = []
-        place = 0
-        while place < len(spans):
-            length = 2 if self._is_phrase(spans[place : place + 2], query.lang, to) else 1
-            term = " ".join(span.term for span in spans[place : place + length])
-            written = query.text[spans[place].start : spans[place + length - 1].end]
-            found = self.alternatives(term, query.lang, to)
-            translations.append(Translation(written, found or (Alternative(written, 1.0),)))
-            place += length
+        position = 0
+        while position < len(spans):
+            length = 2 if self._is_phrase(spans[position : position + 2], query.lang, to) else 1
+            term = " ".join(span.term for span in spans[position : position + length])
+            word = query.text[spans[position].start : spans[position + length - 1].end]
+            alternatives = self.alternatives(term, query.lang, to)
+            translations.append(Translation(word, alternatives or (Alternative(word, 1.0),)))
+            position += length
         return translations
 
     def _is_phrase(self, spans: Sequence[Span], source: str, target: str) -> bool:
         return len(spans) == 2 and bool(self.alternatives(f"{spans[0].term} {spans[1].term}", source, target))
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
-        """What one analysed term may be, best first; empty when it was not learned."""
+        """Return translations of an analysed term, best first; none if the table does not have it."""
         row = self._index[source].get(term)
         if row is None:
             return ()
         matrix, surfaces = self.probabilities[source, target], self.words[target].surfaces
-        cells = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        weights = matrix.data[cells]
+        entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        weights = matrix.data[entries]
         if self.sharpness != 1 and len(weights):
             weights = weights.astype(np.float64) ** self.sharpness
-            weights[weights < _LEAST * weights.sum()] = 0.0
+            weights[weights < _MIN_SHARPENED_SHARE * weights.sum()] = 0.0
             weights /= weights.sum() or 1.0
-        found = zip(matrix.indices[cells], weights.tolist(), strict=True)
-        return tuple(Alternative(surfaces[i], min(p, 1.0)) for i, p in found if p)[: self.most]
+        pairs = zip(matrix.indices[entries], weights.tolist(), strict=True)
+        return tuple(Alternative(surfaces[i], min(weight, 1.0)) for i, weight in pairs if weight)[: self.most]
 
     def without(self, word: str, meaning: str) -> tuple[Table, int]:
-        """The table without a word being another, in both directions, and how many entries that were."""
-        struck, rest = 0, {}
-        for (source, target), matrix in self.probabilities.items():
-            data, spelled = matrix.data.copy(), [[s.lower() for s in self.words[x].surfaces] for x in (source, target)]
-            for one, other in ((word.lower(), meaning.lower()), (meaning.lower(), word.lower())):
-                for row in [i for i, text in enumerate(spelled[0]) if text == one]:
-                    cells = range(matrix.indptr[row], matrix.indptr[row + 1])
-                    there = [cell for cell in cells if spelled[1][matrix.indices[cell]] == other]
-                    data[there] = 0.0
-                    struck += len(there)
-            kept = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-            rest[source, target] = _scaled(kept).astype(np.float32)
-        return Table(self.words, rest, most=self.most, trust=self.trust, sharpness=self.sharpness), struck
+        """Return the table without a translation, in both directions, and the number of entries removed."""
+        removed, probabilities = 0, {}
+        for pair, matrix in self.probabilities.items():
+            entries = self._find_translation(pair, word, meaning) + self._find_translation(pair, meaning, word)
+            data = matrix.data.copy()
+            data[entries] = 0.0
+            removed += len(entries)
+            reduced = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+            probabilities[pair] = _normalize_rows(reduced).astype(np.float32)
+        reduced_table = Table(self.words, probabilities, most=self.most, trust=self.trust, sharpness=self.sharpness)
+        return reduced_table, removed
+
+    def _find_translation(self, pair: tuple[str, str], word: str, meaning: str) -> list[int]:
+        """Return the entries of a pair's matrix where a word, by any of its terms, is translated by a meaning."""
+        matrix = self.probabilities[pair]
+        sources, targets = ([text.lower() for text in self.words[lang].surfaces] for lang in pair)
+        return [
+            entry
+            for row in range(len(sources))
+            if sources[row] == word.lower()
+            for entry in range(matrix.indptr[row], matrix.indptr[row + 1])
+            if targets[matrix.indices[entry]] == meaning.lower()
+        ]
 
     def save(self, path: str | Path) -> None:
         arrays: dict[str, npt.NDArray[np.generic]] = {}
@@ -154,8 +163,9 @@ class Table:
             shape = (len(words[source].terms), len(words[target].terms))
             probabilities[source, target] = matrix = sp.csr_matrix(tuple(parts), shape=shape, copy=False)
             matrix.check_format(full_check=True)  # a number too large would be read from anywhere
-        if wrong := [lang for lang, known in words.items() if len(known.terms) != len(known.surfaces)]:
-            raise ModelError(f"{path}: the word lists of {wrong[0]} differ in length: train or copy the model again")
+        for lang, spellings in words.items():
+            if len(spellings.terms) != len(spellings.surfaces):
+                raise ModelError(f"{path}: the word lists of {lang} differ in length: train or copy the model again")
         counts = {
             name: float(saved.meta.get(name, older))
             for name, older in (("trust", USER_TABLE_TRUST), ("sharpness", 1.0))
@@ -164,21 +174,23 @@ class Table:
 
 
 def prune(weights: sp.csr_matrix, *, min_probability: float, most: int) -> sp.csr_matrix:
-    """Rows scaled to sum to one, then only the `most` entries of at least `min_probability`, best first, rescaled."""
+    """Turn weights into probabilities of each row; keep the `most` best of at least `min_probability`, best first."""
     import scipy.sparse as sp
 
-    weights = _scaled(weights)
+    weights = _normalize_rows(weights)
     row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
     order = np.lexsort((weights.indices, -weights.data, row))
     rank = np.arange(len(order)) - np.repeat(weights.indptr[:-1], np.diff(weights.indptr))
-    kept = order[(rank < most) & (weights.data[order] >= min_probability)]
-    start = np.concatenate([[0], np.cumsum(np.bincount(row[kept], minlength=weights.shape[0]))])
-    pruned = sp.csr_matrix((weights.data[kept], weights.indices[kept], start), shape=weights.shape)
-    scaled = _scaled(pruned)
-    return sp.csr_matrix((scaled.data.astype(np.float32), scaled.indices.astype(np.int32), start), shape=scaled.shape)
+    best = order[(rank < most) & (weights.data[order] >= min_probability)]
+    start = np.concatenate([[0], np.cumsum(np.bincount(row[best], minlength=weights.shape[0]))])
+    pruned = sp.csr_matrix((weights.data[best], weights.indices[best], start), shape=weights.shape)
+    normalized = _normalize_rows(pruned)
+    data, columns = normalized.data.astype(np.float32), normalized.indices.astype(np.int32)
+    return sp.csr_matrix((data, columns, start), shape=normalized.shape)
 
 
-def _scaled(matrix: sp.csr_matrix) -> sp.csr_matrix:
+def _normalize_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """Scale each row to sum to one; rows without weight stay zero."""
     import scipy.sparse as sp
 
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
