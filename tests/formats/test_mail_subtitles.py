@@ -6,6 +6,7 @@ import pytest
 
 from paragloss.errors import InputError
 from paragloss.formats.documents import read_documents
+from paragloss.formats.subtitles import find_time_code
 
 LETTER = "From: a@b.org\nSubject: {0}\nContent-Type: text/plain; charset=utf-8\n\n{1}\n"
 
@@ -73,3 +74,13 @@ def test_a_file_without_times_is_no_subtitles(tmp_path):
     (tmp_path / "a.srt").write_text("Good morning\n")
     with pytest.raises(InputError, match="no line with times"):
         list(read_documents(tmp_path / "a.srt"))
+
+
+def test_a_passage_of_subtitles_has_its_time_code(tmp_path):
+    cues = "1\n00:00:05,000 --> 00:00:07,000\nGood morning\n\n2\n01:02:03,500 --> 01:02:06,000\n<i>It is\nraining</i>\n"
+    (tmp_path / "a.srt").write_text(cues)
+    (document,) = read_documents(tmp_path / "a.srt")
+    assert document.text == "Good morning\nIt is\nraining"
+    assert document.meta["line_seconds"] == [5, 3723, 3723]
+    codes = [find_time_code(document.text, document.meta, document.text.index(word)) for word in ("morning", "raining")]
+    assert codes == ["0:00:05", "1:02:03"]

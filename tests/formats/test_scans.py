@@ -3,6 +3,7 @@
 import random
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
@@ -13,6 +14,7 @@ from paragloss.cli.output import Progress
 from paragloss.errors import InputError
 from paragloss.formats import scans
 from paragloss.formats.documents import read_documents
+from paragloss.formats.page_images import enlarge_jpeg
 
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
 GERMAN = (
@@ -23,7 +25,7 @@ BREAD = "Der Bäcker knetet den Teig für das Brot und heizt den Ofen an.\nAm Mo
 RUSSIAN = "Вулкан извергает горячую лаву и пепел.\nЖители покинули деревню у подножия горы."
 HAS = (
     subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True).stdout.split()
-    if scans.can_read_scans()
+    if shutil.which("tesseract")
     else []
 )
 tesseract = pytest.mark.skipif(
@@ -46,6 +48,7 @@ def printed(text, *, worse=True):
 def test_a_scan_without_tesseract_is_refused_and_says_what_to_install(tmp_path, monkeypatch):
     Image.new("L", (600, 600), 200).save(tmp_path / "a.pdf")
     monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(scans, "is_rapidocr_installed", lambda: False)
     with pytest.raises(InputError, match="no text in 1 pages, it is a scan; install Tesseract"):
         list(read_documents(tmp_path / "a.pdf"))
 
@@ -136,6 +139,24 @@ def test_a_scan_that_is_stopped_between_its_pages_leaves_a_collection_that_goes_
 @pytest.mark.parametrize(("size", "larger"), [((900, 300), b"P5 1800 600 255"), ((4000, 1000), b"P5 6000 1500 255")])
 def test_a_picture_that_is_read_badly_is_looked_at_twice_as_large(tmp_path, size, larger):
     Image.new("L", size, 200).save(tmp_path / "a.jpg")
-    head, _, pixels = scans._enlarged(tmp_path / "a.jpg").partition(b"\n")
+    head, _, pixels = enlarge_jpeg(tmp_path / "a.jpg").partition(b"\n")
     assert head == larger
     assert set(pixels) == {200}
+
+
+CHINESE = "火山是地壳上的开口，熔化的岩石由此喷出。\n大多数火山位于板块的边缘。"
+CHINESE_FONT = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
+
+
+@pytest.mark.skipif(not CHINESE_FONT.exists(), reason="needs Debian's fonts-noto-cjk")
+def test_a_blurred_chinese_page_is_read_by_rapidocr(tmp_path):
+    pytest.importorskip("rapidocr", reason="needs paragloss[ocr]")
+    page = Image.new("L", (1000, 300), 235)
+    font = ImageFont.truetype(str(CHINESE_FONT), 25)
+    ImageDraw.Draw(page).multiline_text((90, 90), CHINESE, font=font, fill=60, spacing=14)
+    page = page.rotate(1.5, fillcolor=235, resample=Image.Resampling.BICUBIC).filter(ImageFilter.GaussianBlur(1.5))
+    page.save(tmp_path / "a.jpg", quality=15)
+    (document,) = read_documents(tmp_path / "a.jpg")
+    read_characters = set(document.text) & set(CHINESE)
+    assert len(read_characters) >= 0.9 * len(set(CHINESE))
+    assert document.meta["confidence"] > 0.8

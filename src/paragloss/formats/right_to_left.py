@@ -28,6 +28,7 @@ MIN_SPACE_BY_HEIGHT, MIN_SPACE_BY_WIDTH = 0.17, 0.5
 #: character is replaced by its class: L letter, D digit, P sign within numbers, N other neutral, R right-to-left.
 _LEFT_TO_RIGHT_RUN = re.compile(r"[LD][LDPN]*L(?:[LDPN]*[LD])?|L(?:[LDPN]*[LD])?|D(?:P?D)*")
 _RIGHT_TO_LEFT_RUN = re.compile(r"R(?:[RDPN]*R)?")
+_FIRST_PRESENTATION_FORM = "\ufb00"
 _BRACKETS = str.maketrans("()[]{}<>«»", ")(][}{><»«")
 _OPENING, _CLOSING = "([{«", ")]}»"
 
@@ -112,17 +113,26 @@ def _read_lines_of_glyphs(textpage: Any) -> list[list[Glyph]]:
 
 
 def _read_glyphs(textpage: Any) -> Iterable[Glyph]:
-    """Yield the characters of a page with their boxes, without the spaces that PDFium made up (they have no width)."""
+    """Yield the characters of a page with their boxes; a line's glyphs have the baseline of its first one."""
     from pypdfium2 import raw
 
+    handle = textpage.raw
     box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-    for index in range(raw.FPDFText_CountChars(textpage)):
-        character = chr(raw.FPDFText_GetUnicode(textpage, index))
+    starts_line = True
+    for index in range(raw.FPDFText_CountChars(handle)):
+        character = chr(raw.FPDFText_GetUnicode(handle, index))
         if character in "\r\n":
+            starts_line = True
             yield Glyph(character, 0.0, 0.0, 0.0, 0.0)
-        elif character.isprintable() and raw.FPDFText_GetLooseCharBox(textpage, index, box):
-            raw.FPDFText_GetCharOrigin(textpage, index, x, y)
-            yield from _split_ligature(Glyph(character, box.left, box.right, box.top - box.bottom, y.value))
+        elif character.isprintable() and raw.FPDFText_GetLooseCharBox(handle, index, box):
+            if starts_line:
+                raw.FPDFText_GetCharOrigin(handle, index, x, y)
+                starts_line = False
+            glyph = Glyph(character, box.left, box.right, box.top - box.bottom, y.value)
+            if character >= _FIRST_PRESENTATION_FORM:
+                yield from _split_ligature(glyph)
+            else:
+                yield glyph
 
 
 def _split_ligature(glyph: Glyph) -> Iterable[Glyph]:
@@ -183,6 +193,7 @@ def _mirror_brackets(lines: Sequence[str]) -> list[str]:
     return [line.translate(_BRACKETS) if _RIGHT_TO_LEFT.search(line) else line for line in lines]
 
 
+@cache
 def _classify_character(character: str) -> str:
     direction = unicodedata.bidirectional(character[0])
     return {"R": "R", "AL": "R", "L": "L", "EN": "D", "AN": "D", "CS": "P", "ES": "P"}.get(direction, "N")

@@ -23,8 +23,8 @@ from paragloss.types import Document
 _LENGTH = struct.Struct(">Q")
 #: Bytes of address space; a reader that needs more is stopped.
 MAX_MEMORY_BYTES = 2**30
-#: After a file that took so much memory the process ends and a new one reads the next: what libraries cache adds up.
-_MEMORY_TO_RESTART = MAX_MEMORY_BYTES // 2
+#: The same for recognising a page of a scan: the networks of RapidOCR take 1.3 GB of address space.
+MAX_SCAN_MEMORY_BYTES = 3 * 2**30
 
 
 def main() -> None:
@@ -34,12 +34,16 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
-    _limit_memory()
     while (request := receive_message(requests)) is not None:
+        max_memory = MAX_SCAN_MEMORY_BYTES if "page" in request else MAX_MEMORY_BYTES
+        if _read_peak_memory() > max_memory // 2:
+            return  # after pages of a scan; the parent repeats its request to a new process
+        _limit_memory(max_memory)
         _limit_processor_time(request["seconds"])
         answers.write(frame_message(_answer_request(request)))
         answers.flush()
-        if _read_peak_memory() > _MEMORY_TO_RESTART:
+        # After a large file a new process reads the next one: what libraries cache adds up.
+        if _read_peak_memory() > max_memory // 2:
             return
 
 
@@ -93,11 +97,11 @@ def _clean_text(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def _limit_memory() -> None:
+def _limit_memory(max_bytes: int) -> None:
     with suppress(ImportError, ValueError, OSError):  # Windows has no such limits; the clock remains
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, MAX_SCAN_MEMORY_BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 

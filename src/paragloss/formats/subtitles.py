@@ -1,29 +1,62 @@
-"""Subtitles (.srt, .vtt): what is said, without times, numbers and marks."""
+"""Subtitles (.srt, .vtt): the words shown, and the time of each line."""
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from paragloss.errors import InputError
 from paragloss.formats.text import PathLike, read_text
 from paragloss.types import Document
 
-_TIMES = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+\s*-->.*$", re.MULTILINE)
-_MARKS = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
+_TIMING_LINE = re.compile(r"^\s*(?:(\d+):)?(\d+):(\d+)[.,](\d+)\s*-->.*$", re.MULTILINE)
+_MARKUP = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
 def read_subtitles(path: PathLike, *, id: str = "") -> Document:
-    """One document, a line for each line shown; one that stays while the next comes is written once."""
-    text = read_text(path).replace("\r\n", "\n")
+    """Read subtitles as one document, a line for each line shown.
+
+    A line that stays while the next comes is written once. `meta["line_seconds"]` has for each line the whole second
+    at which it is first shown.
+    """
     lines: list[str] = []
-    for block in re.split(r"\n[ \t]*\n", text):
-        _, *shown = _TIMES.split(block)  # before the times there is a number, or a name, or a note
-        for line in "".join(shown).splitlines():
-            words = " ".join(html.unescape(_MARKS.sub("", line)).split())
-            if words and words not in lines[-2:]:
-                lines.append(words)
+    seconds: list[int] = []
+    for second, line in _read_cue_lines(read_text(path).replace("\r\n", "\n")):
+        if line not in lines[-2:]:
+            lines.append(line)
+            seconds.append(second)
     if not lines:
         raise InputError("no line with times (00:00:01,000 --> 00:00:02,000) and words below it", place=path)
-    return Document(id or Path(path).name, "\n".join(lines), "")
+    return Document(id or Path(path).name, "\n".join(lines), "", "", {}, {"line_seconds": seconds})
+
+
+def find_time_code(text: str, meta: Mapping[str, Any], offset: int) -> str:
+    """Return the time, such as `0:01:23`, at which the character at an offset of a document's text is shown.
+
+    :param text: the text of a document of subtitles
+    :param meta: its meta; without `line_seconds` the result is ""
+    """
+    seconds = meta.get("line_seconds")
+    line_number = text.count("\n", 0, offset)
+    if not isinstance(seconds, list) or line_number >= len(seconds):
+        return ""
+    minutes, second = divmod(int(seconds[line_number]), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}"
+
+
+def _read_cue_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (second, line) of all lines of all cues, without markup; before the times stands a number, name or note."""
+    for block in _BLANK_LINE.split(text):
+        timing = _TIMING_LINE.search(block)
+        if timing is None:
+            continue
+        hours, minutes, seconds = (int(number or 0) for number in timing.groups()[:3])
+        for line in _TIMING_LINE.sub("", block[timing.end() :]).splitlines():
+            words = " ".join(html.unescape(_MARKUP.sub("", line)).split())
+            if words:
+                yield 3600 * hours + 60 * minutes + seconds, words

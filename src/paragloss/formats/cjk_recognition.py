@@ -1,0 +1,56 @@
+"""Recognise Chinese and Japanese pages with RapidOCR (optional, `paragloss[ocr]`), which reads poor scans better."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from functools import cache
+from typing import Any, NamedTuple
+
+#: Below this share of Chinese or Japanese characters a reading is not used: RapidOCR's models know few other scripts.
+_MIN_CJK_SHARE = 0.3
+
+
+class RecognizedText(NamedTuple):
+    """The text of a page and the confidence of its reading, from 0 to 100."""
+
+    text: str
+    confidence: float
+
+
+def is_rapidocr_installed() -> bool:
+    """Say whether the package is installed, without loading it."""
+    return importlib.util.find_spec("rapidocr") is not None
+
+
+def recognize_cjk(data: bytes, number: int = 0) -> RecognizedText:
+    """Return the text of a picture, or of page `number` of a TIFF file; no text if it is not Chinese or Japanese."""
+    import numpy as np
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as image:
+        image.seek(number)
+        pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]  # RapidOCR expects blue, green, red
+    result = _load_engine()(pixels)
+    lines = list(zip(result.txts or (), result.scores or (), strict=True))
+    text = "\n".join(line for line, _ in lines)
+    if measure_cjk_share(text) < _MIN_CJK_SHARE:
+        return RecognizedText("", 0.0)
+    n_letters = sum(len(line) for line, _ in lines)
+    return RecognizedText(text, 100 * sum(len(line) * score for line, score in lines) / n_letters)
+
+
+def measure_cjk_share(text: str) -> float:
+    """Return the share of Chinese characters and kana among the characters that are not white space."""
+    characters = "".join(text.split())
+    n_cjk = sum("\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff" for character in characters)
+    return n_cjk / max(1, len(characters))
+
+
+@cache
+def _load_engine() -> Any:
+    """Load the models inside the package; one thread, because pages are read by several processes."""
+    from rapidocr import RapidOCR
+
+    threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
+    return RapidOCR(params={"Global.log_level": "error", **threads})

@@ -1,0 +1,59 @@
+"""Pictures of pages, for programs that recognise text: pages of PDF files drawn by PDFium, and enlarged photographs."""
+
+from __future__ import annotations
+
+import struct
+from contextlib import closing
+from typing import Any
+
+from paragloss.formats.text import PathLike
+
+#: Pixels per inch that pages of PDF files are drawn with.
+DPI = 300
+_MAX_PIXELS_PER_SIDE = 6000
+
+
+def draw_pdf_page(path: PathLike, number: int) -> bytes:
+    """Draw a page of a PDF file, counted from 0, as a grey picture (PGM)."""
+    import pypdfium2
+
+    with closing(pypdfium2.PdfDocument(str(path))) as pdf:
+        return _draw_grey(pdf[number], DPI / 72)
+
+
+def enlarge_jpeg(path: PathLike) -> bytes:
+    """Return a JPEG picture as a grey one (PGM) of twice its size, unless that is too large."""
+    import pypdfium2
+
+    with closing(pypdfium2.PdfDocument.new()) as pdf:
+        picture = pypdfium2.PdfImage.new(pdf)
+        picture.load_jpeg(str(path))
+        size = picture.get_px_size()
+        picture.set_matrix(pypdfium2.PdfMatrix().scale(*size))
+        page = pdf.new_page(*size)
+        page.insert_obj(picture)
+        page.gen_content()
+        return _draw_grey(page, 2.0)
+
+
+def count_tiff_pages(data: bytes) -> int:
+    """Count the pictures in a TIFF file by following the chain of its directories."""
+    byte_order = "<" if data[:2] == b"II" else ">"
+    offsets: set[int] = set()
+    try:
+        (offset,) = struct.unpack_from(f"{byte_order}I", data, 4)
+        while offset and offset not in offsets:
+            offsets.add(offset)
+            (n_entries,) = struct.unpack_from(f"{byte_order}H", data, offset)
+            (offset,) = struct.unpack_from(f"{byte_order}I", data, offset + 2 + 12 * n_entries)
+    except struct.error:  # a truncated file: Tesseract says what is wrong with it
+        pass
+    return max(1, len(offsets))
+
+
+def _draw_grey(page: Any, scale: float) -> bytes:
+    largest_scale = _MAX_PIXELS_PER_SIDE / max(1.0, *page.get_size())
+    bitmap = page.render(scale=min(scale, largest_scale), grayscale=True)
+    buffer = memoryview(bitmap.buffer).cast("B")
+    rows = [bytes(buffer[row * bitmap.stride :][: bitmap.width]) for row in range(bitmap.height)]
+    return f"P5 {bitmap.width} {bitmap.height} 255\n".encode() + b"".join(rows)

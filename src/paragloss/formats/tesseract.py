@@ -1,0 +1,185 @@
+"""Recognise the text of a page with Tesseract: first by languages of the page's script, then by those of its text."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from typing import NamedTuple
+
+from paragloss.errors import InputError, LanguageError
+from paragloss.languages import identify, name, normalise, scripts
+
+#: A page that is read with less confidence may be in another script than it seems.
+CLEAR_CONFIDENCE = 70.0
+#: So many scripts are tried on such a page.
+_MAX_SCRIPTS_TRIED = 8
+#: From this confidence on Tesseract's guess at the script is used.
+_MIN_SCRIPT_CONFIDENCE = 1.0
+#: A language with a smaller share of the page's letters is not used to read it again.
+_MIN_LANGUAGE_SHARE = 0.1
+#: Our codes of the scripts that Tesseract names.
+_SCRIPT_CODES = {
+    "Latin": "Latn", "Cyrillic": "Cyrl", "Greek": "Grek", "Arabic": "Arab", "Hebrew": "Hebr", "Devanagari": "Deva",
+    "Bengali": "Beng", "Gurmukhi": "Guru", "Gujarati": "Gujr", "Oriya": "Orya", "Tamil": "Taml", "Telugu": "Telu",
+    "Kannada": "Knda", "Malayalam": "Mlym", "Sinhala": "Sinh", "Thai": "Thai", "Lao": "Laoo", "Khmer": "Khmr",
+    "Myanmar": "Mymr", "Tibetan": "Tibt", "Georgian": "Geor", "Armenian": "Armn", "Ethiopic": "Ethi",
+    "Han": "Hani", "Japanese": "Kana", "Katakana": "Kana", "Hiragana": "Kana", "Korean": "Hang", "Hangul": "Hang",
+}  # fmt: skip
+
+
+class RecognizedWord(NamedTuple):
+    """A word on a page, with Tesseract's confidence from 0 to 100."""
+
+    text: str
+    confidence: float
+    line: tuple[str, str, str]  # numbers of block, paragraph and line
+
+
+class PageImage(NamedTuple):
+    """What Tesseract is given: the arguments that name the picture, and its bytes if it is piped in."""
+
+    arguments: tuple[str, ...]
+    data: bytes | None
+
+
+class Orientation(NamedTuple):
+    """What Tesseract says of a page before reading it."""
+
+    script: str  # our code, "" if unknown
+    is_script_clear: bool
+    is_upright: bool
+
+
+def is_tesseract_installed() -> bool:
+    """Say whether the program is on the path."""
+    return shutil.which("tesseract") is not None
+
+
+def detect_orientation(image: PageImage) -> Orientation:
+    """Ask Tesseract for the script of a page and whether it stands upright."""
+    if "osd" not in _run_tesseract(["--list-langs"]).split():  # Debian installs it with the program
+        return Orientation("", False, True)
+    lines = _run_tesseract([*image.arguments, "--psm", "0"], image.data, check=False).splitlines()
+    properties = dict(line.split(": ", 1) for line in lines if ": " in line)
+    script = _SCRIPT_CODES.get(properties.get("Script", ""), "")
+    is_clear = bool(script) and float(properties.get("Script confidence", 0)) >= _MIN_SCRIPT_CONFIDENCE
+    return Orientation(script, is_clear, properties.get("Rotate", "0") == "0")
+
+
+def recognize_page(image: PageImage) -> list[RecognizedWord]:
+    """Return the words of a page, read by the languages that give the highest confidence.
+
+    :raises InputError: if the page is clearly in a script of which no language is installed
+    """
+    languages = _list_languages()
+    orientation = detect_orientation(image)
+    image = image._replace(arguments=(*image.arguments, "--psm", "3" if orientation.is_upright else "1"))
+    fitting = [lang for lang in languages if orientation.script in scripts(lang)]
+    first_choice = [lang for lang in ("en", *fitting) if lang in fitting]
+    first_choice = first_choice[: 1 if orientation.script == "Latn" else 3]
+    words: list[RecognizedWord] = []
+    if orientation.is_script_clear and fitting:
+        words = _recognize_twice(image, first_choice, fitting)
+    if measure_confidence(words) < CLEAR_CONFIDENCE:
+        words = _try_scripts(image, words, first_choice)
+    if measure_confidence(words) < CLEAR_CONFIDENCE and orientation.is_script_clear and not fitting:
+        raise InputError(
+            f"{image.arguments[0]}: written in letters ({orientation.script}) of a language that Tesseract does not "
+            f"have; install it (Debian: apt install tesseract-ocr-..., has {', '.join(map(name, languages)) or 'none'})"
+        )
+    return words
+
+
+def measure_confidence(words: Sequence[RecognizedWord]) -> float:
+    """Return the mean confidence, from 0 to 100, weighted by the length of the words."""
+    n_letters = sum(len(word.text) for word in words) or 1
+    return sum(len(word.text) * word.confidence for word in words) / n_letters
+
+
+def join_words(words: Sequence[RecognizedWord]) -> str:
+    """Return the text of a page: words in lines, lines in paragraphs with a blank line between them."""
+
+    def join_lines(paragraph: Iterator[RecognizedWord]) -> str:
+        lines = groupby(paragraph, key=lambda word: word.line)
+        return "\n".join(" ".join(word.text for word in line) for _, line in lines)
+
+    paragraphs = groupby(words, key=lambda word: word.line[:2])
+    return "\n\n".join(join_lines(paragraph) for _, paragraph in paragraphs)
+
+
+def _try_scripts(image: PageImage, words: list[RecognizedWord], first_choice: Sequence[str]) -> list[RecognizedWord]:
+    """Read a page by one language of each script until it is clear; return the reading of the highest confidence."""
+    languages = _list_languages()
+    language_of_script: dict[str, str] = {}
+    for lang in (*first_choice, "en", *languages):
+        if lang in languages:
+            language_of_script.setdefault(scripts(lang)[0], lang)
+    for script, lang in list(language_of_script.items())[:_MAX_SCRIPTS_TRIED]:
+        same_script = [other for other in languages if scripts(other)[0] == script]
+        words = max(words, _recognize_twice(image, [lang], same_script), key=measure_confidence)
+        if measure_confidence(words) >= CLEAR_CONFIDENCE:
+            break
+    return words
+
+
+def _recognize_twice(image: PageImage, first: Sequence[str], candidates: Sequence[str]) -> list[RecognizedWord]:
+    """Read by some languages, and again where the text turns out to be in others of the candidates."""
+    words = _recognize(image, first)
+    detected = _detect_languages(words, candidates)
+    return words if not detected or set(detected) <= set(first) else _recognize(image, detected)
+
+
+def _detect_languages(words: Sequence[RecognizedWord], candidates: Sequence[str]) -> list[str]:
+    """Return the languages of the paragraphs, those of most letters first."""
+    paragraphs = join_words(words).split("\n\n")
+    n_letters = Counter[str]()
+    for paragraph, lang in zip(paragraphs, identify(paragraphs, candidates), strict=True):
+        if lang is not None:
+            n_letters[lang] += len(paragraph)
+    min_letters = _MIN_LANGUAGE_SHARE * n_letters.total()
+    return [lang for lang, count in n_letters.most_common(3) if count >= min_letters]
+
+
+def _recognize(image: PageImage, languages: Sequence[str]) -> list[RecognizedWord]:
+    models = "+".join(model for lang in languages for model in _list_languages()[lang])
+    table = _run_tesseract([*image.arguments, "-l", models, "tsv"], image.data)
+    rows = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    return [
+        RecognizedWord(row["text"], float(row["conf"]), (row["block_num"], row["par_num"], row["line_num"]))
+        for row in rows
+        if (row["text"] or "").strip() and float(row["conf"]) >= 0
+    ]
+
+
+@cache
+def _list_languages() -> dict[str, list[str]]:
+    """Return the installed languages and the models of each: Chinese has `chi_sim` and `chi_tra`."""
+    models_by_language: dict[str, list[str]] = {}
+    for model in _run_tesseract(["--list-langs"]).splitlines()[1:]:
+        if not re.fullmatch(r"[a-z]{3}(_[a-z]+)?", model) or model in ("osd", "equ") or model.endswith("_vert"):
+            continue
+        try:
+            lang = normalise({"chi": "zho"}.get(model[:3], model[:3]))
+        except LanguageError:  # a language of Tesseract that we have no code for
+            continue
+        models_by_language.setdefault(lang, []).append(model)
+    if not models_by_language:
+        raise InputError("Tesseract has no language installed; install one (Debian: apt install tesseract-ocr-eng)")
+    return models_by_language
+
+
+def _run_tesseract(arguments: Sequence[str], data: bytes | None = None, *, check: bool = True) -> str:
+    environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}
+    completed = subprocess.run(["tesseract", *arguments], input=data, capture_output=True, env=environment)
+    if completed.returncode and check:
+        lines = completed.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = lines[-1] if lines else completed.returncode
+        raise InputError(f"{arguments[0]}: can't be read by Tesseract ({reason})")
+    return completed.stdout.decode("utf-8", "replace")
