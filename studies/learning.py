@@ -17,8 +17,8 @@ from sources import KINDS, Pair
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
-from paragloss.lab.learning.ibm_model1 import Bags, learn
-from paragloss.lab.learning.parallel_terms import bags
+from paragloss.translation.parallel_terms import make_bags
+from paragloss.translation.word_alignment import TermBags, align_terms
 from paragloss.translation.word_table import TermSpellings
 
 #: How much one text of a kind counts, chosen on validation sentences (docs/understand/model.md).
@@ -100,9 +100,9 @@ def learned(
     weight = np.array([weights[kind] for kind in sorted(KINDS)])[np.searchsorted(sorted(KINDS), bitext.kinds)]
     used = np.isin(bitext.parts, list(parts)) & (np.diff(en.start) > 0) & (np.diff(other.start) > 0) & (weight > 0)
     en, other = _some(en, used), _some(other, used)
-    bag = [_weighed(bags(c.start, c.term, len(c.words.terms), max_terms), weight[used]) for c in (en, other)]
-    there = _slim(learn(bag[0], bag[1]).probability)
-    back = _slim(learn(bag[1], bag[0]).probability)
+    bag = [_weighed(make_bags(c.start, c.term, len(c.words.terms), max_terms), weight[used]) for c in (en, other)]
+    there = _slim(align_terms(bag[0], bag[1]).probability)
+    back = _slim(align_terms(bag[1], bag[0]).probability)
     curated = np.flatnonzero(np.isin(bitext.kinds[used], ["words", "names"]))
     en_words, entries_there = _entries(en, other, curated.tolist())
     other_words, entries_back = _entries(other, en, curated.tolist())
@@ -120,7 +120,7 @@ def _some(cut: Cut, used: np.ndarray) -> Cut:
     return Cut(start, term.astype(np.int64), words)
 
 
-def _weighed(bag: Bags, weight: np.ndarray) -> Bags:
+def _weighed(bag: TermBags, weight: np.ndarray) -> TermBags:
     each = np.repeat(weight, np.diff(bag.start))
     return bag._replace(weight=(bag.weight * each).astype(np.float32))
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
-from paragloss.lab.learning.ibm_model1 import Bags, association, candidate_pairs, learn
-from paragloss.lab.learning.parallel_terms import SENTENCE, bags
 from paragloss.lab.methods import table
 from paragloss.translation import word_table
+from paragloss.translation.parallel_terms import MAX_SENTENCE_TERMS, make_bags
+from paragloss.translation.word_alignment import TermBags, align_terms, find_candidate_pairs, log_likelihood_ratio
 from paragloss.types import Alternative, Concept, Query, Translator
 
 
@@ -22,7 +22,7 @@ def texts(*sentences, width):
     start = np.cumsum([0] + [len(s) for s in sentences])
     flat = np.array([i for s in sentences for i in s], np.int32)
     same = np.ones(len(flat), np.float32)
-    return Bags(start, flat, same, same, width)
+    return TermBags(start, flat, same, same, width)
 
 
 # das Haus / the house, das Buch / the book, ein Buch / a book
@@ -54,7 +54,7 @@ def test_one_iteration_of_model_1_by_hand():
     # "the" of sentence 1: das takes (1/3) / (1/3 + 1/2) = 2/5. "the" of sentence 2: das 1/3, buch 1/3 (the, book, a):
     # das takes 1/2. So count(the|das) = 9/10.
     # "house" of sentence 1: das 2/5. "book" of sentence 2: 1/2. Total of das: 9/10 + 2/5 + 1/2 = 9/5: t(the|das) = 1/2.
-    learned = learn(GERMAN, ENGLISH, iterations=1, diagonal=0, null=0).probability.toarray()
+    learned = align_terms(GERMAN, ENGLISH, iterations=1, diagonal=0, null=0).probability.toarray()
     np.testing.assert_allclose(learned[DAS], [1 / 2, 2 / 9, 5 / 18, 0], rtol=1e-6)
 
 
@@ -72,13 +72,13 @@ def test_model_1_against_loops_over_the_definition():
                 for s in e:
                     count[s, target] += t[s, target] / mass
         t = {(s, f): c / sum(v for (x, _), v in count.items() if x == s) for (s, f), c in count.items()}
-    learned = learn(GERMAN, ENGLISH, iterations=6, diagonal=0, null=0).probability
+    learned = align_terms(GERMAN, ENGLISH, iterations=6, diagonal=0, null=0).probability
     for (s, f), expected in t.items():
         assert learned[s, f] == pytest.approx(expected, rel=1e-5)
 
 
 def test_enough_iterations_find_the_dictionary():
-    learned = learn(GERMAN, ENGLISH, iterations=60, diagonal=0, null=0.01).probability.toarray()
+    learned = align_terms(GERMAN, ENGLISH, iterations=60, diagonal=0, null=0.01).probability.toarray()
     assert learned.argmax(axis=1).tolist() == [THE, HOUSE, BOOK, A]
     assert learned.max(axis=1).min() > 0.9
 
@@ -86,10 +86,10 @@ def test_enough_iterations_find_the_dictionary():
 def test_the_diagonal_decides_where_counts_cannot():
     # One sentence pair tells nothing of who translates whom; the order of words does.
     places = np.array([0.25, 0.75], np.float32)
-    one = Bags(np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), places, 2)
-    flat = learn(one, one, diagonal=0).probability.toarray()
+    one = TermBags(np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), places, 2)
+    flat = align_terms(one, one, diagonal=0).probability.toarray()
     np.testing.assert_allclose(flat, 0.5, atol=1e-6)
-    ordered = learn(one, one, diagonal=4).probability.toarray()
+    ordered = align_terms(one, one, diagonal=4).probability.toarray()
     assert ordered[0, 0] > 0.9
     assert ordered[1, 1] > 0.9
 
@@ -102,10 +102,12 @@ sentences = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=5), min_si
 def test_the_likelihood_never_falls_and_rows_are_distributions(left, right, diagonal, candidates):
     count = min(len(left), len(right))
     source, target = (
-        bags(np.cumsum([0] + [len(s) for s in side[:count]]), np.concatenate(side[:count]).astype(np.int32), 6, 300)
+        make_bags(
+            np.cumsum([0] + [len(s) for s in side[:count]]), np.concatenate(side[:count]).astype(np.int32), 6, 300
+        )
         for side in (left, right)
     )
-    learned = learn(source, target, iterations=8, diagonal=diagonal, candidates=candidates)
+    learned = align_terms(source, target, iterations=8, diagonal=diagonal, candidates=candidates)
     assert all(b >= a - 1e-6 for a, b in zip(learned.likelihood, learned.likelihood[1:], strict=False))
     mass = np.asarray(learned.probability.sum(axis=1)).ravel()
     assert all(math.isclose(m, 1, abs_tol=1e-6) or m == 0 for m in mass)
@@ -115,7 +117,7 @@ def test_candidates_are_those_that_go_together_beyond_chance():
     # Term 0 is in all texts with target 0, but target 1 comes exactly where term 1 does.
     source = texts([0, 1], [0, 1], [0], [0], width=2)
     target = texts([0, 1], [0, 1], [0, 2], [0, 3], width=4)
-    pairs = candidate_pairs(source, target, 1)
+    pairs = find_candidate_pairs(source, target, 1)
     assert (1, 1) in set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
 
 
@@ -125,23 +127,25 @@ def test_association_is_dunnings_ratio():
         return sum(k * math.log(k) for k in counts if k)
 
     expected = h(10, 5, 5, 80) - h(15, 85) - h(15, 85) + h(100)
-    got = association(np.array([10.0]), np.array([15.0]), np.array([15.0]), 100)
+    got = log_likelihood_ratio(np.array([10.0]), np.array([15.0]), np.array([15.0]), 100)
     assert got[0] == pytest.approx(expected)
-    assert association(np.array([0.0]), np.array([15.0]), np.array([15.0]), 100)[0] < 0  # apart: negative
+    assert log_likelihood_ratio(np.array([0.0]), np.array([15.0]), np.array([15.0]), 100)[0] < 0  # apart: negative
 
 
 def test_a_document_is_its_distinct_words_and_a_sentence_its_words_in_order():
-    long = [1, 2] * SENTENCE
-    made = bags(np.array([0, 3, 3 + len(long)]), np.array([5, 4, 5, *long], np.int32), 6, 300)
+    long = [1, 2] * MAX_SENTENCE_TERMS
+    made = make_bags(np.array([0, 3, 3 + len(long)]), np.array([5, 4, 5, *long], np.int32), 6, 300)
     assert made.term.tolist() == [5, 4, 5, 1, 2]
-    np.testing.assert_allclose(made.place[:3], [1 / 6, 1 / 2, 5 / 6], rtol=1e-6)
-    np.testing.assert_allclose(made.weight, [1, 1, 1, 1 + math.log(SENTENCE), 1 + math.log(SENTENCE)], rtol=1e-6)
+    np.testing.assert_allclose(made.position[:3], [1 / 6, 1 / 2, 5 / 6], rtol=1e-6)
+    np.testing.assert_allclose(
+        made.weight, [1, 1, 1, 1 + math.log(MAX_SENTENCE_TERMS), 1 + math.log(MAX_SENTENCE_TERMS)], rtol=1e-6
+    )
 
 
 def test_a_long_document_keeps_its_rarest_words():
     first, second = list(range(80)), [*range(70)]
     start = np.cumsum([0, len(first), len(second)])
-    made = bags(start, np.array(first + second, np.int32), 80, 10)
+    made = make_bags(start, np.array(first + second, np.int32), 80, 10)
     assert set(made.term[:10].tolist()) == set(range(70, 80))  # in one document only
 
 

@@ -17,9 +17,9 @@ from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.pairing import Page, aligned, pages
 from paragloss.collection.state import State
 from paragloss.errors import InputError
-from paragloss.methods import method
 from paragloss.translation import default, word_table
 from paragloss.translation.glossary import Pair
+from paragloss.translation.table_learning import learn_table
 from paragloss.types import Concept, Document, Query
 
 #: What the model that was learned is called in the collection.
@@ -117,8 +117,7 @@ def keep(state: State, learned: word_table.Table) -> None:
 
 def _fit(blocks: Sequence[Concept]) -> word_table.Table:
     # Phrases are left to the words: a search asks for both words of one, and for the compound they may be.
-    made: word_table.Table = method("table").fit(blocks, start=default.KIND, start_weight=START, phrases=False)
-    return made
+    return learn_table(blocks, start=default.KIND, start_weight=START, phrases=False)
 
 
 def _measured(state: State, some: Sequence[Page]) -> dict[tuple[str, str], tuple[int, float]]:

@@ -36,7 +36,7 @@ _KINDS = {
 def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
     """Fit a model by a method, named or given, and give an encoder what it needs to be searched by CSLS."""
     model = (methods.method(fit).fit if isinstance(fit, str) else fit)(aligned, **settings)
-    if isinstance(model, BagEncoder):
+    if isinstance(model, BagEncoder) and not model.reference:
         model.reference = hubness.reference(model, aligned)
     return model
 

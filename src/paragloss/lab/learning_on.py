@@ -12,6 +12,7 @@ from paragloss.analysis import analyzer
 from paragloss.collection import Collection
 from paragloss.evaluation import evaluate, mean
 from paragloss.lab.methods import table
+from paragloss.translation.table_learning import load_start_table
 from paragloss.translation.word_table import Table
 from paragloss.types import Aligned, Document, Query
 
@@ -34,7 +35,7 @@ def gain(aligned: Aligned, *, start: str, most: int = 1000, **options: Any) -> l
     from the rest, and the beginning of each held-out text (or its title) has to find it in the other language."""
     held_out, rest = aligned[::10][:most], [concept for i, concept in enumerate(aligned) if i % 10]
     learned = table.fit(rest, start=start, **options)
-    begun = table.started(start, learned.pairs)
+    begun = load_start_table(start, learned.pairs)
     gains = []
     for source, target in permutations(sorted({lang for concept in held_out for lang in concept.texts}), 2):
         both = [concept for concept in held_out if {source, target} <= concept.texts.keys()]

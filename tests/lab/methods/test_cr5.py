@@ -403,3 +403,40 @@ def test_tuning_by_iteration_draws_by_its_seed_and_goes_on_from_the_last_where_i
         cr5.tune(corpus(60), lambdas=(0.5, 2.0), folds=2, dim=8, seed=7, solver=solver, device="numpy")
         assert {(said["seed"], said["solver"], said["rank"]) for said in told} == {(7, solver, 8)}
         assert [said["start"] is None for said in told] == [True, solver == "one-pass"] * 2
+
+
+def test_cr5_is_the_same_model_by_its_method_and_by_name():
+    from paragloss.collection import train
+
+    aligned = make_concepts(30)
+    by_method, by_name = cr5.fit(aligned, dim=8), train("cr5", aligned, dim=8)
+    assert by_method.reference.keys() == by_name.reference.keys() == {"en", "fr"}
+    for lang in ("en", "fr"):
+        np.testing.assert_array_equal(by_method.words(lang), by_name.words(lang))
+        np.testing.assert_array_equal(by_method.reference[lang], by_name.reference[lang])
+
+
+def make_concepts(size):
+    """Concepts of two words each in English and French, word i of one language for word i of the other."""
+    return [Concept(str(i), {"en": f"e{i} e{i // 3} common", "fr": f"f{i} f{i // 3} commun"}) for i in range(size)]
+
+
+def test_languages_joined_through_a_third_one_are_solved_to_convergence(monkeypatch):
+    from paragloss.lab.solving import spectrum
+
+    monkeypatch.setattr(spectrum, "SMALL", 0)  # otherwise these few documents are solved in closed form
+    pairs = [("da", "en"), ("en", "ru")]
+    joined = [Concept(f"{a}{i}", {a: f"{a}{i} {a}", b: f"{b}{i} {b}"}) for a, b in pairs for i in range(20)]
+    assert cr5.fit(joined, dim=5).meta["solver"] == "converged"
+    triples = [Concept(str(i), {lang: f"{lang}{i} {lang}" for lang in ("da", "en", "ru")}) for i in range(20)]
+    assert cr5.fit(triples, dim=5).meta["solver"] == "early"
+
+
+def test_lengths_can_be_forced_where_they_drop_most_documents():
+    texts = ["one two three four", *["one two"] * 4]
+    aligned = [Concept(str(i), {"en": text, "fr": text}) for i, text in enumerate([*texts, texts[0]])]
+    documents = {
+        force: cr5.fit(aligned, dim=2, lengths=(3, 10), force_lengths=force).meta["documents"]
+        for force in (False, True)
+    }
+    assert documents == {False: 12, True: 4}, "unless forced, a bound that drops most documents is not applied"

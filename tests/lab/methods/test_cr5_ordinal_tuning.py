@@ -20,9 +20,9 @@ FEW = sentences(40, 0)
 
 def test_cr5_asks_every_concept_once_of_a_model_that_never_saw_it(monkeypatch):
     seen = []
-    plain, precision = cr5._pose, cr5._precision
-    monkeypatch.setattr(cr5, "_pose", lambda kept, **settings: seen.append(kept) or plain(kept, **settings))
-    monkeypatch.setattr(cr5, "_precision", lambda model, apart: seen.append(apart) or precision(model, apart))
+    plain, precision = cr5.count_texts, cr5._precision_at_1
+    monkeypatch.setattr(cr5, "count_texts", lambda kept, **settings: seen.append(kept) or plain(kept, **settings))
+    monkeypatch.setattr(cr5, "_precision_at_1", lambda model, apart: seen.append(apart) or precision(model, apart))
     tuning = cr5.tune(FEW, lambdas=(1.0,), folds=3, dim=5, stem=False)
     names = [[c.id for c in part] for part in seen]
     for kept, apart in zip(names[::2], names[1::2], strict=True):
@@ -38,7 +38,7 @@ def test_cr5_asks_every_concept_once_of_a_model_that_never_saw_it(monkeypatch):
 def test_cr5_takes_the_lambda_that_is_best_over_all_folds(monkeypatch):
     # Fold by fold: .5 finds .2, 1., .0; 2 finds .6, .5, .4. The first and the best single fold would both say .5 or 2.
     told = iter([0.2, 0.6, 1.0, 0.5, 0.0, 0.4])
-    monkeypatch.setattr(cr5, "_precision", lambda model, apart: (next(told), len(apart)))
+    monkeypatch.setattr(cr5, "_precision_at_1", lambda model, apart: (next(told), len(apart)))
     tuning = cr5.tune(FEW, lambdas=(0.5, 2.0), dim=5, stem=False)
     assert tuning.scores == pytest.approx({0.5: 0.4, 2.0: 0.5})
     assert (tuning.best, tuning.queries) == (2.0, 40)
@@ -96,9 +96,9 @@ def test_precision_is_the_mean_over_directed_pairs_that_meet():
         Concept("4", {"fr": "un"}),
     ]
     # en-fr and fr-en: neither of two queries; en-it and it-en: their only one.
-    assert cr5._precision(model, concepts) == (0.5, 6)
+    assert cr5._precision_at_1(model, concepts) == (0.5, 6)
     with pytest.raises(ModelError, match="hold out more"):
-        cr5._precision(model, concepts[3:])
+        cr5._precision_at_1(model, concepts[3:])
 
 
 TUNING = cr5.Tuning({0.5: 0.2, 1.0: 0.6, 2.0: 0.4}, 1.0, 10)

@@ -35,7 +35,7 @@ def test_cr5_regresses_with_the_lambda_it_is_given(lambda_):
     tables = np.vstack([tower.table for tower in model.towers.values()])
 
     def cosines(solution):
-        rows = cr5._encoder(counted, solution, {})
+        rows = cr5._make_encoder(counted, solution, {})
         return np.vstack([tower.table for tower in rows.towers.values()]) @ tables.T
 
     own, other = (np.abs(cosines(solution) - tables @ tables.T).max() for solution in (expected, others))

@@ -20,6 +20,7 @@ from paragloss.encoders.kernel_ranker import Knrm, standing
 from paragloss.errors import InputError
 from paragloss.lab import judgments
 from paragloss.lab.learning import firststage, pairs, sampling
+from paragloss.lab.methods import cr5
 from paragloss.lab.settings import (
     Batch,
     Checkpoint,
@@ -35,7 +36,6 @@ from paragloss.lab.settings import (
     checked,
 )
 from paragloss.lab.solving.lists import weigh_lists
-from paragloss.methods import method
 from paragloss.types import Aligned, Document, Floats, Integers, Judged, Query
 from paragloss.vocabulary import Vocabulary, weigh
 
@@ -79,7 +79,7 @@ def fit(
     lists: list[_List] = []
     for number, held_out in enumerate(parts):
         apart = {aligned[i].id for i in held_out}
-        encoder = known or method("cr5").fit([c for c in aligned if c.id not in apart], dim=dim, seed=seed)
+        encoder = known or cr5.fit_space([c for c in aligned if c.id not in apart], dim=dim, seed=seed)
         rng = np.random.default_rng([seed, number])
         for one in judged:
             lists += _candidates(encoder, one, apart, depth, rng)
@@ -88,7 +88,7 @@ def fit(
     if not any(one.real for one in lists):
         raise InputError(f"no text of {len(aligned)} concepts is found by its {asked}: give more to learn from")
     learned, loss = _weighed(lists, penalty)
-    vocabularies, table = _words(known or method("cr5").fit(aligned, dim=dim, seed=seed))
+    vocabularies, table = _words(known or cr5.fit_space(aligned, dim=dim, seed=seed))
     about = {"method": "knrm", "asked": asked, "lists": len(lists), "loss": loss, "start": start or "cr5"}
     return Knrm(vocabularies, _places(vocabularies), table, bias=0.0, **learned._asdict(), meta=about)
 

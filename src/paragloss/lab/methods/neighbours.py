@@ -16,9 +16,9 @@ import scipy.sparse as sp
 
 from paragloss.encoders import pretrained
 from paragloss.errors import InputError
-from paragloss.lab.learning.parallel_terms import cut
 from paragloss.lab.settings import Seed, Setting, checked
 from paragloss.ranking import neighbourhood
+from paragloss.translation.parallel_terms import tokenize_texts
 from paragloss.translation.word_table import Table, TermSpellings, prune
 from paragloss.types import Aligned, Floats
 
@@ -61,7 +61,7 @@ def fit(
 def commonest(aligned: Aligned, lang: str, most: int) -> TermSpellings:
     """The terms that texts of a language say most often, and how each is mostly written."""
     texts = [text for c in aligned for text in (c.titles.get(lang), c.texts.get(lang)) if text]
-    _, flat, words = cut(texts, lang)
+    _, flat, words = tokenize_texts(texts, lang)
     order = np.argsort(-np.bincount(flat, minlength=len(words.terms)), kind="stable")[:most].tolist()
     return TermSpellings([words.terms[i] for i in order], [words.surfaces[i] for i in order])
 

@@ -15,10 +15,10 @@ import numpy as np
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.subword_vectors import Grams, SubwordEncoder, bags, grams_of
 from paragloss.errors import ModelError
+from paragloss.lab.methods import cr5
 from paragloss.lab.settings import Dim, Seed, Setting, checked
 from paragloss.lab.solving.arrays import Arrays
 from paragloss.lab.solving.ridge import Block, Regression
-from paragloss.methods import method
 from paragloss.types import Aligned, Floats
 
 
@@ -31,7 +31,7 @@ def fit(
     max_grams: Annotated[int, Setting("The most word parts a language may have.", least=1)] = 200_000,
 ) -> SubwordEncoder:
     """Cr5 with its defaults, and vectors for the words it has not seen."""
-    learned = method("cr5").fit(aligned, dim=dim, seed=seed)
+    learned = cr5.fit_space(aligned, dim=dim, seed=seed)
     about = {**learned.meta, "method": "subwords"}
     return extend(BagEncoder(learned.towers, meta=about), max_grams=max_grams)
 

@@ -7,11 +7,10 @@ import pytest
 import scipy.sparse as sp
 import scipy.stats
 
-from paragloss.lab.learning import ibm_model1
-from paragloss.lab.learning.ibm_model1 import Bags, association, candidate_pairs, learn
-from paragloss.lab.learning.parallel_terms import bags
 from paragloss.lab.methods import table
-from paragloss.translation import word_table
+from paragloss.translation import word_alignment, word_table
+from paragloss.translation.parallel_terms import make_bags
+from paragloss.translation.word_alignment import TermBags, align_terms, find_candidate_pairs, log_likelihood_ratio
 from paragloss.translation.word_table import TermSpellings
 from paragloss.types import Concept, Query
 
@@ -24,7 +23,7 @@ def texts(*sentences, width):
     start = np.cumsum([0] + [len(s) for s in sentences])
     flat = np.array([i for s in sentences for i in s], np.int32)
     same = np.ones(len(flat), np.float32)
-    return Bags(start, flat, same, same, width)
+    return TermBags(start, flat, same, same, width)
 
 
 def pairs_of(found):
@@ -33,14 +32,14 @@ def pairs_of(found):
 
 def test_many_sentences_keep_every_word_in_its_place():
     flat = np.array([0, 1] * 200, np.int64)
-    made = bags(np.arange(0, 401, 2), flat, 2, 300)
+    made = make_bags(np.arange(0, 401, 2), flat, 2, 300)
     assert made.term.tolist() == flat.tolist()
     assert made.start.tolist() == list(range(0, 401, 2))
     assert set(made.weight.tolist()) == {1.0}
 
 
 def test_every_long_text_keeps_as_many_words():
-    made = bags(np.array([0, 80, 160]), np.array([*range(80), *range(80)], np.int64), 80, 10)
+    made = make_bags(np.array([0, 80, 160]), np.array([*range(80), *range(80)], np.int64), 80, 10)
     assert made.start.tolist() == [0, 10, 20]
 
 
@@ -49,9 +48,9 @@ def test_a_long_text_keeps_what_weighs_most_by_tf_idf():
     # stands once, in the first only: ln 3 = 1.10. All others are in both, once: 0.41.
     first, second = [0, 0, 0, 0, 1, *range(2, 63)], [0, *range(2, 63)]
     start = np.cumsum([0, len(first), len(second)])
-    made = bags(start, np.array(first + second, np.int64), 63, 1)
+    made = make_bags(start, np.array(first + second, np.int64), 63, 1)
     assert made.term[: made.start[1]].tolist() == [1]
-    made = bags(start, np.array(first + second, np.int64), 63, 2)
+    made = make_bags(start, np.array(first + second, np.int64), 63, 2)
     assert made.term[: made.start[1]].tolist() == [0, 1]
 
 
@@ -63,29 +62,29 @@ def test_the_likelihood_by_hand():
     # Before any learning a word is each of those it stands beside: das 1/3, haus 1/2, buch 1/3, ein 1/2. "the" and
     # "house" beside das and haus: (1/3 + 1/2) / 2 = 5/12 each. "the" and "book" beside das and buch: 1/3 each. "a" and
     # "book" beside ein and buch: 5/12 each.
-    learned = learn(texts(*SOURCE, width=4), texts(*TARGET, width=4), iterations=1, diagonal=0, null=0)
+    learned = align_terms(texts(*SOURCE, width=4), texts(*TARGET, width=4), iterations=1, diagonal=0, null=0)
     assert learned.likelihood == [pytest.approx(4 * math.log(5 / 12) + 2 * math.log(1 / 3))]
 
 
 def test_what_no_word_explains_is_taken_from_what_words_do():
     # One word each: it is certain, from the other word (0.8) or from nowhere (0.2).
     one = texts([0], width=1)
-    assert learn(one, one, iterations=2, null=0.2).likelihood == pytest.approx([0, 0], abs=1e-6)
+    assert align_terms(one, one, iterations=2, null=0.2).likelihood == pytest.approx([0, 0], abs=1e-6)
 
 
 def test_a_candidate_is_anything_beyond_chance():
     # Term 0 is in two of three texts, target 0 in one of these. ln(3/2) + ln(3/4) + ln(3/2) = 0.52: little, but more
     # than target 2 has, which is everywhere: 0. Target 1 has as much as target 0; the first of equals is kept.
     source, target = texts([0], [0], [1], width=2), texts([0, 2], [1, 2], [2], width=3)
-    assert pairs_of(candidate_pairs(source, target, 1)) == {(0, 0), (1, 2)}
-    assert pairs_of(candidate_pairs(source, target, 2)) == {(0, 0), (0, 1), (1, 2)}
-    assert pairs_of(candidate_pairs(source, target, 3)) == {(0, 0), (0, 1), (0, 2), (1, 2)}
+    assert pairs_of(find_candidate_pairs(source, target, 1)) == {(0, 0), (1, 2)}
+    assert pairs_of(find_candidate_pairs(source, target, 2)) == {(0, 0), (0, 1), (1, 2)}
+    assert pairs_of(find_candidate_pairs(source, target, 3)) == {(0, 0), (0, 1), (0, 2), (1, 2)}
 
 
 def test_association_is_dunning_s_ratio_signed_by_which_side_of_chance():
     # Counts of both, one, the other and neither, as scipy has the ratio: 2 G is its statistic.
     for both, one, other in ((8, 2, 3), (1, 9, 10), (3, 0, 4), (2, 5, 0)):
-        (found,) = association(*(np.array([float(n)]) for n in (both, both + one, both + other)), 33)
+        (found,) = log_likelihood_ratio(*(np.array([float(n)]) for n in (both, both + one, both + other)), 33)
         rest = 33 - both - one - other
         table = np.array([[both, one], [other, rest]]) + 0.0
         ratio = scipy.stats.chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic / 2
@@ -95,7 +94,7 @@ def test_association_is_dunning_s_ratio_signed_by_which_side_of_chance():
 def by_loops(source, target, *, iterations, diagonal, null, prior):
     """Model 1 with places as a textbook has it: dictionaries, and a loop over every text and word."""
     both = [
-        [(bags.term[i], bags.weight[i], bags.place[i]) for i in range(bags.start[text], bags.start[text + 1])]
+        [(bags.term[i], bags.weight[i], bags.position[i]) for i in range(bags.start[text], bags.start[text + 1])]
         for text in range(len(source.start) - 1)
         for bags in (source, target)
     ]
@@ -109,7 +108,7 @@ def by_loops(source, target, *, iterations, diagonal, null, prior):
     had = {pair: prior.get(pair, 0.0) for pair in known}
     of = {s: sum(pair[0] == s for pair in known) for s, _ in known}
     probability = shares({pair: had[pair] + 1 / of[pair[0]] for pair in known})
-    nothing = dict.fromkeys(range(target.width), 1 / target.width)
+    nothing = dict.fromkeys(range(target.n_terms), 1 / target.n_terms)
     for _ in range(iterations):
         expected, missing = dict(had), dict.fromkeys(nothing, 0.0)
         for left, right in pairs:
@@ -133,12 +132,12 @@ def test_learning_is_that_of_plain_loops_with_places_weights_and_what_was_met_be
         sizes = rng.integers(1, 5, 12)
         start = np.cumsum([0, *sizes])
         flat = rng.integers(0, width, start[-1]).astype(np.int32)
-        return Bags(start, flat, rng.random(start[-1]).astype(np.float32) + 0.5,
+        return TermBags(start, flat, rng.random(start[-1]).astype(np.float32) + 0.5,
                     rng.random(start[-1]).astype(np.float32), width)  # fmt: skip
 
     source, target = some(5), some(6)
     prior = sp.csr_matrix(([2.0, 0.5], ([0, 4], [5, 1])), shape=(5, 6))
-    learned = learn(source, target, iterations=3, diagonal=2.0, null=0.1, prior=prior).probability.toarray()
+    learned = align_terms(source, target, iterations=3, diagonal=2.0, null=0.1, prior=prior).probability.toarray()
     said = by_loops(source, target, iterations=3, diagonal=2.0, null=0.1, prior={(0, 5): 2.0, (4, 1): 0.5})
     for (s, t), value in said.items():
         assert learned[s, t] == pytest.approx(value, rel=1e-4, abs=1e-7)
@@ -147,15 +146,15 @@ def test_learning_is_that_of_plain_loops_with_places_weights_and_what_was_met_be
 @pytest.mark.parametrize("block", [1, 3, 5])
 def test_learning_piece_by_piece_is_learning(monkeypatch, block):
     source, target = texts(*SOURCE * 3, width=4), texts(*TARGET * 3, width=4)
-    whole = learn(source, target)
-    monkeypatch.setattr(ibm_model1, "_BLOCK", block)
-    pieces = learn(source, target)
+    whole = align_terms(source, target)
+    monkeypatch.setattr(word_alignment, "CELLS_PER_BLOCK", block)
+    pieces = align_terms(source, target)
     assert pieces.probability.toarray() == pytest.approx(whole.probability.toarray())
     assert pieces.likelihood == pytest.approx(whole.likelihood)
 
 
 def test_texts_without_words_teach_nothing():
-    learned = learn(texts([], [], width=0), texts([], [], width=0), iterations=2)
+    learned = align_terms(texts([], [], width=0), texts([], [], width=0), iterations=2)
     assert learned.probability.shape == (0, 0)
     assert learned.likelihood == [0, 0]
 
@@ -215,13 +214,15 @@ def test_every_source_has_as_many_candidates_the_most_associated_ones():
         of = present[0][:, s].sum()
         scores = [
             float(
-                association(*(np.array([float(n)]) for n in ((present[0][:, s] & seen).sum(), of, seen.sum())), 30)[0]
+                log_likelihood_ratio(
+                    *(np.array([float(n)]) for n in ((present[0][:, s] & seen).sum(), of, seen.sum())), 30
+                )[0]
             )
             for seen in present[1].T
         ]
         best |= {(s, t) for t in sorted(range(9), key=lambda t: -scores[t])[:2] if scores[t] > 0}
     assert len(best) > 5
-    assert pairs_of(candidate_pairs(source, target, 2)) == best
+    assert pairs_of(find_candidate_pairs(source, target, 2)) == best
 
 
 def test_a_table_gives_as_many_alternatives_as_it_was_told_to_keep():
@@ -229,9 +230,19 @@ def test_a_table_gives_as_many_alternatives_as_it_was_told_to_keep():
     assert [table.fit(concepts, max_alternatives=most).most for most in (3, 25)] == [3, 25]
 
 
-def test_a_table_goes_from_and_to_what_is_asked_for():
-    aligned = [Concept("1", {"en": "a", "fr": "b", "it": "c"})]
-    assert table._pairs(aligned, "en", "it") == [("en", "it")]
-    assert table._pairs(aligned, "en", "") == [("en", "fr"), ("en", "it")]
-    assert table._pairs(aligned, "", "fr") == [("en", "fr"), ("it", "fr")]
-    assert len(table._pairs(aligned, "", "")) == 6
+@pytest.mark.parametrize(
+    ("source", "target", "directions"),
+    [
+        ("en", "it", {("en", "it")}),
+        ("en", "", {("en", "fr"), ("en", "it")}),
+        ("", "fr", {("en", "fr"), ("it", "fr")}),
+    ],
+)
+def test_a_table_has_only_the_directions_from_and_to_the_languages_given(source, target, directions):
+    aligned = [Concept("1", {"en": "house", "fr": "maison", "it": "casa"})]
+    assert set(table.fit(aligned, source=source, target=target).probabilities) == directions
+
+
+def test_a_table_without_given_languages_has_all_directions():
+    aligned = [Concept("1", {"en": "house", "fr": "maison", "it": "casa"})]
+    assert len(table.fit(aligned).probabilities) == 6

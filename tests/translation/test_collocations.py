@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paragloss.lab.learning.parallel_terms import collocations, merge
+from paragloss.translation.parallel_terms import find_collocations, merge_collocations
 
 
 def arrays(*texts):
@@ -19,7 +19,7 @@ def split(texts):
 
 def test_two_terms_that_always_meet_are_a_phrase():
     start, term = arrays(*[[0, 1, 2], [2, 0, 1], [3, 2]] * 10)
-    assert collocations(start, term, 4, least=10, npmi=0.5).tolist() == [0 * 4 + 1]
+    assert find_collocations(start, term, 4, min_count=10, min_npmi=0.5).tolist() == [0 * 4 + 1]
 
 
 def test_the_measure_is_npmi():
@@ -27,39 +27,39 @@ def test_the_measure_is_npmi():
     # times): ln((10/80) / (20/80 * 30/80)) / ln 8 = ln(4/3) / ln 8 = 0.138.
     start, term = arrays(*[[0, 1, 2], [2, 0, 1], [3, 2]] * 10)
     bound = math.log(4 / 3) / math.log(8)
-    assert 1 * 4 + 2 in collocations(start, term, 4, npmi=bound - 1e-9)
-    assert 1 * 4 + 2 not in collocations(start, term, 4, npmi=bound + 1e-9)
+    assert 1 * 4 + 2 in find_collocations(start, term, 4, min_npmi=bound - 1e-9)
+    assert 1 * 4 + 2 not in find_collocations(start, term, 4, min_npmi=bound + 1e-9)
 
 
 def test_a_word_may_make_a_phrase_with_itself():
     # "New York New York"; the first pair of all has the number 0.
     start, term = arrays([0, 0], [0, 0], [1])
-    assert collocations(start, term, 2, least=2, npmi=-2).tolist() == [0]
-    assert collocations(start, term, 2, least=3, npmi=-2).tolist() == []
+    assert find_collocations(start, term, 2, min_count=2, min_npmi=-2).tolist() == [0]
+    assert find_collocations(start, term, 2, min_count=3, min_npmi=-2).tolist() == []
 
 
 def test_rare_pairs_and_pairs_across_texts_are_none():
     start, term = arrays([0, 1], [2], [3])
-    assert collocations(start, term, 4, least=2).tolist() == []
+    assert find_collocations(start, term, 4, min_count=2).tolist() == []
     start, term = arrays(*[[0], [1]] * 20)
-    assert collocations(start, term, 2, least=1, npmi=-1).tolist() == []
+    assert find_collocations(start, term, 2, min_count=1, min_npmi=-1).tolist() == []
 
 
 def test_phrases_take_the_place_of_their_words():
     start, term = arrays([0, 1, 2], [], [2, 0, 1], [1, 0])
-    assert split(merge(start, term, 3, np.array([0 * 3 + 1]), least=1)) == [[3, 2], [], [2, 3], [1, 0]]
+    assert split(merge_collocations(start, term, 3, np.array([0 * 3 + 1]), min_count=1)) == [[3, 2], [], [2, 3], [1, 0]]
 
 
 def test_a_word_that_is_hardly_met_alone_stays_beside_its_phrase():
     # 0 is alone once, 1 never.
     start, term = arrays([0, 1, 2], [0])
-    assert split(merge(start, term, 3, np.array([0 * 3 + 1]), least=1)) == [[3, 1, 2], [0]]
-    assert split(merge(start, term, 3, np.array([0 * 3 + 1]), least=2)) == [[3, 0, 1, 2], [0]]
+    assert split(merge_collocations(start, term, 3, np.array([0 * 3 + 1]), min_count=1)) == [[3, 1, 2], [0]]
+    assert split(merge_collocations(start, term, 3, np.array([0 * 3 + 1]), min_count=2)) == [[3, 0, 1, 2], [0]]
 
 
 def test_of_phrases_that_overlap_the_first_counts():
     start, term = arrays([0, 0, 0, 0, 0], [0, 0, 0])
-    assert split(merge(start, term, 1, np.array([0]), least=1)) == [[1, 1, 0], [1, 0]]
+    assert split(merge_collocations(start, term, 1, np.array([0]), min_count=1)) == [[1, 1, 0], [1, 0]]
 
 
 @given(
@@ -70,7 +70,7 @@ def test_of_phrases_that_overlap_the_first_counts():
 def test_no_word_is_lost(texts, phrases, least):
     start, term = arrays(*texts)
     known = np.array(sorted(phrases), np.int64)
-    merged = split(merge(start, term, 4, known, least=least))
+    merged = split(merge_collocations(start, term, 4, known, min_count=least))
     for before, after in zip(texts, merged, strict=True):
         covered = {word for t in after for word in ([t] if t < 4 else divmod(int(known[t - 4]), 4))}
         assert covered == set(before)

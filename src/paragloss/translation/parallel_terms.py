@@ -1,0 +1,205 @@
+"""Tokenize aligned texts into arrays that `word_alignment` learns from, and merge collocations into one term.
+
+Neighbours that meet far more often than chance are a collocation (normalised pointwise mutual information: Bouma, GSCL
+2009).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from paragloss.analysis import analyzer
+from paragloss.translation.term_spellings import choose_spellings
+from paragloss.translation.word_alignment import TermBags
+from paragloss.translation.word_table import TermSpellings
+from paragloss.types import Aligned, Integers
+
+#: A text of more terms is a document: the order of its words says little, its distinct words are what counts.
+MAX_SENTENCE_TERMS = 64
+#: Two neighbours must meet this often to be a phrase; a word must occur alone this often to be left to phrases.
+MIN_PHRASE_COUNT = 10
+#: Normalised pointwise mutual information of a phrase: 0 is chance, 1 is never apart.
+MIN_PHRASE_NPMI = 0.5
+
+
+class LanguageTexts(NamedTuple):
+    """All texts of one language."""
+
+    unit: Integers  # (texts,) 2 x number of the concept, plus 1 for its title
+    bags: TermBags
+    words: TermSpellings
+
+
+class TokenizedTexts(NamedTuple):
+    """Texts as term ids, text after text, and the terms the ids stand for."""
+
+    start: Integers  # (texts + 1,)
+    term: Integers
+    words: TermSpellings
+
+
+class TermSequences(NamedTuple):
+    """Texts as term ids, text after text."""
+
+    start: Integers  # (texts + 1,)
+    term: Integers
+
+
+def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool) -> LanguageTexts:
+    """Tokenize all texts of a language; a title is a text of its own.
+
+    :param max_terms: distinct terms kept of a document
+    :param phrases: make collocations one term, `first second`
+    """
+    texts: list[str] = []
+    units: list[int] = []
+    for number, concept in enumerate(aligned):
+        for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang))):
+            if text:
+                texts.append(text)
+                units.append(2 * number + part)
+    start, term, words = tokenize_texts(texts, lang)
+    if phrases:
+        n_terms = len(words.terms)
+        collocations = find_collocations(start, term, n_terms)
+        start, term = merge_collocations(start, term, n_terms, collocations)
+        for spellings in words:
+            spellings += [f"{spellings[pair // n_terms]} {spellings[pair % n_terms]}" for pair in collocations.tolist()]
+    return LanguageTexts(np.array(units, np.int64), make_bags(start, term, len(words.terms), max_terms), words)
+
+
+def tokenize_texts(texts: Iterable[str], lang: str) -> TokenizedTexts:
+    """Number the terms of texts as they are met, and find how each term is most often written."""
+    spans_of = analyzer(lang).spans
+    index: dict[str, int] = {}
+    written: Counter[tuple[str, str]] = Counter()
+    sizes: list[int] = []
+    terms: list[int] = []
+    for text in texts:
+        spans = spans_of(text)
+        terms += [index.setdefault(span.term, len(index)) for span in spans]
+        written.update([(span.term, text[span.start : span.end]) for span in spans])
+        sizes.append(len(spans))
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    spelling = choose_spellings(written, lang)
+    words = TermSpellings(list(index), [spelling[term] for term in index])
+    return TokenizedTexts(start, np.asarray(terms, np.int64), words)
+
+
+def make_bags(start: Integers, term: Integers, n_terms: int, max_terms: int) -> TermBags:
+    """Make entries of texts: all words of a sentence, or the distinct terms of highest tf-idf of a document.
+
+    A document's term is at its mean position and weighs 1 + ln(count).
+    """
+    size = np.diff(start)
+    text = np.repeat(np.arange(len(size)), size)
+    position = (np.arange(len(term)) - start[text] + 0.5) / size[text]
+    is_document = size > MAX_SENTENCE_TERMS
+    # Each word of a sentence has its own key; equal words of a document share one.
+    within = np.where(is_document[text], term, n_terms + np.arange(len(term)) - start[text])
+    key = text * np.int64(n_terms + MAX_SENTENCE_TERMS) + within
+    _, first, entry, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    mean_position = np.bincount(entry, position) / count
+    weight = 1 + np.log(count)
+    df = np.bincount(term[first], minlength=n_terms)
+    text, term = text[first], term[first]
+    score = np.where(is_document[text], weight * np.log((len(size) + 1) / df[term]), np.inf)
+    kept = _best_entries(text, score, len(size), max_terms)
+    kept = kept[np.lexsort((mean_position[kept], text[kept]))]
+    start = np.concatenate([[0], np.cumsum(np.bincount(text[kept], minlength=len(size)))]).astype(np.int64)
+    columns = (term[kept].astype(np.int32), weight[kept].astype(np.float32), mean_position[kept].astype(np.float32))
+    return TermBags(start, *columns, n_terms)
+
+
+def _best_entries(text: Integers, score: Integers, texts: int, max_entries: int) -> Integers:
+    """Select the entries of highest score of each text, in their order."""
+    order = np.lexsort((-score, text))
+    counts = np.bincount(text, minlength=texts)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(order[rank < max_entries])
+
+
+def extend_vocabulary(texts: LanguageTexts, words: TermSpellings | None) -> LanguageTexts:
+    """Add terms to a language's vocabulary that its texts do not have."""
+    if words is None:
+        return texts
+    known = set(texts.words.terms)
+    added = [i for i, term in enumerate(words.terms) if term not in known]
+    terms = [*texts.words.terms, *(words.terms[i] for i in added)]
+    surfaces = [*texts.words.surfaces, *(words.surfaces[i] for i in added)]
+    return LanguageTexts(texts.unit, texts.bags._replace(n_terms=len(terms)), TermSpellings(terms, surfaces))
+
+
+def find_term_numbers(vocabulary: TermSpellings, words: TermSpellings) -> Integers:
+    """Return the numbers that some words have in a vocabulary that contains them all."""
+    number = {term: i for i, term in enumerate(vocabulary.terms)}
+    return np.array([number[term] for term in words.terms], np.int64)
+
+
+def select_shared_texts(left: LanguageTexts, right: LanguageTexts) -> tuple[TermBags, TermBags]:
+    """Select the texts that exist in both languages, in the same order."""
+    _, left_texts, right_texts = np.intersect1d(left.unit, right.unit, return_indices=True)
+    return _select_texts(left.bags, left_texts), _select_texts(right.bags, right_texts)
+
+
+def _select_texts(bags: TermBags, texts: Integers) -> TermBags:
+    size = np.diff(bags.start)[texts]
+    start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    entries = np.arange(start[-1]) + np.repeat(bags.start[texts] - start[:-1], size)
+    return TermBags(start, bags.term[entries], bags.weight[entries], bags.position[entries], bags.n_terms)
+
+
+def find_collocations(
+    start: Integers,
+    term: Integers,
+    n_terms: int,
+    *,
+    min_count: int = MIN_PHRASE_COUNT,
+    min_npmi: float = MIN_PHRASE_NPMI,
+) -> Integers:
+    """Find pairs of neighbours that belong together, as sorted numbers first * n_terms + second."""
+    key, count = np.unique(_neighbour_pairs(start, term, n_terms), return_counts=True)
+    is_frequent = (count >= min_count) & (key >= 0)
+    key, count = key[is_frequent], count[is_frequent]
+    term_counts = np.bincount(term, minlength=n_terms)
+    together = count / max(len(term), 1)
+    by_chance = term_counts[key // n_terms] * term_counts[key % n_terms] / max(len(term), 1) ** 2
+    return key[np.log(together / by_chance) >= min_npmi * -np.log(together)]
+
+
+def merge_collocations(
+    start: Integers, term: Integers, n_terms: int, collocations: Integers, *, min_count: int = MIN_PHRASE_COUNT
+) -> TermSequences:
+    """Replace collocations by their own terms, from the left: collocation i is the term n_terms + i.
+
+    A word that occurs alone fewer than `min_count` times stays beside the phrase, or nothing would be learned of it.
+    """
+    if not len(collocations):
+        return TermSequences(start, term)
+    key = _neighbour_pairs(start, term, n_terms)
+    number = np.minimum(np.searchsorted(collocations, key), len(collocations) - 1)
+    is_phrase = collocations[number] == key
+    # In a run of overlapping phrases every other one begins at a word that is still free.
+    positions = np.arange(len(term))
+    run = positions - np.maximum.accumulate(np.where(is_phrase, 0, positions + 1))
+    begins = is_phrase & (run % 2 == 0)
+    inside = begins | np.concatenate([[False], begins[:-1]])
+    count_alone = np.bincount(term[~inside], minlength=n_terms)
+    first_words = np.flatnonzero(begins)
+    kept = np.insert(~inside | (count_alone[term] < min_count), first_words, True)
+    merged = np.insert(term, first_words, n_terms + number[first_words])[kept]
+    kept_before = np.concatenate([[0], np.cumsum(kept)])
+    return TermSequences(kept_before[start + np.searchsorted(first_words, start)], merged)
+
+
+def _neighbour_pairs(start: Integers, term: Integers, n_terms: int) -> Integers:
+    """Number the pair that each term makes with the next; -1 at the end of a text."""
+    key = np.full(len(term), -1, np.int64)
+    key[:-1] = term[:-1].astype(np.int64) * n_terms + term[1:]
+    ends = start[1:][start[1:] > start[:-1]] - 1
+    key[ends] = -1
+    return key

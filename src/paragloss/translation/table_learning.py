@@ -1,0 +1,141 @@
+"""Learn word translations from texts that say the same in several languages: parallel sentences or whole documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import combinations, permutations
+
+import scipy.sparse as sp
+
+from paragloss import artefacts
+from paragloss.errors import InputError
+from paragloss.translation import default
+from paragloss.translation.parallel_terms import (
+    LanguageTexts,
+    extend_vocabulary,
+    find_term_numbers,
+    read_language,
+    select_shared_texts,
+)
+from paragloss.translation.word_alignment import TermBags, TranslationProbabilities, align_terms
+from paragloss.translation.word_table import Table, prune
+from paragloss.types import Aligned
+
+Direction = tuple[str, str]
+
+
+def learn_table(
+    aligned: Aligned,
+    *,
+    source: str = "",
+    target: str = "",
+    iterations: int = 5,
+    diagonal: float = 4.0,
+    symmetric: bool = True,
+    candidates: int = 100,
+    max_terms: int = 150,
+    phrases: bool = True,
+    min_probability: float = 0.01,
+    max_alternatives: int = 20,
+    sharpness: float = 2.0,
+    start: str = "",
+    start_weight: float = 5.0,
+) -> Table:
+    """Learn a table for every two languages that share texts, in both directions.
+
+    :param aligned: concepts with texts in two languages or more
+    :param source: learn only tables from this language
+    :param target: learn only tables into this language
+    :param iterations: rounds of expectation maximisation
+    :param diagonal: how strongly words at similar positions are preferred; 0 is not at all
+    :param symmetric: take the geometric mean of P(target | source) and P(source | target), which drops words that a
+        rare word only occurred beside
+    :param candidates: how many translations of a word are considered
+    :param max_terms: long documents are cut to this many distinct terms
+    :param phrases: learn, and translate, collocations as one term
+    :param min_probability: less likely translations are dropped
+    :param max_alternatives: translations kept of a word
+    :param sharpness: the exponent of probabilities in a search. They come from the user's own texts, where words that
+        occurred together by chance have small probabilities; an exponent above 1 lowers those first.
+    :param start: continue from "default", the model in the package, or from a saved table
+    :param start_weight: how often each word counts as met before, with the translations of the start
+    :raises InputError: if no text exists in two of the languages
+    """
+    directions = _list_directions(aligned, source, target)
+    langs = sorted({lang for direction in directions for lang in direction})
+    texts = {lang: read_language(aligned, lang, max_terms=max_terms, phrases=phrases) for lang in langs}
+    start_table = load_start_table(start, directions) if start else None
+    if start_table is not None:
+        texts = {lang: extend_vocabulary(text, start_table.words.get(lang)) for lang, text in texts.items()}
+    align = partial(align_terms, iterations=iterations, diagonal=diagonal, candidates=candidates)
+    learned: dict[Direction, sp.csr_matrix] = {}
+    for first, second in combinations(langs, 2):
+        bags = select_shared_texts(texts[first], texts[second])
+        forward, backward = (first, second), (second, first)
+        if {forward, backward}.isdisjoint(directions) or len(bags[0].start) < 2:
+            continue
+        priors = [_prior_counts(start_table, direction, texts, start_weight) for direction in (forward, backward)]
+        learned[forward], learned[backward] = _align_both_directions(*bags, align, priors, symmetric=symmetric)
+    if not learned:
+        raise InputError(f"no text is in two of the languages {', '.join(langs)}: nothing to learn from")
+    pruned = {
+        direction: prune(matrix, min_probability=min_probability, most=max_alternatives)
+        for direction, matrix in learned.items()
+        if direction in directions
+    }
+    words = {lang: text.words for lang, text in texts.items()}
+    return Table(words, pruned, most=max_alternatives, sharpness=sharpness)
+
+
+def load_start_table(start: str, directions: Sequence[Direction]) -> Table:
+    """Load the table to continue from: the model in the package for some directions, or a saved table."""
+    if start == default.KIND:
+        return default.table(default.open(), directions)
+    if artefacts.kind_of(start) == default.KIND:
+        return default.table(default.load(start), directions)
+    return Table.load(start)
+
+
+def _list_directions(aligned: Aligned, source: str, target: str) -> list[Direction]:
+    """List the directions to learn: all, or those from `source` or into `target`."""
+    langs = sorted({lang for concept in aligned for lang in concept.texts})
+    directions = [pair for pair in permutations(langs, 2) if source in ("", pair[0]) and target in ("", pair[1])]
+    if not directions:
+        raise InputError(f"nothing to learn a table {source or 'any'}->{target or 'any'} from: texts are in {langs}")
+    return directions
+
+
+def _align_both_directions(
+    left: TermBags,
+    right: TermBags,
+    align: Callable[..., TranslationProbabilities],
+    priors: Sequence[sp.csr_matrix | None],
+    *,
+    symmetric: bool,
+) -> list[sp.csr_matrix]:
+    """Estimate P(right | left) and P(left | right), or their geometric mean from either side."""
+    with ThreadPoolExecutor(2) as pool:  # numpy releases the interpreter's lock for most of the work
+        jobs = [
+            pool.submit(align, left, right, prior=priors[0]),
+            pool.submit(align, right, left, prior=priors[1]),
+        ]
+        forward, backward = (job.result().probability for job in jobs)
+    if not symmetric:
+        return [forward, backward]
+    return [forward.multiply(backward.T).sqrt().tocsr(), backward.multiply(forward.T).sqrt().tocsr()]
+
+
+def _prior_counts(
+    start_table: Table | None, direction: Direction, texts: Mapping[str, LanguageTexts], weight: float
+) -> sp.csr_matrix | None:
+    """Return the probabilities of the start table times `weight`, in the numbers of the texts' terms."""
+    if start_table is None or direction not in start_table.probabilities:
+        return None
+    source, target = direction
+    cells = start_table.probabilities[direction].tocoo()
+    rows = find_term_numbers(texts[source].words, start_table.words[source])
+    columns = find_term_numbers(texts[target].words, start_table.words[target])
+    shape = (len(texts[source].words.terms), len(texts[target].words.terms))
+    return sp.csr_matrix((weight * cells.data, (rows[cells.row], columns[cells.col])), shape=shape)

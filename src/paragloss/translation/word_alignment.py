@@ -1,0 +1,270 @@
+"""Estimate which words translate each other from texts that do: IBM Model 1 by expectation maximisation, on arrays.
+
+A prior that favours words at the same relative position makes it the reparameterised Model 2 of Dyer, Chahuneau and
+Smith, "A simple, fast, and effective reparameterization of IBM Model 2", NAACL 2013. Model 1: Brown et al., "The
+mathematics of statistical machine translation", Computational Linguistics 19(2), 1993.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+Ids = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+#: Cells computed at a time; bounds the memory beside the cells that are kept (about 60 bytes each).
+CELLS_PER_BLOCK = 4_000_000
+#: Size of the table of hashed candidate pairs, as a power of two.
+HASH_BITS = 26
+_TINY = np.finfo(float).tiny
+
+
+class TermBags(NamedTuple):
+    """Texts of one language as entries of (term, weight, position), text after text."""
+
+    start: Ids  # (texts + 1,)
+    term: npt.NDArray[np.int32]  # (entries,)
+    weight: npt.NDArray[np.float32]  # (entries,)
+    position: npt.NDArray[np.float32]  # (entries,) from 0, the beginning of the text, to 1
+    n_terms: int  # of the language's vocabulary
+
+    def presence(self) -> sp.csr_matrix:
+        """Return a matrix (texts, terms) with 1 where a text has a term."""
+        ones = np.ones(len(self.term), np.float32)
+        matrix = sp.csr_matrix((ones, self.term, self.start), shape=(len(self.start) - 1, self.n_terms), copy=True)
+        matrix.sum_duplicates()  # works in place, hence the copy
+        matrix.data[:] = 1
+        return matrix
+
+
+class CandidatePairs(NamedTuple):
+    """The (source, target) terms that may translate each other; sorted by source, then target."""
+
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    key: Ids  # source * number of target terms + target
+
+
+class AlignmentCells(NamedTuple):
+    """For each occurrence of a target term (a row), the candidate pairs that could have produced it (its cells)."""
+
+    pair: npt.NDArray[np.int32]  # (cells,)
+    prior: npt.NDArray[np.float32]  # (cells,) probability by position; sums to one over a row
+    start: Ids  # (rows,) where a row's cells begin; no row is empty
+    target: npt.NDArray[np.int32]  # (rows,)
+    weight: npt.NDArray[np.float32]  # (rows,)
+
+
+class TranslationProbabilities(NamedTuple):
+    """P(target | source), (source terms, target terms), and the log-likelihood before each iteration."""
+
+    probability: sp.csr_matrix
+    likelihood: list[float]
+
+
+def align_terms(
+    source: TermBags,
+    target: TermBags,
+    *,
+    iterations: int = 5,
+    diagonal: float = 4.0,
+    null: float = 0.08,
+    candidates: int = 100,
+    prior: sp.csr_matrix | None = None,
+) -> TranslationProbabilities:
+    """Estimate P(target | source) over texts that translate each other.
+
+    :param diagonal: how strongly similar positions are preferred; 0 is Model 1
+    :param null: the part of every target word that no source word explains
+    :param candidates: how many targets a source term may have, the most associated first
+    :param prior: counts (source terms, target terms) that are added to those of the texts
+    """
+    pairs = find_candidate_pairs(source, target, candidates)
+    prior_counts = np.zeros(len(pairs.key))
+    if prior is not None:
+        pairs, prior_counts = _add_prior_pairs(pairs, prior)
+    blocks = list(iterate_cells(source, target, pairs, diagonal))
+    uniform = 1 / np.bincount(pairs.source, minlength=source.n_terms)[pairs.source]
+    probability = _normalize_by_source(prior_counts + uniform, pairs.source, source.n_terms)
+    null_probability = np.full(target.n_terms, 1 / max(target.n_terms, 1))
+    likelihood = []
+    for _ in range(iterations):
+        expected, unexplained, total = np.zeros(len(probability)), np.zeros(target.n_terms), 0.0
+        for block in blocks:
+            total += _add_expected_counts(block, probability, null_probability, null, expected, unexplained)
+        likelihood.append(total)
+        probability = _normalize_by_source(expected + prior_counts, pairs.source, source.n_terms)
+        null_probability = unexplained / max(unexplained.sum(), _TINY)
+    matrix = sp.csr_matrix((probability, (pairs.source, pairs.target)), shape=(source.n_terms, target.n_terms))
+    return TranslationProbabilities(matrix, likelihood)
+
+
+def _normalize_by_source(counts: Reals, source: npt.NDArray[np.int32], n_terms: int) -> Reals:
+    """Divide the counts of pairs by the total of their source term."""
+    totals = np.bincount(source, counts, minlength=n_terms)[source]
+    return np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+
+
+def _add_prior_pairs(pairs: CandidatePairs, prior: sp.csr_matrix) -> tuple[CandidatePairs, Reals]:
+    """Return the union of the candidates and the pairs of the prior, and the prior's counts of each."""
+    cells = prior.tocoo()
+    prior_keys = cells.row.astype(np.int64) * prior.shape[1] + cells.col
+    key = np.union1d(pairs.key, prior_keys)
+    counts = np.zeros(len(key))
+    np.add.at(counts, np.searchsorted(key, prior_keys), cells.data)
+    source, target = np.divmod(key, prior.shape[1])
+    return CandidatePairs(source.astype(np.int32), target.astype(np.int32), key), counts
+
+
+def _add_expected_counts(
+    block: AlignmentCells,
+    probability: Reals,
+    null_probability: Reals,
+    null: float,
+    expected: Reals,
+    unexplained: Reals,
+) -> float:
+    """Add a block's expected counts to `expected` and `unexplained`; return its log-likelihood."""
+    joint = probability[block.pair]
+    joint *= block.prior
+    joint *= 1 - null
+    from_null = null * null_probability[block.target]
+    row = np.add.reduceat(joint, block.start) + from_null
+    share = block.weight / np.maximum(row, _TINY)
+    joint *= np.repeat(share, np.diff(block.start, append=len(joint)))
+    expected += np.bincount(block.pair, joint, minlength=len(expected))
+    unexplained += np.bincount(block.target, from_null * share, minlength=len(unexplained))
+    return float(block.weight @ np.log(np.maximum(row, _TINY)))
+
+
+def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -> CandidatePairs:
+    """Find for each source term the targets it shares texts with beyond chance (Dunning's likelihood ratio)."""
+    source_presence, target_presence = source.presence(), target.presence()
+    texts = source_presence.shape[0]
+    source_df, target_df = _document_frequency(source_presence), _document_frequency(target_presence)
+    sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    by_term = source_presence.T.tocsr()  # (source terms, texts)
+    for start, stop in _row_blocks(by_term, target_presence):
+        shared = (by_term[start:stop] @ target_presence).tocsr()
+        row = np.repeat(np.arange(start, stop), np.diff(shared.indptr))
+        score = log_likelihood_ratio(shared.data.astype(float), source_df[row], target_df[shared.indices], texts)
+        kept = _select_best_cells(shared, row - start, score, max_targets)
+        sources.append(row[kept])
+        targets.append(shared.indices[kept])
+    source_ids, target_ids = np.concatenate(sources), np.concatenate(targets)
+    key = source_ids.astype(np.int64) * target.n_terms + target_ids
+    order = np.argsort(key, kind="stable")
+    return CandidatePairs(source_ids[order].astype(np.int32), target_ids[order].astype(np.int32), key[order])
+
+
+def _select_best_cells(shared: sp.csr_matrix, row: Ids, score: Reals, max_targets: int) -> Ids:
+    """Select the cells of rows with at most `max_targets` cells, and the best cells of positive score of longer rows.
+
+    Only longer rows are sorted, because sorting is the expensive part.
+    """
+    is_short = np.diff(shared.indptr)[row] <= max_targets
+    scored = np.flatnonzero(~is_short & (score > 0))
+    order = scored[np.lexsort((shared.indices[scored], -score[scored], row[scored]))]
+    sizes = np.bincount(row[scored], minlength=shared.shape[0])
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.concatenate([np.flatnonzero(is_short), order[rank < max_targets]])
+
+
+def log_likelihood_ratio(shared: Reals, source: Reals, target: Reals, texts: int) -> Reals:
+    """Compute Dunning's log-likelihood ratio of two terms in the same texts; negative where they avoid each other.
+
+    :param shared: texts with both terms
+    :param source: texts with the source term
+    :param target: texts with the target term
+    :param texts: all texts
+    """
+
+    def term(seen: Reals, row: Reals, column: Reals) -> Reals:
+        return np.where(seen > 0, seen * np.log(np.maximum(seen, 1e-12) * texts / np.maximum(row * column, 1e-12)), 0)
+
+    ratio = (
+        term(shared, source, target)
+        + term(source - shared, source, texts - target)
+        + term(target - shared, texts - source, target)
+        + term(texts - source - target + shared, texts - source, texts - target)
+    )
+    return np.where(shared * texts >= source * target, ratio, -ratio)
+
+
+def iterate_cells(
+    source: TermBags, target: TermBags, pairs: CandidatePairs, diagonal: float
+) -> Iterator[AlignmentCells]:
+    """Pair every target entry with the source entries of its text where the two are a candidate pair, in blocks."""
+    is_candidate = np.zeros(1 << HASH_BITS, bool)  # most cells are no candidates: a hash table rules them out cheaply
+    is_candidate[_hash_key(pairs.key)] = True
+    target_sizes, source_sizes = np.diff(target.start), np.diff(source.start)
+    cell_counts = np.concatenate([[0], np.cumsum(target_sizes * source_sizes)])
+    first = 0
+    while first < len(target_sizes):
+        limit = cell_counts[first] + CELLS_PER_BLOCK
+        last = max(int(np.searchsorted(cell_counts, limit, "right")) - 1, first + 1)
+        block = _make_cells(source, target, slice(first, last), pairs, is_candidate, diagonal)
+        if len(block.start):
+            yield block
+        first = last
+
+
+def _make_cells(
+    source: TermBags,
+    target: TermBags,
+    texts: slice,
+    pairs: CandidatePairs,
+    is_candidate: npt.NDArray[np.bool_],
+    diagonal: float,
+) -> AlignmentCells:
+    """Make the cells of a range of texts."""
+    s, t = _pair_entries(source, target, texts)
+    key = source.term[s].astype(np.int64) * target.n_terms + target.term[t]
+    likely = np.flatnonzero(is_candidate[_hash_key(key)])
+    pair = np.searchsorted(pairs.key, key[likely])
+    pair[pair == len(pairs.key)] = 0
+    is_pair = pairs.key[pair] == key[likely] if len(pairs.key) else np.zeros(len(likely), bool)
+    s, t, pair = s[likely[is_pair]], t[likely[is_pair]], pair[is_pair]
+    start = np.flatnonzero(np.diff(t, prepend=-1))
+    prior = source.weight[s] * np.exp(-diagonal * np.abs(source.position[s] - target.position[t]))
+    if len(start):
+        prior /= np.repeat(np.add.reduceat(prior, start), np.diff(start, append=len(t)))
+    rows = t[start]
+    return AlignmentCells(
+        pair.astype(np.int32), prior.astype(np.float32), start, target.term[rows], target.weight[rows]
+    )
+
+
+def _pair_entries(source: TermBags, target: TermBags, texts: slice) -> tuple[Ids, Ids]:
+    """Return the numbers of all pairs of a source and a target entry of the same text, target entry by entry."""
+    first, last = texts.start, texts.stop
+    target_entries = np.arange(target.start[first], target.start[last])
+    text = np.repeat(np.arange(first, last), np.diff(target.start[first : last + 1]))
+    sizes = np.diff(source.start)[text]  # source entries for each target entry
+    offsets = np.cumsum(sizes) - sizes
+    source_entries = np.arange(int(sizes.sum())) + np.repeat(source.start[text] - offsets, sizes)
+    return source_entries, np.repeat(target_entries, sizes)
+
+
+def _hash_key(key: Ids) -> Ids:
+    """Hash by Fibonacci's method: the high bits of a product with 2^64 / golden ratio."""
+    return (key.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - HASH_BITS)).astype(np.int64)
+
+
+def _document_frequency(presence: sp.csr_matrix) -> Reals:
+    return np.bincount(presence.indices, minlength=presence.shape[1]).astype(float)
+
+
+def _row_blocks(left: sp.csr_matrix, right: sp.csr_matrix) -> Iterator[tuple[int, int]]:
+    """Divide the rows of `left` into ranges whose product with `right` takes about a block of operations each."""
+    work = np.concatenate([[0], np.cumsum(np.diff(right.indptr)[left.indices])])[left.indptr]
+    first = 0
+    while first < left.shape[0]:
+        last = max(int(np.searchsorted(work, work[first] + 4 * CELLS_PER_BLOCK, "right")) - 1, first + 1)
+        yield first, last
+        first = last
