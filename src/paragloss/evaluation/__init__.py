@@ -1,4 +1,4 @@
-"""How good is a ranking, and is one really better than another? Knows runs and judgments, nothing of searchers."""
+"""Measure rankings against judgments, and test whether one is significantly better than another."""
 
 from __future__ import annotations
 

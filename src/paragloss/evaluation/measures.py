@@ -35,77 +35,85 @@ _SPELLINGS = [
 ]
 
 
-class Found(NamedTuple):
-    """One query: the grades of what was found, in order and cut (None: not judged), and all grades there are."""
+class JudgedRanking(NamedTuple):
+    """One query's ranking as grades, and the grades of all its judged documents."""
 
-    grades: Sequence[int | None]
-    judged: Sequence[int]
-    cut: int
-    rel: int
-
-    @property
-    def hits(self) -> list[bool]:
-        return [grade is not None and grade >= self.rel for grade in self.grades]
+    grades: Sequence[int | None]  # of the ranked documents up to the cut-off; None if not judged
+    judged_grades: Sequence[int]
+    cutoff: int
+    min_relevant_grade: int
 
     @property
-    def relevant(self) -> int:
-        return sum(grade >= self.rel for grade in self.judged)
+    def is_relevant(self) -> list[bool]:
+        """Say for each ranked document whether it is relevant."""
+        return [grade is not None and grade >= self.min_relevant_grade for grade in self.grades]
+
+    @property
+    def relevant_total(self) -> int:
+        """Count the relevant documents there are, ranked or not."""
+        return sum(grade >= self.min_relevant_grade for grade in self.judged_grades)
 
 
-def precision(found: Found) -> float:
-    return sum(found.hits) / found.cut
+def precision(ranking: JudgedRanking) -> float:
+    """Compute the share of relevant documents up to the cut-off."""
+    return sum(ranking.is_relevant) / ranking.cutoff
 
 
-def recall(found: Found) -> float:
-    return sum(found.hits) / found.relevant if found.relevant else 0.0
+def recall(ranking: JudgedRanking) -> float:
+    """Compute the share of all relevant documents that are ranked up to the cut-off."""
+    return sum(ranking.is_relevant) / ranking.relevant_total if ranking.relevant_total else 0.0
 
 
-def success(found: Found) -> float:
-    return float(any(found.hits))
+def success(ranking: JudgedRanking) -> float:
+    """Return 1 if a relevant document is ranked up to the cut-off, otherwise 0."""
+    return float(any(ranking.is_relevant))
 
 
-def reciprocal_rank(found: Found) -> float:
-    """1 / the place of the first relevant document."""
-    return next((1 / place for place, hit in enumerate(found.hits, start=1) if hit), 0.0)
+def reciprocal_rank(ranking: JudgedRanking) -> float:
+    """Return 1 / the rank of the first relevant document, or 0."""
+    for rank, is_relevant in enumerate(ranking.is_relevant, start=1):
+        if is_relevant:
+            return 1 / rank
+    return 0.0
 
 
-def average_precision(found: Found) -> float:
-    """The precision at each relevant document, averaged over all relevant ones, found or not."""
-    total, seen = 0.0, 0
-    for place, hit in enumerate(found.hits, start=1):
-        if hit:
-            seen += 1
-            total += seen / place
-    return total / found.relevant if found.relevant else 0.0
+def average_precision(ranking: JudgedRanking) -> float:
+    """Average the precision at each relevant document over all relevant documents, ranked or not."""
+    total, relevant_so_far = 0.0, 0
+    for rank, is_relevant in enumerate(ranking.is_relevant, start=1):
+        if is_relevant:
+            relevant_so_far += 1
+            total += relevant_so_far / rank
+    return total / ranking.relevant_total if ranking.relevant_total else 0.0
 
 
-def ndcg(found: Found) -> float:
-    """Discounted gain over that of the best order; the gain is the grade (Jarvelin and Kekalainen, TOIS 2002)."""
-    return _ndcg(found, lambda grade: grade)
+def ndcg(ranking: JudgedRanking) -> float:
+    """Divide the discounted gain by that of the ideal order; the gain is the grade (Jarvelin and Kekalainen, 2002)."""
+    return _ndcg(ranking, lambda grade: grade)
 
 
-def exponential_ndcg(found: Found) -> float:
-    """The same with gain 2^grade - 1 (Burges et al., ICML 2005)."""
-    return _ndcg(found, lambda grade: 2**grade - 1)
+def exponential_ndcg(ranking: JudgedRanking) -> float:
+    """Compute nDCG with gain 2^grade - 1 (Burges et al., ICML 2005)."""
+    return _ndcg(ranking, lambda grade: 2**grade - 1)
 
 
-def judged_share(found: Found) -> float:
-    """How much of what was found somebody has judged."""
-    return sum(grade is not None for grade in found.grades) / found.cut
+def judged_share(ranking: JudgedRanking) -> float:
+    """Compute the share of judged documents up to the cut-off."""
+    return sum(grade is not None for grade in ranking.grades) / ranking.cutoff
 
 
-def _ndcg(found: Found, gain: Callable[[int], float]) -> float:
-    best = sorted((grade for grade in found.judged if grade > 0), reverse=True)[: found.cut]
-    ideal = _discounted([gain(grade) for grade in best])
-    return _discounted([gain(max(grade or 0, 0)) for grade in found.grades]) / ideal
+def _ndcg(ranking: JudgedRanking, gain: Callable[[int], float]) -> float:
+    ideal_grades = sorted((grade for grade in ranking.judged_grades if grade > 0), reverse=True)[: ranking.cutoff]
+    ideal = _discount([gain(grade) for grade in ideal_grades])
+    return _discount([gain(max(grade or 0, 0)) for grade in ranking.grades]) / ideal
 
 
-def _discounted(gains: Sequence[float]) -> float:
-    return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, start=1))
+def _discount(gains: Sequence[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
-#: name -> the function, and whether it needs a cut-off.
-_MEASURES: Mapping[str, tuple[Callable[[Found], float], bool]] = {
+#: Name -> the function, and whether it needs a cut-off.
+_MEASURES: Mapping[str, tuple[Callable[[JudgedRanking], float], bool]] = {
     "nDCG": (ndcg, False),
     "AP": (average_precision, False),
     "RR": (reciprocal_rank, False),
@@ -117,57 +125,83 @@ _MEASURES: Mapping[str, tuple[Callable[[Found], float], bool]] = {
 
 
 class _Measure(NamedTuple):
-    function: Callable[[Found], float]
-    cut: int | None
-    rel: int
+    """A parsed measure such as nDCG@10 or P(rel=2)@5."""
 
-    def __call__(self, ranking: Sequence[str], grades: Mapping[str, int]) -> float:
-        seen = [grades.get(id) for id in ranking[: self.cut]]
-        return self.function(Found(seen, list(grades.values()), self.cut or max(len(seen), len(grades)), self.rel))
+    function: Callable[[JudgedRanking], float]
+    cutoff: int | None
+    min_relevant_grade: int
+
+    def score(self, doc_ids: Sequence[str], grades: Mapping[str, int]) -> float:
+        """Score one query's ranking."""
+        ranked = [grades.get(doc_id) for doc_id in doc_ids[: self.cutoff]]
+        depth = self.cutoff or max(len(ranked), len(grades))
+        return self.function(JudgedRanking(ranked, list(grades.values()), depth, self.min_relevant_grade))
 
 
 def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT) -> Scores:
-    """Each measure for each judged query. A query that found nothing scores zero; one without judgments is left out.
+    """Compute measures for each judged query.
 
-    The order of the ranking is what is measured: equal scores keep the order they were served in.
+    The order of the ranking is measured: equal scores keep the order they were served in. A query without results
+    scores zero; a query without a relevant document is left out.
+
+    :param run: query id -> ranking
+    :param qrels: query id -> document id -> grade
+    :param measures: names such as nDCG@10, AP, RR, P(rel=2)@5 or P_mr@1
+    :return: measure -> query id -> score
+    :raises InputError: if a measure is unknown, or no query of the run has a relevant document
     """
-    parsed = {name: _parse(name) for name in measures}
-    if not any(grade > 0 for grades in qrels.values() for grade in grades.values()):
-        raise InputError("the judgments name no relevant document: there is nothing to measure against")
+    parsed = {name: _parse_measure(name) for name in measures}
     judged = {query: grades for query, grades in qrels.items() if any(grade > 0 for grade in grades.values())}
+    if not judged:
+        raise InputError("the judgments name no relevant document: there is nothing to measure against")
     if not judged.keys() & run.keys():
-        raise InputError(f"no query of the run is judged: the run has {_some(run)}, the judgments have {_some(judged)}")
-    served = {query: [hit.id for hit in run.get(query, [])] for query in judged}
-    return {name: {q: measure(served[q], grades) for q, grades in judged.items()} for name, measure in parsed.items()}
+        raise InputError(
+            f"no query of the run is judged: the run has {_list_examples(run)}, the judgments have "
+            f"{_list_examples(judged)}"
+        )
+    ranked_ids = {query: [hit.id for hit in run.get(query, [])] for query in judged}
+    return {
+        name: {query: measure.score(ranked_ids[query], grades) for query, grades in judged.items()}
+        for name, measure in parsed.items()
+    }
 
 
 def mean(scores: Scores) -> dict[str, float]:
-    """The average over queries of each measure."""
+    """Average each measure over its queries."""
     return {name: sum(values.values()) / len(values) for name, values in scores.items()}
 
 
-def _parse(name: str) -> _Measure:
-    spelled = next((m.expand(to) for pattern, to in _SPELLINGS if (m := pattern.fullmatch(name))), name)
-    match = _NAME.fullmatch(spelled)
+def _parse_measure(name: str) -> _Measure:
+    match = _NAME.fullmatch(_expand_spelling(name))
     if match is None or match["measure"] not in _MEASURES:
         raise InputError(
             f"unknown measure {name!r}: try nDCG@10, AP, RR, P@5, R@100, Success@10, P_mr@1, P_r@5 or MRR_mr"
         )
-    function, needs_cut = _MEASURES[match["measure"]]
-    cut = int(match["cut"]) if match["cut"] else None
-    if needs_cut and cut is None:
+    function, needs_cutoff = _MEASURES[match["measure"]]
+    cutoff = int(match["cut"]) if match["cut"] else None
+    if needs_cutoff and cutoff is None:
         raise InputError(f"{name!r} needs a cut-off, such as {name}@10")
-    rel = 1
+    min_relevant_grade = 1
     for option in filter(None, (match["options"] or "").replace(" ", "").split(",")):
-        if digits := re.fullmatch(r"rel=(\d+)", option):
-            rel = int(digits[1])
+        grade = re.fullmatch(r"rel=(\d+)", option)
+        if grade:
+            min_relevant_grade = int(grade[1])
         elif function is ndcg and option in ("dcg='exp-log2'", 'dcg="exp-log2"', "dcg='log2'", 'dcg="log2"'):
             function = exponential_ndcg if "exp" in option else ndcg
         else:
             raise InputError(f"unknown option {option!r} in {name!r}: rel=2, and dcg='exp-log2' for nDCG, are known")
-    return _Measure(function, cut, rel)
+    return _Measure(function, cutoff, min_relevant_grade)
 
 
-def _some(queries: Mapping[str, Any]) -> str:
+def _expand_spelling(name: str) -> str:
+    """Replace another spelling of a measure, such as MRR, by ours."""
+    for pattern, replacement in _SPELLINGS:
+        match = pattern.fullmatch(name)
+        if match:
+            return match.expand(replacement)
+    return name
+
+
+def _list_examples(queries: Mapping[str, Any]) -> str:
     first = sorted(queries)[:3]
     return ", ".join(first) + (", ..." if len(queries) > 3 else "")

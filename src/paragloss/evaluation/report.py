@@ -1,4 +1,4 @@
-"""An HTML page about one run or two: averages, significance, plots and every query. One file, no network."""
+"""Write an HTML report of runs: averages, significance, plots and every query, in one file without network access."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ figure{margin:1.5rem 0}figcaption{color:#555}
 
 
 def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
-    """The page for named runs, all measured with the same measures and judgments. The first is the baseline."""
+    """Write the report of named runs, all measured with the same measures and judgments.
+
+    :param runs: name -> scores; the first is the baseline that the others are compared with
+    """
     names = list(runs)
     measures = list(runs[names[0]])
     parts = [f"<h1>{html.escape(title)}</h1>", f"<p>{len(runs[names[0]][measures[0]])} judged queries.</p>"]
@@ -76,7 +79,7 @@ def _gains(first: Scores, second: Scores, measure: str) -> Any:
 
 
 def panels(columns: int, *, width: float = 4.0, height: float = 3.0) -> tuple[Any, list[Any]]:
-    """A figure with so many plots side by side."""
+    """Make a figure with a number of plots side by side."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, height), layout="constrained")
@@ -84,7 +87,7 @@ def panels(columns: int, *, width: float = 4.0, height: float = 3.0) -> tuple[An
 
 
 def shown(figure: Any, caption: str) -> str:
-    """A figure as a part of a page."""
+    """Render a figure as HTML."""
     import matplotlib
 
     text = io.StringIO()

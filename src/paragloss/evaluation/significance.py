@@ -1,4 +1,4 @@
-"""Is one run better than another, or was it luck? Paired t-test and paired randomisation test.
+"""Compare two runs by a paired t-test and a paired randomisation test.
 
 The randomisation test is Smucker, Allan and Carterette's (CIKM 2007): under the null hypothesis the two systems
 could swap their scores on any query.
@@ -34,7 +34,13 @@ class Comparison(NamedTuple):
 def compare(
     first: Mapping[str, float], second: Mapping[str, float], *, rounds: int = 100_000, seed: int = 0
 ) -> Comparison:
-    """Compare two systems' values of one measure, query by query."""
+    """Compare two systems' scores of one measure, query by query.
+
+    :param first: query id -> score of the first system
+    :param second: query id -> score of the second system
+    :param rounds: random assignments of the randomisation test
+    :raises InputError: if the systems were measured on different queries
+    """
     if first.keys() != second.keys():
         raise InputError("the two runs were measured on different queries: use the same judgments for both")
     queries = sorted(first)
@@ -56,31 +62,35 @@ def compare(
 
 
 def _randomisation(gains: np.ndarray[tuple[int], np.dtype[np.float64]], rounds: int, seed: int) -> float:
-    """Two-sided p: how often random signs give a mean at least as far from zero as the one seen. Exact when there
-    are few enough queries that differ to try every assignment of signs."""
+    """Compute the two-sided p-value: how often random signs give a mean at least as far from zero as the observed one.
+
+    It is exact if few enough queries differ to try every assignment of signs.
+    """
     gains = gains[gains != 0]
     if len(gains) == 0:
         return 1.0
-    seen = abs(gains.sum()) * (1 - 1e-12)
+    observed = abs(gains.sum()) * (1 - 1e-12)
     if len(gains) <= 16:
         signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)
-        return float((np.abs(signs @ gains) >= seen).mean())
+        return float((np.abs(signs @ gains) >= observed).mean())
     rng = np.random.default_rng(seed)
     extreme = 0
     block = max(1, 10_000_000 // len(gains))
     for start in range(0, rounds, block):
         flips = rng.integers(0, 2, (min(block, rounds - start), len(gains)), dtype=np.int8)
-        extreme += int((np.abs((1 - 2 * flips) @ gains) >= seen).sum())
+        extreme += int((np.abs((1 - 2 * flips) @ gains) >= observed).sum())
     return (extreme + 1) / (rounds + 1)
 
 
-def holm(chances: Mapping[str, float]) -> dict[str, float]:
-    """p-values of several comparisons, corrected so that the odds of any false one stay what they say (Holm, 1979): the
-    smallest of n is multiplied by n, the next by n - 1, and none is smaller than one before it."""
-    order = sorted(chances, key=lambda name: (chances[name], name))
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Correct the p-values of several comparisons by Holm's method (1979).
+
+    The smallest of n is multiplied by n, the next by n - 1, and none is smaller than the one before it.
+    """
+    order = sorted(p_values, key=lambda name: (p_values[name], name))
     corrected: dict[str, float] = {}
-    least = 0.0
-    for place, name in enumerate(order):
-        least = max(least, min(1.0, chances[name] * (len(order) - place)))
-        corrected[name] = least
-    return {name: corrected[name] for name in chances}
+    previous = 0.0
+    for position, name in enumerate(order):
+        previous = max(previous, min(1.0, p_values[name] * (len(order) - position)))
+        corrected[name] = previous
+    return {name: corrected[name] for name in p_values}

@@ -252,8 +252,8 @@ def _explain(situation: Situation) -> list[str]:
     total = len(situation.document_langs)
     reasons = ["all that was read is in the language you ask in"]
     if total:
-        known = total - len(situation.unknown_langs)
-        reasons = [f"the default model knows {known} of the {total} other languages"]
+        known_count = total - len(situation.unknown_langs)
+        reasons = [f"the default model knows {known_count} of the {total} other languages"]
     if situation.can_train:
         reasons.append(f"{situation.aligned_texts:,} aligned texts are enough for a table and Cr5 of your own")
     if situation.can_encode:

@@ -33,9 +33,9 @@ _SUPPORTED = (
 
 def read_aligned(paths: Iterable[PathLike] | PathLike, *, on_error: OnError = None) -> list[Concept]:
     """Concepts from files, or from folders of them. A concept in one language only is kept: it still counts words."""
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    all_paths = [paths] if isinstance(paths, str | Path) else list(paths)
     return group_by_concept(
-        part for path in given for file in _files(Path(path)) for part in read_parts(file, on_error=on_error)
+        part for path in all_paths for file in _files(Path(path)) for part in read_parts(file, on_error=on_error)
     )
 
 
@@ -54,15 +54,15 @@ def read_parts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptT
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = [
+    files = [
         file
         for file in sorted(path.iterdir())
         if file.is_file()
         and (format_suffix(file) in (".jsonl", ".ndjson") or (format_suffix(file) == ".tsv" and languages(file)))
     ]
-    if not found:
+    if not files:
         raise InputError(f"no aligned texts in this folder; supported: {_SUPPORTED}", place=path)
-    return found
+    return files
 
 
 def languages(path: PathLike) -> tuple[str, str] | None:
@@ -99,8 +99,8 @@ def read_bitext(
         left, right = _pair(line)
         return ConceptText(f"{name}:{number}", first, left), ConceptText(f"{name}:{number}", second, right)
 
-    for both in parse_lines(path, parse, on_error=on_error):
-        yield from both
+    for texts in parse_lines(path, parse, on_error=on_error):
+        yield from texts
 
 
 def _pair(line: str) -> tuple[str, str]:

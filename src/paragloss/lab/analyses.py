@@ -35,10 +35,10 @@ class Table(NamedTuple):
 def kernel_bins(files: Sequence[str], out: str | Path, *, model: str, source: str, target: str) -> Table:
     """Per kernel: its weight, the pairs of words in it, and how well it ranks alone. Files: held-out documents."""
     ranker, judged = Knrm.load(model), _judged(files, source, target)
-    alone = kernel_analysis.one_at_a_time(ranker, lambda one: reciprocal_rank(one, judged))
+    scores_alone = kernel_analysis.one_at_a_time(ranker, lambda one: reciprocal_rank(one, judged))
     rows: list[list[Any]] = [
         [b.number, b.mean, b.weight, b.pairs, score]
-        for b, score in zip(kernel_analysis.bins(ranker, judged), alone, strict=True)
+        for b, score in zip(kernel_analysis.bins(ranker, judged), scores_alone, strict=True)
     ]
     return _write(out, "kernels", Table(["kernel", "mean", "weight", "pairs", "RR alone"], rows), _draw_bins, 3)
 
@@ -52,8 +52,16 @@ def translations(files: list[str], out: str | Path, *, model: str, translator: s
     placed = kernel_analysis.translation_pairs(ranker, dictionary, kernel_analysis.words_of(judged.queries), target)
     rows = []
     for b in kernel_analysis.bins(ranker, judged):
-        here = sorted((p for p in placed if p.bin == b.number), key=lambda p: -p.cosine)
-        rows.append([b.number, b.mean, b.weight, len(here), "; ".join(f"{p.source} = {p.target}" for p in here[:5])])
+        pairs_of_bin = sorted((p for p in placed if p.bin == b.number), key=lambda p: -p.cosine)
+        rows.append(
+            [
+                b.number,
+                b.mean,
+                b.weight,
+                len(pairs_of_bin),
+                "; ".join(f"{p.source} = {p.target}" for p in pairs_of_bin[:5]),
+            ]
+        )
     table = Table(["kernel", "mean", "weight", "translations", "examples"], rows)
     return _write(out, "translations", table, _bars(3, "pairs of translations"), 1)
 
@@ -83,24 +91,24 @@ def data_size(
 ) -> Table:
     """Train on growing shares of two thirds of the queries and rank with the rest; terms seen beside it."""
     train, test = judgments.split(_judged(files, source, target), (2, 1), seed=seed)
-    found = kernel_analysis.data_sizes(
+    sizes_measured = kernel_analysis.data_sizes(
         train,
         [max(1, round(share * len(train.queries))) for share in sizes],
         lambda part: knrm.fit_judged(part, epochs=epochs, dim=dim, seed=seed),
         lambda ranker: reciprocal_rank(ranker, test),
     )
-    table = Table(["queries", "pairs", "terms", "RR"], [list(size) for size in found])
+    table = Table(["queries", "pairs", "terms", "RR"], [list(size) for size in sizes_measured])
     return _write(out, "data-size", table, _draw_sizes, 2)
 
 
 def quality(files: Sequence[str], out: str | Path, *, model: str, source: str, target: str, categories: str) -> Table:
     """Per category of queries (a file `concept<TAB>category`): how many, words the model doesn't know, rank."""
     ranker, judged = Knrm.load(model), _judged(files, source, target)
-    known = dict(_pairs(categories))
+    category_by_query = dict(_pairs(categories))
     scores = reciprocal_ranks(ranker, judged)
     rows: list[list[Any]] = []
-    for category, measures in kernel_analysis.by_category({"RR": scores}, known).items():
-        queries = [query for query in judged.queries if known.get(query.id) == category]
+    for category, measures in kernel_analysis.by_category({"RR": scores}, category_by_query).items():
+        queries = [query for query in judged.queries if category_by_query.get(query.id) == category]
         unknown = kernel_analysis.unknown_words(ranker, queries)
         rows.append([category, len(queries), f"{unknown.unknown}/{unknown.words}", measures["RR"]])
     if not rows:

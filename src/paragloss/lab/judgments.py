@@ -1,7 +1,7 @@
-"""Graded judgments built from aligned documents, divided, and filled up with irrelevant documents.
+"""Build graded judgments from aligned documents, split them, and sample irrelevant documents.
 
 As Sasaki et al. (NAACL 2018) and Liu et al. (2020) built theirs from Wikipedia: a query's own concept in the other
-language is fully relevant, concepts linked with it both ways are partly relevant. Knows nothing of models.
+language is relevant, concepts that link to it and back are partly relevant.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ _WORD = re.compile(r"\w+")
 def from_aligned(
     aligned: Aligned, *, source: str, target: str, links: Links | None = None, query: str = "first-sentence"
 ) -> Judged:
-    """Queries in `source` for the documents in `target`; a query and its document carry the concept's id.
+    """Make queries in one language for documents in another; a query and its document have the concept's id.
 
-    `query` says what is asked: the title, the first sentence without the words of the title (what both papers did),
-    or the whole text. A concept asks only if it has both languages and something to ask with.
+    :param links: concept -> concepts that are partly relevant to it
+    :param query: the query's text: the title, the first sentence without the words of the title (as in both papers),
+        or the whole text
+    :raises InputError: if no concept has a query text and a document
     """
     if query not in QUERIES:
         raise InputError(f"query {query!r}: expected one of {', '.join(QUERIES)}")
@@ -45,137 +47,152 @@ def from_aligned(
     queries: list[Query] = []
     qrels: Qrels = {}
     for concept in aligned:
-        text = _ask(concept, source, query) if concept.id in documents else ""
+        text = _query_text(concept, source, query) if concept.id in documents else ""
         if not text:
             continue
         queries.append(Query(concept.id, text, source))
-        linked = {other: PARTLY for other in sorted(links.get(concept.id, ())) if other in documents}
+        linked = {target_id: PARTLY for target_id in sorted(links.get(concept.id, ())) if target_id in documents}
         qrels[concept.id] = linked | {concept.id: RELEVANT}
     if not queries:
         raise InputError(f"no concept can ask in {source!r} for a document in {target!r}: check the language codes")
     return Judged(queries, documents, qrels)
 
 
-def _ask(concept: Concept, lang: str, query: str) -> str:
+def _query_text(concept: Concept, lang: str, query: str) -> str:
     text, title = concept.texts.get(lang, ""), concept.titles.get(lang, "")
     if query == "title":
         return title.strip()
     if query == "text":
         return text.strip()
-    first = next((part for part in _SENTENCE.split(text) if part.strip()), "").strip()
-    named = {word.casefold() for word in _WORD.findall(title)}
-    return _WORD.sub(lambda found: "" if found[0].casefold() in named else found[0], first).strip()
+    sentence = next((part for part in _SENTENCE.split(text) if part.strip()), "").strip()
+    title_words = {word.casefold() for word in _WORD.findall(title)}
+    return _WORD.sub(lambda word: "" if word[0].casefold() in title_words else word[0], sentence).strip()
 
 
 def read_links(path: str | Path) -> dict[str, set[str]]:
-    """Pairs of linked concepts, `one<TAB>other` per line (gzipped if the name ends in .gz); both ways."""
+    """Read pairs of linked concepts, separated by a tab, in both directions; gzipped if the name ends in .gz."""
     links: dict[str, set[str]] = {}
-    for one, other in parse_lines(path, _linked):
-        links.setdefault(one, set()).add(other)
-        links.setdefault(other, set()).add(one)
+    for first, second in parse_lines(path, _parse_link):
+        links.setdefault(first, set()).add(second)
+        links.setdefault(second, set()).add(first)
     return links
 
 
-def mutual(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """Concepts that link to each other, from links (from, to) of any linked corpus; one not returned is none."""
-    to: dict[str, set[str]] = {}
-    for one, other in pairs:
-        to.setdefault(one, set()).add(other)
-    both = {one: {other for other in others if one in to.get(other, ())} - {one} for one, others in to.items()}
-    return {one: others for one, others in both.items() if others}
-
-
-def _linked(_: int, line: str) -> tuple[str, str]:
-    one, tab, other = line.partition("\t")
-    if not (one and tab and other) or "\t" in other:
+def _parse_link(_: int, line: str) -> tuple[str, str]:
+    first, tab, second = line.partition("\t")
+    if not (first and tab and second) or "\t" in second:
         raise InputError(f"{line.strip()!r} is not two concepts with a tab between them")
-    return one, other
+    return first, second
+
+
+def mutual(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """Find the concepts that link to each other, from links (from, to)."""
+    links: dict[str, set[str]] = {}
+    for source, target in pairs:
+        links.setdefault(source, set()).add(target)
+    returned: dict[str, set[str]] = {}
+    for source, targets in links.items():
+        returned[source] = {target for target in targets if source in links.get(target, ())} - {source}
+    return {source: targets for source, targets in returned.items() if targets}
 
 
 def split(judged: Judged, parts: Sequence[int], *, seed: int = 0, family: Callable[[str], str] = str) -> list[Judged]:
-    """Divide the queries at random in these proportions; every part keeps all documents.
+    """Split the queries at random in these proportions; every part keeps all documents.
 
-    `family` (query id -> name) says which queries must not be parted, such as those of one concept.
+    :param parts: proportions such as (3, 1, 1)
+    :param family: query id -> name of the group of queries that must stay together, such as those of one concept
     """
     if not parts or min(parts) < 0 or sum(parts) <= 0:
         raise InputError(f"parts {tuple(parts)}: expected proportions such as (3, 1, 1)")
-    families: dict[str, list[Query]] = {}
+    queries_by_family: dict[str, list[Query]] = {}
     for query in judged.queries:
-        families.setdefault(family(query.id), []).append(query)
-    together = list(families.values())
-    order = np.random.default_rng(seed).permutation(len(together))
+        queries_by_family.setdefault(family(query.id), []).append(query)
+    groups = list(queries_by_family.values())
+    order = np.random.default_rng(seed).permutation(len(groups))
     bounds = np.rint(np.cumsum([0, *parts]) / sum(parts) * len(order)).astype(int)
-    divided = []
+    splits = []
     for start, end in itertools.pairwise(bounds):
-        queries = [query for i in order[start:end] for query in together[i]]
+        queries = [query for i in order[start:end] for query in groups[i]]
         qrels = {query.id: judged.qrels[query.id] for query in queries if query.id in judged.qrels}
-        divided.append(Judged(queries, judged.documents, qrels))
-    return divided
+        splits.append(Judged(queries, judged.documents, qrels))
+    return splits
 
 
 def families(judged: Judged) -> dict[str, str]:
-    """Query -> a query it is one with: those of the same words, or with a document that is relevant (2, or 1 where
-    nothing is more) to both, also by way of a third. Parted, one would tell the answer of the other."""
-    first: dict[tuple[str, str], str] = {}
-    one: dict[str, str] = {}
-    most = max((grade for grades in judged.qrels.values() for grade in grades.values()), default=RELEVANT)
-    least = max(min(most, RELEVANT), PARTLY)
+    """Group queries that would reveal each other's answer, by union-find: query id -> id of the group's first query.
 
-    def root(query: str) -> str:
-        while one[query] != query:
-            query = one[query]
-        return query
+    Queries belong together if they have the same words or a common relevant document (grade 2, or 1 if no grade is
+    higher), also through a third query.
+    """
+    highest = max((grade for grades in judged.qrels.values() for grade in grades.values()), default=RELEVANT)
+    min_grade = max(min(highest, RELEVANT), PARTLY)
+    parent: dict[str, str] = {}
+    first_with_key: dict[tuple[str, str], str] = {}
+
+    def find_root(query_id: str) -> str:
+        while parent[query_id] != query_id:
+            query_id = parent[query_id]
+        return query_id
 
     for query in judged.queries:
-        one[query.id] = query.id
-        best = [("document", name) for name, grade in judged.qrels.get(query.id, {}).items() if grade >= least]
-        for key in [("words", query.text.casefold()), *best]:
-            one[root(first.setdefault(key, query.id))] = root(query.id)
-    return {query.id: root(query.id) for query in judged.queries}
+        parent[query.id] = query.id
+        grades = judged.qrels.get(query.id, {}).items()
+        keys = [("words", query.text.casefold())]
+        keys += [("document", doc_id) for doc_id, grade in grades if grade >= min_grade]
+        for key in keys:
+            parent[find_root(first_with_key.setdefault(key, query.id))] = find_root(query.id)
+    return {query.id: find_root(query.id) for query in judged.queries}
 
 
 def sample_irrelevant(judged: Judged, n: int = 40, *, seed: int = 0) -> Judged:
     """Add `n` different documents of grade 0 to each query, never one that is judged already."""
-    names = list(judged.documents)
-    at = {name: i for i, name in enumerate(names)}
-    known = [sorted(at[name] for name in judged.qrels.get(query.id, {}) if name in at) for query in judged.queries]
-    indptr = np.cumsum([0, *map(len, known)])
-    columns = np.fromiter((i for row in known for i in row), np.int64, count=int(indptr[-1]))
-    drawn = draw(indptr, columns, len(names), n, np.random.default_rng(seed))
+    doc_ids = list(judged.documents)
+    number_by_id = {doc_id: number for number, doc_id in enumerate(doc_ids)}
+    judged_numbers = [
+        sorted(number_by_id[doc_id] for doc_id in judged.qrels.get(query.id, {}) if doc_id in number_by_id)
+        for query in judged.queries
+    ]
+    indptr = np.cumsum([0, *map(len, judged_numbers)])
+    columns = np.fromiter((i for row in judged_numbers for i in row), np.int64, count=int(indptr[-1]))
+    samples = draw(indptr, columns, len(doc_ids), n, np.random.default_rng(seed))  # (queries, n)
     qrels = {
-        query.id: dict(judged.qrels.get(query.id, {})) | {names[i]: IRRELEVANT for i in row}
-        for query, row in zip(judged.queries, drawn.tolist(), strict=True)
+        query.id: dict(judged.qrels.get(query.id, {})) | {doc_ids[i]: IRRELEVANT for i in row}
+        for query, row in zip(judged.queries, samples.tolist(), strict=True)
     }
     return Judged(judged.queries, judged.documents, qrels)
 
 
 def draw(indptr: Integers, judged: Integers, documents: int, n: int, rng: np.random.Generator) -> Integers:
-    """`n` different documents per query, evenly among those it has no judgment of: (queries, n).
+    """Draw `n` different documents per query, evenly among those it has no judgment of: (queries, n).
 
     Query i has judged the documents `judged[indptr[i]:indptr[i + 1]]`, in ascending order.
     """
     queries = len(indptr) - 1
-    free = documents - np.diff(indptr)  # (queries,)
-    if queries and n > free.min():
-        raise InputError(f"{n} irrelevant documents per query: a query has only {free.min()} documents to draw from")
+    unjudged = documents - np.diff(indptr)  # (queries,)
+    if queries and n > unjudged.min():
+        raise InputError(
+            f"{n} irrelevant documents per query: a query has only {unjudged.min()} documents to draw from"
+        )
     row = np.repeat(np.arange(queries)[:, None], n, axis=1)
-    ranks = rng.integers(0, free[:, None], (queries, n))
-    while (again := _repeated(ranks)).any():
-        ranks[again] = rng.integers(0, free[row[again]])
-    # The r-th unjudged document is r places on, plus one place for each judged document before it.
+    ranks = rng.integers(0, unjudged[:, None], (queries, n))
+    repeated = _find_repeated(ranks)
+    while repeated.any():
+        ranks[repeated] = rng.integers(0, unjudged[row[repeated]])
+        repeated = _find_repeated(ranks)
+    # The r-th unjudged document has number r plus the number of judged documents before it.
     owner = np.repeat(np.arange(queries), np.diff(indptr))
-    before = judged - (np.arange(len(judged)) - indptr[owner])
-    keys = owner * (documents + 1) + before
-    places = np.searchsorted(keys, row * (documents + 1) + ranks, side="right")
-    return np.asarray(ranks + places - indptr[row], np.int64)
+    unjudged_before = judged - (np.arange(len(judged)) - indptr[owner])
+    keys = owner * (documents + 1) + unjudged_before
+    judged_before = np.searchsorted(keys, row * (documents + 1) + ranks, side="right") - indptr[row]
+    return np.asarray(ranks + judged_before, np.int64)
 
 
-def _repeated(ranks: Integers) -> npt.NDArray[np.bool_]:
-    """Where a row holds a value that it holds further left already."""
+def _find_repeated(ranks: Integers) -> npt.NDArray[np.bool_]:
+    """Mark the values that occur further left in the same row already."""
     order = np.argsort(ranks, axis=1, kind="stable")
     values = np.take_along_axis(ranks, order, axis=1)
-    twice = np.zeros(ranks.shape, bool)
-    twice[:, 1:] = values[:, 1:] == values[:, :-1]
+    equals_previous = np.zeros(ranks.shape, bool)
+    equals_previous[:, 1:] = values[:, 1:] == values[:, :-1]
     repeated = np.zeros(ranks.shape, bool)
-    np.put_along_axis(repeated, order, twice, axis=1)
+    np.put_along_axis(repeated, order, equals_previous, axis=1)
     return repeated

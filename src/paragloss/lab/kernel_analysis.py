@@ -43,8 +43,8 @@ def bins(model: Knrm, judged: Judged) -> list[Bin]:
     table = model.table
     counts = np.zeros(len(MEANS), np.int64)
     for start in range(0, len(pairs), 100_000):
-        some = pairs[start : start + 100_000]
-        cosines = np.einsum("nd,nd->n", table[some[:, 0]], table[some[:, 1]])
+        block = pairs[start : start + 100_000]
+        cosines = np.einsum("nd,nd->n", table[block[:, 0]], table[block[:, 1]])
         counts += np.bincount(kernel_of(cosines) - 1, minlength=len(MEANS))
     return [Bin(i, m, float(w), int(n)) for i, (m, w, n) in enumerate(zip(MEANS, model.weight, counts, strict=True), 1)]
 
@@ -58,15 +58,15 @@ def word_pairs(model: Knrm, judged: Judged) -> Integers:
     """Different pairs of rows of the model's table, a query's word and a document's: (pairs, 2)."""
     size = len(model.table)
     rows: dict[str, Integers] = {}
-    found: list[Integers] = [np.zeros(0, np.int64)]
+    pair_keys: list[Integers] = [np.zeros(0, np.int64)]
     for query in judged.queries:
-        asked = np.unique(model.ids(query.text, query.lang))
+        query_rows = np.unique(model.ids(query.text, query.lang))
         for name in judged.qrels.get(query.id, {}):
             if name not in rows:
                 document = judged.documents[name]
                 rows[name] = np.unique(model.ids(document.whole, document.lang))
-            found.append((asked[:, None] * size + rows[name]).ravel())
-    keys = np.unique(np.concatenate(found))
+            pair_keys.append((query_rows[:, None] * size + rows[name]).ravel())
+    keys = np.unique(np.concatenate(pair_keys))
     return np.stack([keys // size, keys % size], axis=1)
 
 
@@ -88,11 +88,11 @@ def translation_pairs(model: Knrm, translator: Translator, words: Iterable[Query
 
 def words_of(queries: Iterable[Query]) -> list[Query]:
     """Each different word of some queries, as a query."""
-    seen: dict[tuple[str, str], Query] = {}
+    query_by_word: dict[tuple[str, str], Query] = {}
     for query in queries:
         for word in query.text.split():
-            seen.setdefault((word, query.lang), Query(word, word, query.lang))
-    return list(seen.values())
+            query_by_word.setdefault((word, query.lang), Query(word, word, query.lang))
+    return list(query_by_word.values())
 
 
 def only(model: Knrm, number: int) -> Knrm:
@@ -124,13 +124,13 @@ def data_sizes(
     judged: Judged, sizes: Sequence[int], fit: Callable[[Judged], Knrm], measure: Callable[[Knrm], float]
 ) -> list[Size]:
     """Train on the first so many queries, for each size (Table 6.10, Figs. 6.5 and 6.6)."""
-    found = []
+    measured = []
     for size in sizes:
         part = first(judged, size)
         model = fit(part)
         pairs = sum(map(len, part.qrels.values()))
-        found.append(Size(len(part.queries), pairs, seen_terms(model, part), measure(model)))
-    return found
+        measured.append(Size(len(part.queries), pairs, seen_terms(model, part), measure(model)))
+    return measured
 
 
 def first(judged: Judged, size: int) -> Judged:
@@ -175,8 +175,8 @@ def by_category(scores: Scores, categories: Mapping[str, str]) -> dict[str, dict
     averages: dict[str, dict[str, float]] = {}
     for category, queries in members.items():
         for measure, values in scores.items():
-            if known := [values[q] for q in queries if q in values]:
-                averages.setdefault(category, {})[measure] = float(np.mean(known))
+            if category_scores := [values[q] for q in queries if q in values]:
+                averages.setdefault(category, {})[measure] = float(np.mean(category_scores))
     return averages
 
 

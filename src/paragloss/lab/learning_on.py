@@ -1,5 +1,4 @@
-"""What was learning on from a table worth? Held-out texts are looked for with it, before and after, as the product
-searches."""
+"""Measure what learning on from a table gains: held-out texts are searched with the table before and after."""
 
 from __future__ import annotations
 
@@ -14,14 +13,16 @@ from paragloss.evaluation import evaluate, mean
 from paragloss.lab.methods import table
 from paragloss.translation.table_learning import load_start_table
 from paragloss.translation.word_table import Table
-from paragloss.types import Aligned, Document, Query
+from paragloss.types import Aligned, Concept, Document, Query
 
-#: A text without a title is asked for by so many of its first words.
-_WORDS = 8
+#: The query for a text without a title is this many of its first words.
+QUERY_WORDS = 8
+#: One concept in this many is held out.
+HELD_OUT_STEP = 10
 
 
 class Gain(NamedTuple):
-    """Mean reciprocal rank of held-out texts before and after learning on, from one language to another."""
+    """Mean reciprocal rank of held-out texts before and after learning, from one language to another."""
 
     source: str
     target: str
@@ -31,32 +32,43 @@ class Gain(NamedTuple):
 
 
 def gain(aligned: Aligned, *, start: str, most: int = 1000, **options: Any) -> list[Gain]:
-    """By how much learning on from `start` with these texts helps: every tenth concept is held out, a table is learned
-    from the rest, and the beginning of each held-out text (or its title) has to find it in the other language."""
-    held_out, rest = aligned[::10][:most], [concept for i, concept in enumerate(aligned) if i % 10]
-    learned = table.fit(rest, start=start, **options)
-    begun = load_start_table(start, learned.pairs)
+    """Measure how much learning on from `start` with these texts improves the search for held-out texts.
+
+    Every tenth concept is held out, a table is learned from the others, and the title or the beginning of each held-out
+    text is a query for it in the other language.
+
+    :param most: the largest number of held-out concepts
+    :param options: settings of `table.fit`
+    """
+    held_out = aligned[::HELD_OUT_STEP][:most]
+    train = [concept for i, concept in enumerate(aligned) if i % HELD_OUT_STEP]
+    learned = table.fit(train, start=start, **options)
+    start_table = load_start_table(start, learned.pairs)
     gains = []
     for source, target in permutations(sorted({lang for concept in held_out for lang in concept.texts}), 2):
-        both = [concept for concept in held_out if {source, target} <= concept.texts.keys()]
-        if len(both) > 1 and (source, target) in learned.probabilities:
-            before = _found(begun, both, source, target) if (source, target) in begun.probabilities else 0.0
-            gains.append(Gain(source, target, len(both), before, _found(learned, both, source, target)))
+        concepts = [concept for concept in held_out if {source, target} <= concept.texts.keys()]
+        if len(concepts) > 1 and (source, target) in learned.probabilities:
+            before = 0.0
+            if (source, target) in start_table.probabilities:
+                before = measure_table(start_table, concepts, source, target)
+            after = measure_table(learned, concepts, source, target)
+            gains.append(Gain(source, target, len(concepts), before, after))
     return gains
 
 
-def _found(model: Table, both: Aligned, source: str, target: str) -> float:
-    """Mean reciprocal rank of texts that are asked for by the title, or the first words, of their counterparts."""
-    asked = []
-    for concept in both:
-        text = concept.titles.get(source) or concept.texts[source]
-        ends = [span.end for span in analyzer(source).spans(text)[:_WORDS]]
-        asked.append(Query(concept.id, text[: ends[-1]] if ends else "", source))
-    with tempfile.TemporaryDirectory() as place:
-        model.save(Path(place, "table"))
-        with Collection.create(f"{place}/c", models=[f"{place}/table"], default=False) as engine:
-            engine.index([Document(concept.id, concept.texts[target], target) for concept in both])
-            said = [query for query in asked if query.text]
-            rankings = engine.rank(said, k=len(both), to=[target], pipeline="table")
-    run = dict(zip((query.id for query in said), rankings, strict=True))
-    return mean(evaluate(run, {concept.id: {concept.id: 1} for concept in both}, ["RR"]))["RR"]
+def measure_table(model: Table, concepts: Aligned, source: str, target: str) -> float:
+    """Compute the mean reciprocal rank of texts searched by the titles or first words of their translations."""
+    queries = [query for query in (_make_query(concept, source) for concept in concepts) if query.text]
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder, "table"))
+        with Collection.create(f"{folder}/c", models=[f"{folder}/table"], default=False) as collection:
+            collection.index([Document(concept.id, concept.texts[target], target) for concept in concepts])
+            rankings = collection.rank(queries, k=len(concepts), to=[target], pipeline="table")
+    run = {query.id: ranking for query, ranking in zip(queries, rankings, strict=True)}
+    return mean(evaluate(run, {concept.id: {concept.id: 1} for concept in concepts}, ["RR"]))["RR"]
+
+
+def _make_query(concept: Concept, lang: str) -> Query:
+    text = concept.titles.get(lang) or concept.texts[lang]
+    spans = analyzer(lang).spans(text)[:QUERY_WORDS]
+    return Query(concept.id, text[: spans[-1].end] if spans else "", lang)

@@ -96,8 +96,8 @@ def clean(before: Judged, after: Judged, *, longest: int) -> Cleaned:
     """
     shared = ambiguous(before.queries, after.queries)
     bad = {id for ids in shared.values() if max(_length(after, id) for id in ids) > longest for id in ids}
-    kept = _without(after, bad)
-    return Cleaned(kept, sum(map(len, shared.values())), len(bad), _pairs(after), _pairs(kept))
+    cleaned = _without(after, bad)
+    return Cleaned(cleaned, sum(map(len, shared.values())), len(bad), _pairs(after), _pairs(cleaned))
 
 
 def clean_at_random(judged: Judged, pairs: int, *, seed: int = 0) -> Judged:

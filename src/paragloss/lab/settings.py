@@ -65,18 +65,20 @@ class Option(NamedTuple):
 def options(function: Callable[..., Any]) -> dict[str, Option]:
     """The keyword arguments of a function. One that ends in `**settings: Annotated[Any, other]` hands the rest on to
     `other`, whose arguments are then its own as well."""
-    found: dict[str, Option] = {}
+    option_by_name: dict[str, Option] = {}
     plain = inspect.unwrap(function)
     for name, parameter in inspect.signature(plain).parameters.items():
         hint = _hint(plain, name, parameter.annotation)
         about = getattr(hint, "__metadata__", ())
         if parameter.kind is parameter.KEYWORD_ONLY:
-            setting = next((one for one in about if isinstance(one, Setting)), Setting(""))
-            found[name] = Option(name, get_args(hint)[0] if about else hint, parameter.default, setting)
+            setting = next((item for item in about if isinstance(item, Setting)), Setting(""))
+            option_by_name[name] = Option(name, get_args(hint)[0] if about else hint, parameter.default, setting)
         elif parameter.kind is parameter.VAR_KEYWORD:
             for other in about:
-                found |= {name: option for name, option in options(other).items() if name not in found}
-    return found
+                option_by_name |= {
+                    name: option for name, option in options(other).items() if name not in option_by_name
+                }
+    return option_by_name
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
@@ -92,9 +94,9 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
 def check(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
     """An error that names the setting, the value and what was expected, where a value is not as declared."""
-    known = options(function)
+    option_by_name = options(function)
     for name, value in given.items():
-        if name in known and (reason := refused(known[name], value)):
+        if name in option_by_name and (reason := refused(option_by_name[name], value)):
             raise ModelError(f"{name} {value!r}: {reason}")
 
 
@@ -122,14 +124,20 @@ def expected(option: Option) -> str:
     setting, series = option.setting, series_of(option.type)
     if setting.words:
         return f"one of {', '.join(setting.words)}"
-    kind = series.kind if series else next((one for one in alternatives(option.type) if one in _NAMES), None)
-    one, many = _NAMES.get(kind, ("a value", "values"))
+    kind = (
+        series.kind
+        if series
+        else next((singular for singular in alternatives(option.type) if singular in _NAMES), None)
+    )
+    singular, plural = _NAMES.get(kind, ("a value", "values"))
     named = {"at least": setting.least, "above": setting.above, "at most": setting.most, "below": setting.below}
-    known = {word: bound for word, bound in named.items() if bound is not None}
-    bounds = [f"{word} {bound:,.0f}" if bound == int(bound) else f"{word} {bound}" for word, bound in known.items()]
-    text = one
+    bound_by_word = {word: bound for word, bound in named.items() if bound is not None}
+    bounds = [
+        f"{word} {bound:,.0f}" if bound == int(bound) else f"{word} {bound}" for word, bound in bound_by_word.items()
+    ]
+    text = singular
     if series is not None:
-        text = f"ascending {many}" if setting.ascending else many
+        text = f"ascending {plural}" if setting.ascending else plural
         text = f"{series.length} {text}" if series.length else text
     return f"{text}, {' and '.join(bounds)}" if bounds else text
 
@@ -143,10 +151,14 @@ class Series(NamedTuple):
 
 def series_of(hint: Any) -> Series | None:
     """What a hint such as `tuple[int, int] | None` or `Sequence[float]` says; None where it is no series of numbers."""
-    for one in alternatives(hint):
-        inner = get_args(one)
-        if get_origin(one) in (tuple, Sequence, Iterable) and inner and all(kind in (int, float) for kind in inner):
-            return Series(inner[0], len(inner) if get_origin(one) is tuple else None)
+    for alternative in alternatives(hint):
+        inner = get_args(alternative)
+        if (
+            get_origin(alternative) in (tuple, Sequence, Iterable)
+            and inner
+            and all(kind in (int, float) for kind in inner)
+        ):
+            return Series(inner[0], len(inner) if get_origin(alternative) is tuple else None)
     return None
 
 
@@ -184,8 +196,8 @@ def _fits(value: Any, hint: Any, setting: Setting) -> bool:
     if setting.words and isinstance(value, str):
         return value in setting.words
     if float in kinds or int in kinds:
-        wanted = Real if float in kinds else Integral
-        if not isinstance(value, wanted) or isinstance(value, bool) or not math.isfinite(value):
+        number_type = Real if float in kinds else Integral
+        if not isinstance(value, number_type) or isinstance(value, bool) or not math.isfinite(value):
             return False
         return not (
             (setting.least is not None and number < setting.least)

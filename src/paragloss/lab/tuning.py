@@ -37,28 +37,32 @@ class Tuned(NamedTuple):
     @property
     def pipeline(self) -> str:
         """What to search with; a part that counts nothing is left out."""
-        kept = [(part, weight) for part, weight in zip(self.parts, self.after, strict=True) if weight > 0]
-        return " + ".join(f"{weight:g}*{part}" for part, weight in kept)
+        weighted_parts = [(part, weight) for part, weight in zip(self.parts, self.after, strict=True) if weight > 0]
+        return " + ".join(f"{weight:g}*{part}" for part, weight in weighted_parts)
 
 
 def tune(
     engine: Collection, queries: Sequence[Query], qrels: Qrels, *, measure: str = "RR", to: Sequence[str] | None = None
 ) -> Tuned:
     """Weights for the parts of a search without a pipeline, for queries of one language."""
-    asked = [query for query in queries if any(grade > 0 for grade in qrels.get(query.id, {}).values())]
-    if len(asked) < _FEWEST:
-        raise InputError(f"{len(asked)} of {len(queries)} queries have a relevant document; at least {_FEWEST} must")
-    parts, rankings, asked = _rank_by_parts(engine, asked, to)
+    judged_queries = [query for query in queries if any(grade > 0 for grade in qrels.get(query.id, {}).values())]
+    if len(judged_queries) < _FEWEST:
+        raise InputError(
+            f"{len(judged_queries)} of {len(queries)} queries have a relevant document; at least {_FEWEST} must"
+        )
+    parts, rankings, judged_queries = _rank_by_parts(engine, judged_queries, to)
     weights = (1.0,) * len(parts)
-    halves = [[i for i, query in enumerate(asked) if zlib.crc32(query.id.encode()) % 2 == half] for half in (0, 1)]
-    score = _scorer(asked, rankings, qrels, measure)
-    found: dict[str, float] = {}
+    halves = [
+        [i for i, query in enumerate(judged_queries) if zlib.crc32(query.id.encode()) % 2 == half] for half in (0, 1)
+    ]
+    score = _scorer(judged_queries, rankings, qrels, measure)
+    held_out_scores: dict[str, float] = {}
     for chosen, held_out in (halves, halves[::-1]):
-        found |= score(_best(weights, partial(score, which=chosen)), held_out)
-    everyone = range(len(asked))
-    after = _best(weights, partial(score, which=everyone))
-    test = compare(score(weights, everyone), found)
-    return Tuned(parts, weights, after, measure, len(asked), test)
+        held_out_scores |= score(_best(weights, partial(score, query_numbers=chosen)), held_out)
+    everyone = range(len(judged_queries))
+    after = _best(weights, partial(score, query_numbers=everyone))
+    test = compare(score(weights, everyone), held_out_scores)
+    return Tuned(parts, weights, after, measure, len(judged_queries), test)
 
 
 def _rank_by_parts(
@@ -70,9 +74,9 @@ def _rank_by_parts(
     """
     state = engine.state
     in_language = [retrieval.understood(state, query).query for query in queries]
-    source, *others = dict.fromkeys(query.lang for query in in_language)
-    if others:
-        raise InputError(f"the queries are in {source}, {', '.join(others)}: give those of one language at a time")
+    source, *other_langs = dict.fromkeys(query.lang for query in in_language)
+    if other_langs:
+        raise InputError(f"the queries are in {source}, {', '.join(other_langs)}: give those of one language at a time")
     targets = retrieval.targets_of(state, to)
     parts = state.parts()
     encoders = [name for name, encoder in parts.encoders.items() if source in encoder.langs]
@@ -90,9 +94,9 @@ def _rank_by_parts(
 def _scorer(
     queries: Sequence[Query], rankings: Sequence[Sequence[RankedList]], qrels: Qrels, measure: str
 ) -> Callable[..., dict[str, float]]:
-    def score(weights: Sequence[float], which: Sequence[int]) -> dict[str, float]:
+    def score(weights: Sequence[float], query_numbers: Sequence[int]) -> dict[str, float]:
         run = {}
-        for i in which:
+        for i in query_numbers:
             fused = score_sum(rankings[i], weights)
             run[queries[i].id] = rank((Hit(doc_id, total) for doc_id, total in fused.items()), _DEPTH)
         return evaluate(run, {id: qrels[id] for id in run}, [measure])[measure]
@@ -102,15 +106,15 @@ def _scorer(
 
 def _best(weights: Sequence[float], score: Callable[[Sequence[float]], Mapping[str, float]]) -> tuple[float, ...]:
     """One weight after the other, as often as it helps; of equals the one that was there."""
-    best, most = tuple(weights), _mean(score(weights))
+    best, best_score = tuple(weights), _mean(score(weights))
     fixed = max(range(len(best)), key=lambda i: (best[i], i > 0))  # among equals not words as they stand
     for _ in range(_ROUNDS):
         before = best
-        for place in (i for i in range(len(best)) if i != fixed):
+        for position in (i for i in range(len(best)) if i != fixed):
             for weight in WEIGHTS:
-                tried = (*best[:place], weight, *best[place + 1 :])
-                if (reached := _mean(score(tried))) > most + 1e-9:
-                    best, most = tried, reached
+                tried = (*best[:position], weight, *best[position + 1 :])
+                if (reached := _mean(score(tried))) > best_score + 1e-9:
+                    best, best_score = tried, reached
         if best == before:
             break
     return best

@@ -25,16 +25,16 @@ _ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 def read_table(path: PathLike, table: str) -> Iterator[tuple[Value, ...]]:
     """The rows of one table of a dump."""
-    seen = ""
+    other_table = ""
     for number, line in read_lines(path, limit=_LINE):
-        found = _INSERT.match(line)
-        if found is None:
+        insert = _INSERT.match(line)
+        if insert is None:
             continue
-        seen = seen or found[1]
-        if found[1] == table:
-            yield from _rows(line, found.end(), f"{path}:{number}")
-    if seen and seen != table:
-        raise InputError(f"a dump of {seen}, expected one of {table}", place=path)
+        other_table = other_table or insert[1]
+        if insert[1] == table:
+            yield from _rows(line, insert.end(), f"{path}:{number}")
+    if other_table and other_table != table:
+        raise InputError(f"a dump of {other_table}, expected one of {table}", place=path)
 
 
 def read_langlinks(path: PathLike) -> Iterator[tuple[int, str, str]]:
@@ -50,8 +50,8 @@ def read_pagelinks(path: PathLike, linktarget: PathLike | None = None) -> Iterat
     `linktarget` say which title that is."""
     targets: Mapping[Value, str] | None = None
     if linktarget is not None:
-        known = read_table(linktarget, "linktarget")
-        targets = {row[0]: _title(row[2]) for row in known if len(row) == 3 and row[1] == 0}
+        target_rows = read_table(linktarget, "linktarget")
+        targets = {row[0]: _title(row[2]) for row in target_rows if len(row) == 3 and row[1] == 0}
     for row in read_table(path, "pagelinks"):
         if len(row) == 3:  # pl_from, pl_from_namespace, pl_target_id
             if targets is None:
@@ -119,17 +119,17 @@ def _rows(line: str, at: int, place: str) -> Iterator[tuple[Value, ...]]:
         row: list[Value] = []
         at += 1
         while line[at - 1] != ")":
-            found = _VALUE.match(line, at)
-            if found is None or line[found.end() : found.end() + 1] not in (",", ")"):
-                column = (at if found is None else found.end()) + 1
+            value = _VALUE.match(line, at)
+            if value is None or line[value.end() : value.end() + 1] not in (",", ")"):
+                column = (at if value is None else value.end()) + 1
                 raise InputError(f"not a row of values at column {column}; give a dump that is whole", place=place)
-            row.append(_read(found))
-            at = found.end() + 1
+            row.append(_read(value))
+            at = value.end() + 1
         yield tuple(row)
         at += 1  # the comma between rows, or the semicolon at the end
 
 
-def _read(found: re.Match[str]) -> Value:
-    if found[1] is not None:
-        return _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]) if escape[1] else "'", found[1])
-    return int(found[2]) if found[2] is not None else None
+def _read(match: re.Match[str]) -> Value:
+    if match[1] is not None:
+        return _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]) if escape[1] else "'", match[1])
+    return int(match[2]) if match[2] is not None else None

@@ -38,12 +38,14 @@ def graded(scores: Mapping[str, Mapping[str, float]], bounds: Sequence[float]) -
 
 def thousandths(scores: Mapping[str, Mapping[str, float]]) -> Qrels:
     """Scores themselves as grades, so that what learns from pairs can ask for a difference (`fit_judged`'s)."""
-    return {query: {d: round(1000 * score) for d, score in found.items()} for query, found in scores.items()}
+    return {
+        query: {d: round(1000 * score) for d, score in by_document.items()} for query, by_document in scores.items()
+    }
 
 
 def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0) -> list[Pair]:
     """All pairs of a query's documents whose scores (or grades) differ by more than `difference`, widest first."""
-    found = []
+    document_pairs = []
     for query, documents in scores.items():
         ranked = sorted(documents.items(), key=lambda item: (-item[1], item[0]))
         wide = [
@@ -52,15 +54,18 @@ def pairs(scores: Mapping[str, Mapping[str, float]], *, difference: float = 0.0)
             for worse, low in ranked[i + 1 :]
             if high - low > difference
         ]
-        found += sorted(wide, key=lambda pair: -pair.difference)
-    return found
+        document_pairs += sorted(wide, key=lambda pair: -pair.difference)
+    return document_pairs
 
 
 def judged(grades: Mapping[str, Mapping[str, int]], documents: Mapping[str, Document], lang: str) -> Judged:
     """Queries numbered q1, q2, ... in their order; documents that are not at hand are left out, and queries without."""
-    known = {query: {d: g for d, g in found.items() if d in documents} for query, found in grades.items()}
-    named = {f"q{number}": query for number, query in enumerate(known, 1) if known[query]}
-    if not named:
+    available = {
+        query: {doc_id: grade for doc_id, grade in by_document.items() if doc_id in documents}
+        for query, by_document in grades.items()
+    }
+    text_by_id = {f"q{number}": text for number, text in enumerate(available, 1) if available[text]}
+    if not text_by_id:
         raise InputError("none of the documents in the log is at hand: give the documents that were shown")
-    queries = [Query(id, text, lang) for id, text in named.items()]
-    return Judged(queries, documents, {id: known[text] for id, text in named.items()})
+    queries = [Query(query_id, text, lang) for query_id, text in text_by_id.items()]
+    return Judged(queries, documents, {query_id: available[text] for query_id, text in text_by_id.items()})

@@ -85,17 +85,17 @@ def _session(row: dict[str, Any]) -> Session:
         raise InputError('\'shown\' is no list of document ids; write "shown": ["d1", "d2"]')
     if not isinstance(clicks, list):
         raise InputError('\'clicks\' is no list; write "clicks": [{"doc": "d1", "dwell": 12.5}]')
-    places = {name: place for place, name in enumerate(shown, 1)}
-    return Session(query, tuple(shown), tuple(_click(click, places) for click in clicks), get_row_language(row))
+    rank_by_id = {name: rank for rank, name in enumerate(shown, 1)}
+    return Session(query, tuple(shown), tuple(_click(click, rank_by_id) for click in clicks), get_row_language(row))
 
 
-def _click(click: Any, places: dict[str, int]) -> Click:
+def _click(click: Any, rank_by_id: dict[str, int]) -> Click:
     name = click.get("doc") if isinstance(click, dict) else None
     if not isinstance(name, str) or not name:
         raise InputError('a click names no document; write {"doc": "d1", "dwell": 12.5}')
-    if places and name not in places:
+    if rank_by_id and name not in rank_by_id:
         raise InputError(f"the click on {name!r} is on no document shown; add it to 'shown'")
     dwell = click.get("dwell")
     if dwell is not None and (isinstance(dwell, bool) or not isinstance(dwell, int | float) or dwell < 0):
         raise InputError(f"'dwell' of {name!r} is {dwell!r}; give seconds, or leave it out")
-    return Click(name, places.get(name, 0), None if dwell is None else float(dwell))
+    return Click(name, rank_by_id.get(name, 0), None if dwell is None else float(dwell))

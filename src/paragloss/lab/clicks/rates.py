@@ -54,18 +54,18 @@ def first_clicks(sessions: Iterable[Session]) -> Scores:
 
 def asked(sessions: Iterable[Session], *, least: int = 1, below: int | None = None) -> list[Session]:
     """The sessions whose query is asked at least `least` times in the log, and fewer than `below` times."""
-    every = list(sessions)
-    times = Counter(session.query for session in every)
-    kept = [s for s in every if times[s.query] >= least and (below is None or times[s.query] < below)]
-    if every and not kept:
-        wanted = f"{least} times or more" + ("" if below is None else f" and fewer than {below}")
-        raise InputError(f"no query is asked {wanted}; the commonest is asked {max(times.values())} times")
-    return kept
+    all_sessions = list(sessions)
+    times = Counter(session.query for session in all_sessions)
+    selected = [s for s in all_sessions if times[s.query] >= least and (below is None or times[s.query] < below)]
+    if all_sessions and not selected:
+        expected = f"{least} times or more" + ("" if below is None else f" and fewer than {below}")
+        raise InputError(f"no query is asked {expected}; the commonest is asked {max(times.values())} times")
+    return selected
 
 
 def _counted(choices: Iterable[tuple[str, str]]) -> Scores:
     counts: Scores = {}
     for query, document in choices:
-        found = counts.setdefault(query, {})
-        found[document] = found.get(document, 0.0) + 1.0
+        query_counts = counts.setdefault(query, {})
+        query_counts[document] = query_counts.get(document, 0.0) + 1.0
     return counts

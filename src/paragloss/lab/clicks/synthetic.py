@@ -30,17 +30,17 @@ def simulate(
     log = []
     for query, ranking in rankings.items():
         for _ in range(sessions if isinstance(sessions, int) else sessions[query]):
-            shown = list(ranking)
-            for at in rng.integers(0, max(len(shown) - 1, 1), swaps if len(shown) > 1 else 0):
-                shown[at], shown[at + 1] = shown[at + 1], shown[at]
+            ranking_shown = list(ranking)
+            for at in rng.integers(0, max(len(ranking_shown) - 1, 1), swaps if len(ranking_shown) > 1 else 0):
+                ranking_shown[at], ranking_shown[at + 1] = ranking_shown[at + 1], ranking_shown[at]
             clicks = []
-            for place, document in enumerate(shown, 1):
+            for rank, document in enumerate(ranking_shown, 1):
                 if rng.random() < attraction[query].get(document, 0.0):
                     pleased = rng.random() < satisfaction[query].get(document, 0.0)
-                    clicks.append(Click(document, place, round(float(rng.gamma(4.0, 15.0 if pleased else 2.5)), 1)))
+                    clicks.append(Click(document, rank, round(float(rng.gamma(4.0, 15.0 if pleased else 2.5)), 1)))
                     if pleased:
                         break
                 if rng.random() > depth:
                     break
-            log.append(Session(query, tuple(shown), tuple(clicks), lang))
+            log.append(Session(query, tuple(ranking_shown), tuple(clicks), lang))
     return log

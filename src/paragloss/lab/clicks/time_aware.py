@@ -68,18 +68,20 @@ class _Steps:
             ids = [self.names.setdefault((session.query, d), len(self.names)) for d in session.shown]
             clicks = _in_order(session)
             opened: set[int] = set()
-            for here, there in pairwise([0, *(place for place, _ in clicks)]):
-                between = range(here + 1, there) if there > here else range(here - 1, there, -1)
-                looks += [(ids[i - 1], here, i, False, -1) for i in between if i not in opened]
-                looks.append((ids[there - 1], here, there, True, -1))
-                opened.add(there)
+            for last_rank, next_rank in pairwise([0, *(rank for rank, _ in clicks)]):
+                between = (
+                    range(last_rank + 1, next_rank) if next_rank > last_rank else range(last_rank - 1, next_rank, -1)
+                )
+                looks += [(ids[i - 1], last_rank, i, False, -1) for i in between if i not in opened]
+                looks.append((ids[next_rank - 1], last_rank, next_rank, True, -1))
+                opened.add(next_rank)
             last = clicks[-1][0] if clicks else 0
             ending = endings if clicks else -1
             endings += bool(clicks)
             looks += [(ids[i - 1], last, i, False, ending) for i in range(max(opened, default=0) + 1, len(ids) + 1)]
-            for number, (place, click) in enumerate(clicks, 1):
+            for number, (rank, click) in enumerate(clicks, 1):
                 seconds = math.nan if click.dwell is None else click.dwell
-                visits.append((ids[place - 1], seconds, ending if number == len(clicks) else -1))
+                visits.append((ids[rank - 1], seconds, ending if number == len(clicks) else -1))
         if not looks:
             raise InputError("the log has no session with results: nothing to learn from")
         table = np.array(looks, np.int64)
@@ -92,10 +94,10 @@ class _Steps:
         self.places = int(self.place.max())
 
     def scores(self, values: Doubles) -> Scores:
-        found: Scores = {}
+        scores_by_query: Scores = {}
         for (query, document), i in sorted(self.names.items()):
-            found.setdefault(query, {})[document] = float(values[i])
-        return found
+            scores_by_query.setdefault(query, {})[document] = float(values[i])
+        return scores_by_query
 
 
 def _ended(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doubles) -> Doubles:
@@ -126,39 +128,39 @@ def _round(steps: _Steps, attraction: Doubles, power: Doubles, examination: Doub
     a, e = attraction[steps.document], examination[steps.start, steps.place]
     # Looked at and not opened, so not attractive; or not looked at, which says nothing of attraction.
     liked = np.where(steps.opened, 1.0, on * a * (1 - e) / (1 - a * e) + (1 - on) * a)
-    seen = np.where(steps.opened, 1.0, on * e * (1 - a) / (1 - a * e))
+    examined_chance = np.where(steps.opened, 1.0, on * e * (1 - a) / (1 - a * e))
     width = steps.places + 1
-    examined = _rate(steps.start * width + steps.place, seen, on, width * width).reshape(width, width)
+    examined = _rate(steps.start * width + steps.place, examined_chance, on, width * width).reshape(width, width)
     # Satisfaction takes the power to satisfy and enough time; a search that goes on lacked one of the two.
     s, f, pleased = power[steps.visited], steps.enough, _pleased(steps, ended)
     able = pleased + (1 - pleased) * s * (1 - f) / np.maximum(1 - s * f, 1e-12)
     return _average(steps.document, liked, len(attraction)), _average(steps.visited, able, len(power)), examined
 
 
-def _average(which: Integers, chances: Doubles, size: int) -> Doubles:
+def _average(owners: Integers, chances: Doubles, size: int) -> Doubles:
     """Per document. One of which little is known is taken for an ordinary one, not for one of 1/2: a result that was
     hardly ever looked at must not beat one that was looked at and passed over."""
     ordinary = float(chances.mean()) if len(chances) else 0.5
-    return _rate(which, chances, np.ones(len(chances)), size, towards=ordinary)
+    return _rate(owners, chances, np.ones(len(chances)), size, towards=ordinary)
 
 
-def _rate(which: Integers, hits: Doubles, trials: Doubles, size: int, *, towards: float = 0.5) -> Doubles:
+def _rate(owners: Integers, hits: Doubles, trials: Doubles, size: int, *, towards: float = 0.5) -> Doubles:
     """Hits per trial, with two more trials that went as `towards` says."""
     prior = towards * STRENGTH
-    return np.asarray((np.bincount(which, hits, size) + prior) / (np.bincount(which, trials, size) + STRENGTH))
+    return np.asarray((np.bincount(owners, hits, size) + prior) / (np.bincount(owners, trials, size) + STRENGTH))
 
 
 def _in_order(session: Session) -> list[tuple[int, Click]]:
     """Places and clicks in the order they were made; a document opened again counts when it was opened first."""
-    places = {document: place for place, document in enumerate(session.shown, 1)}
+    rank_by_id = {document: rank for rank, document in enumerate(session.shown, 1)}
     first: dict[str, Click] = {}
     for click in session.clicks:
         first.setdefault(click.document, click)
-    return [(places[d], click) for d, click in first.items() if d in places]
+    return [(rank_by_id[d], click) for d, click in first.items() if d in rank_by_id]
 
 
 def _enough(seconds: Doubles, patience: float) -> Doubles:
-    known = 1 - np.exp(-seconds / patience)
+    satisfied_chance = 1 - np.exp(-seconds / patience)
     # With no times at all the model is left with its satisfaction alone.
-    average = float(np.nanmean(known)) if np.isfinite(known).any() else 1.0
-    return np.asarray(np.nan_to_num(known, nan=average))
+    average = float(np.nanmean(satisfied_chance)) if np.isfinite(satisfied_chance).any() else 1.0
+    return np.asarray(np.nan_to_num(satisfied_chance, nan=average))

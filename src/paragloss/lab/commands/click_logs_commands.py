@@ -52,10 +52,10 @@ def clicks(
     best = _numbers("--shares", shares)
     grades = clicks.thousandths(estimates) if scores else clicks.graded(estimates, clicks.cuts(estimates, best))
     queries = [Query(ids[text], text, spoken[text]) for text in grades]
-    _write(Path(out), queries, {ids[text]: found for text, found in grades.items()})
+    _write(Path(out), queries, {ids[text]: scores_of_query for text, scores_of_query in grades.items()})
     with open_output(Path(out, "scores.tsv")) as table:
-        for text, found in estimates.items():
-            table.writelines(f"{ids[text]}\t{document}\t{score:.6g}\n" for document, score in found.items())
+        for text, scores_of_query in estimates.items():
+            table.writelines(f"{ids[text]}\t{document}\t{score:.6g}\n" for document, score in scores_of_query.items())
     skipped.tell()
     pairs = sum(map(len, grades.values()))
     print(f"{len(sessions)} sessions, {len(queries)} queries, {pairs} judged pairs by {model}: {out}")
@@ -85,16 +85,16 @@ def log(
     if not out:
         raise InputError("no --out given: say which folder the queries and judgments go to")
     before = data_files.judged("log", judged.split(","))
-    made, told = {
+    result, summary = {
         "translate": lambda: _translated(before, by, to, case),
         "clean": lambda: _cleaned(before, after, longest, seed, at_random),
         "case": lambda: _cased(before, case),
     }[work]()
-    _write(Path(out), made.queries, made.qrels)
+    _write(Path(out), result.queries, result.qrels)
     if as_json:
-        print_json(told)
+        print_json(summary)
     else:
-        print_table(["", ""], [[key, str(value)] for key, value in told.items()])
+        print_table(["", ""], [[key, str(value)] for key, value in summary.items()])
 
 
 def _translated(before: Judged, by: str, to: str, case: str) -> tuple[Judged, dict[str, object]]:
@@ -105,11 +105,11 @@ def _translated(before: Judged, by: str, to: str, case: str) -> tuple[Judged, di
     if not by or not to:
         raise InputError("translate needs --with TRANSLATOR and --to LANGUAGE")
     target = normalise(to)
-    made = query_log.translate_log(before, translator(by, before.queries[0].lang, target), target, case=case)
-    shared = query_log.ambiguous(before.queries, made.queries)
-    told = {"queries": len(made.queries), "language": target, "ambiguous translations": len(shared)}
-    lengths = query_log.list_lengths(before, made)
-    return made, {**told, "documents of ambiguous queries": lengths.ranges}
+    translated = query_log.translate_log(before, translator(by, before.queries[0].lang, target), target, case=case)
+    shared = query_log.ambiguous(before.queries, translated.queries)
+    summary = {"queries": len(translated.queries), "language": target, "ambiguous translations": len(shared)}
+    lengths = query_log.list_lengths(before, translated)
+    return translated, {**summary, "documents of ambiguous queries": lengths.ranges}
 
 
 def _cleaned(before: Judged, after: str, longest: int, seed: int, at_random: bool) -> tuple[Judged, dict[str, object]]:
@@ -121,9 +121,9 @@ def _cleaned(before: Judged, after: str, longest: int, seed: int, at_random: boo
     queries, qrels = read_queries(Path(after, "queries.jsonl")), read_qrels(Path(after, "qrels"))
     translated = Judged(list(queries), before.documents, qrels)
     cleaned = query_log.clean(before, translated, longest=longest)
-    made = query_log.clean_at_random(translated, cleaned.kept, seed=seed) if at_random else cleaned.judged
-    told = {"ambiguous": cleaned.ambiguous, "removed": len(translated.queries) - len(made.queries)}
-    return made, {**told, "pairs before": cleaned.pairs, "pairs after": sum(map(len, made.qrels.values()))}
+    result = query_log.clean_at_random(translated, cleaned.kept, seed=seed) if at_random else cleaned.judged
+    summary = {"ambiguous": cleaned.ambiguous, "removed": len(translated.queries) - len(result.queries)}
+    return result, {**summary, "pairs before": cleaned.pairs, "pairs after": sum(map(len, result.qrels.values()))}
 
 
 def _cased(before: Judged, case: str) -> tuple[Judged, dict[str, object]]:
@@ -132,7 +132,9 @@ def _cased(before: Judged, case: str) -> tuple[Judged, dict[str, object]]:
     if case not in CASES:
         raise InputError(f"--case {case!r}: expected one of {', '.join(CASES)}")
     queries = [query._replace(text=CASES[case](query.text)) for query in before.queries]
-    changed = sum(one.text != other.text for one, other in zip(before.queries, queries, strict=True))
+    changed = sum(
+        query_before.text != query_after.text for query_before, query_after in zip(before.queries, queries, strict=True)
+    )
     return before._replace(queries=queries), {"queries": len(queries), "changed": changed}
 
 

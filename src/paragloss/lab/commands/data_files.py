@@ -36,63 +36,68 @@ def reader(hint: Any) -> Reader | None:
     return next((readers[kind] for kind in alternatives(hint) if kind in readers), None)
 
 
-def word_vectors(_: str, given: list[str]) -> Any:
+def word_vectors(_: str, arguments: list[str]) -> Any:
     from paragloss.formats.vectors import read_multilingual_vectors
     from paragloss.lab.learning.monolingual import Vectors
 
-    return {lang: Vectors(words, rows) for lang, (words, rows) in read_multilingual_vectors(listed(given)).items()}
+    return {lang: Vectors(words, rows) for lang, (words, rows) in read_multilingual_vectors(listed(arguments)).items()}
 
 
-def word_lookup(flag: str, given: list[str]) -> dict[str, dict[str, Floats]]:
-    return {lang: dict(zip(one.words, one.rows, strict=True)) for lang, one in word_vectors(flag, given).items()}
+def word_lookup(flag: str, arguments: list[str]) -> dict[str, dict[str, Floats]]:
+    return {
+        lang: dict(zip(vectors.words, vectors.rows, strict=True))
+        for lang, vectors in word_vectors(flag, arguments).items()
+    }
 
 
-def word_pairs(flag: str, given: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+def word_pairs(flag: str, arguments: list[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """Dictionary files named after their languages, such as en-fr.tsv."""
     from paragloss.formats.dictionaries import read_entries
     from paragloss.lab.aligned_files import languages
     from paragloss.languages import normalise
 
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for path in listed(given):
+    for path in listed(arguments):
         named = languages(path)
         if named is None:
             raise InputError(f"{flag} {path}: no languages in the file's name; call it after them, as en-fr.tsv")
         source, target = normalise(named[0]), normalise(named[1])
-        found = pairs.setdefault((source, target), [])
-        found += [(entry.source, entry.target) for entry in read_entries(path, source, target)]
+        pairs_of_languages = pairs.setdefault((source, target), [])
+        pairs_of_languages += [(entry.source, entry.target) for entry in read_entries(path, source, target)]
     return pairs
 
 
-def texts(_: str, given: list[str]) -> list[str]:
+def texts(_: str, arguments: list[str]) -> list[str]:
     """A text on each line."""
     from paragloss.formats.text import read_lines
 
-    return [line.strip() for path in listed(given) for _, line in read_lines(path) if line.strip()]
+    return [line.strip() for path in listed(arguments) for _, line in read_lines(path) if line.strip()]
 
 
-def clicked(flag: str, given: list[str]) -> list[tuple[str, str]]:
+def clicked(flag: str, arguments: list[str]) -> list[tuple[str, str]]:
     """Queries and texts that were clicked: two columns of a .tsv, or a click log and the documents it speaks of."""
     from paragloss.lab.aligned_files import read_pairs
     from paragloss.lab.clicks.log_files import read_log
 
-    found: list[tuple[str, str]] = []
-    for text in given:
+    clicked_pairs: list[tuple[str, str]] = []
+    for text in arguments:
         log, *files = text.split(",")
         if not files:
-            found += read_pairs(log)
+            clicked_pairs += read_pairs(log)
             continue
         at_hand = documents(files)
         for session in read_log(log):
-            found += [(session.query, at_hand[c.document].text) for c in session.clicks if c.document in at_hand]
-    if not found:
-        raise InputError(f"{flag} {','.join(given)}: no click is on a document at hand; give those that were shown")
-    return found
+            clicked_pairs += [
+                (session.query, at_hand[c.document].text) for c in session.clicks if c.document in at_hand
+            ]
+    if not clicked_pairs:
+        raise InputError(f"{flag} {','.join(arguments)}: no click is on a document at hand; give those that were shown")
+    return clicked_pairs
 
 
-def judgments(flag: str, given: list[str]) -> list[Judged]:
+def judgments(flag: str, arguments: list[str]) -> list[Judged]:
     """Each time QUERIES,DOCUMENTS,JUDGMENTS, or a click log and its documents: LOG,DOCUMENTS."""
-    return [judged(flag, text.split(",")) for text in given]
+    return [judged(flag, text.split(",")) for text in arguments]
 
 
 def judged(flag: str, files: Sequence[str]) -> Judged:
@@ -110,14 +115,17 @@ def judged(flag: str, files: Sequence[str]) -> Judged:
         raise InputError(f"{flag} {','.join(files)}: expected QUERIES,DOCUMENTS,JUDGMENTS or LOG,DOCUMENTS")
     if {format_suffix(path) for path in files} == set(LSCLIR):
         files = sorted(files, key=lambda path: LSCLIR.index(format_suffix(path)))
-    known = documents([files[1]])
-    qrels = {query: {d: g for d, g in found.items() if d in known} for query, found in read_qrels(files[2]).items()}
-    asked = [query for query in read_queries(files[0]) if qrels.get(query.id)]
-    if not asked:
+    document_by_id = documents([files[1]])
+    qrels = {
+        query: {d: g for d, g in grades.items() if d in document_by_id}
+        for query, grades in read_qrels(files[2]).items()
+    }
+    judged_queries = [query for query in read_queries(files[0]) if qrels.get(query.id)]
+    if not judged_queries:
         raise InputError(f"{flag} {','.join(files)}: no query has a judged document that is at hand")
-    if not asked[0].lang or not next(iter(known.values())).lang:
+    if not judged_queries[0].lang or not next(iter(document_by_id.values())).lang:
         raise InputError(f"{flag} {','.join(files)}: queries and documents must say their language; add a key 'lang'")
-    return Judged(asked, known, {query.id: qrels[query.id] for query in asked})
+    return Judged(judged_queries, document_by_id, {query.id: qrels[query.id] for query in judged_queries})
 
 
 def documents(files: Sequence[str]) -> dict[str, Document]:
@@ -126,14 +134,14 @@ def documents(files: Sequence[str]) -> dict[str, Document]:
     return {document.id: document for path in files for document in read_documents(path)}
 
 
-def model(_: str, given: list[str]) -> Any:
+def model(_: str, arguments: list[str]) -> Any:
     """A saved model, or a word where none of that name is saved: the method knows what that means."""
     from pathlib import Path
 
     from paragloss.collection import load
 
-    return load(given[-1]) if Path(given[-1]).exists() else given[-1]
+    return load(arguments[-1]) if Path(arguments[-1]).exists() else arguments[-1]
 
 
-def listed(given: Sequence[str]) -> list[str]:
-    return [path for text in given for path in text.split(",") if path]
+def listed(arguments: Sequence[str]) -> list[str]:
+    return [path for text in arguments for path in text.split(",") if path]

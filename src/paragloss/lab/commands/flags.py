@@ -32,36 +32,36 @@ def flag_of(name: str) -> str:
 
 def separated(words: Sequence[str], functions: Sequence[Callable[..., Any]]) -> tuple[list[str], dict[str, list[str]]]:
     """What is no flag, and the flags with what was typed behind each; a flag of any of the functions is known."""
-    known = {flag: option for function in functions for flag, option in flags(function).items()}
+    option_by_flag = {flag: option for function in functions for flag, option in flags(function).items()}
     paths: list[str] = []
-    given: dict[str, list[str]] = {}
-    taken = list(words)
-    while taken:
-        word = taken.pop(0)
+    texts_by_flag: dict[str, list[str]] = {}
+    remaining = list(words)
+    while remaining:
+        word = remaining.pop(0)
         if not word.startswith("--"):
             paths.append(word)
             continue
         flag, equals, text = word.partition("=")
-        if flag.startswith("--no-") and f"--{flag[5:]}" in known and not equals:
+        if flag.startswith("--no-") and f"--{flag[5:]}" in option_by_flag and not equals:
             flag, text = f"--{flag[5:]}", "no"
-        elif not equals and flag in known:
-            text = "yes" if is_switch(known[flag]) else _next(flag, taken)
-        given.setdefault(flag, []).append(text)
-    return paths, given
+        elif not equals and flag in option_by_flag:
+            text = "yes" if is_switch(option_by_flag[flag]) else _next(flag, remaining)
+        texts_by_flag.setdefault(flag, []).append(text)
+    return paths, texts_by_flag
 
 
-def values(method: str, function: Callable[..., Any], given: dict[str, list[str]]) -> dict[str, Any]:
+def values(method: str, function: Callable[..., Any], texts_by_flag: dict[str, list[str]]) -> dict[str, Any]:
     """The keyword arguments that flags say; an error names the flag, what was typed and what was expected."""
-    known = flags(function)
-    found = {}
-    for flag, texts in given.items():
-        if flag not in known:
-            raise InputError(f"{method} has no setting {flag}; it has {', '.join(sorted(known))}")
-        option = known[flag]
-        found[option.name] = value = _read(flag, option, texts)
+    option_by_flag = flags(function)
+    arguments = {}
+    for flag, texts in texts_by_flag.items():
+        if flag not in option_by_flag:
+            raise InputError(f"{method} has no setting {flag}; it has {', '.join(sorted(option_by_flag))}")
+        option = option_by_flag[flag]
+        arguments[option.name] = value = _read(flag, option, texts)
         if reason := refused(option, value):
             raise InputError(f"{flag} {','.join(texts)}: {reason}")
-    return found
+    return arguments
 
 
 def _read(flag: str, option: Option, texts: list[str]) -> Any:
@@ -76,7 +76,7 @@ def _read(flag: str, option: Option, texts: list[str]) -> Any:
             return tuple(tuple(float(part) for part in row.split(",")) for text in texts for row in text.split("/"))
         if is_switch(option):
             return _switched(texts[-1])
-        kind = next((one for one in kinds if one in (int, float)), str)
+        kind = next((candidate for candidate in kinds if candidate in (int, float)), str)
         return kind(texts[-1])
     except (ValueError, OverflowError):
         raise InputError(f"{flag} {texts[-1]!r}: expected {expected(option)}") from None
@@ -97,10 +97,10 @@ def _switched(text: str) -> bool:
     return text.lower() in _YES
 
 
-def _next(flag: str, taken: list[str]) -> str:
-    if not taken:
+def _next(flag: str, remaining: list[str]) -> str:
+    if not remaining:
         raise InputError(f"{flag} is the last word: say its value behind it")
-    return taken.pop(0)
+    return remaining.pop(0)
 
 
 def summary(name: str, function: str = "fit") -> str:
@@ -112,16 +112,16 @@ def summary(name: str, function: str = "fit") -> str:
 def settings_help(usage: str, functions: Iterable[tuple[str, Callable[..., Any]]]) -> str:
     """How a command is used, what it does, and a line for each setting, under a heading for each function."""
     lines = [f"Usage: paragloss {usage}"]
-    told: set[str] = set()
+    explained_flags: set[str] = set()
     for heading, function in functions:
-        found = {flag: option for flag, option in flags(function).items() if flag not in told}
-        again = [flag for flag in flags(function) if flag in told]
-        told |= found.keys()
+        new_flags = {flag: option for flag, option in flags(function).items() if flag not in explained_flags}
+        repeated = [flag for flag in flags(function) if flag in explained_flags]
+        explained_flags |= new_flags.keys()
         lines += ["", inspect.getdoc(function) or "", ""] if heading == "Settings" else [""]
         lines.append(f"{heading}:")
-        width = max((len(_shown(flag, option)) for flag, option in found.items()), default=0)
-        lines += [f"  {_shown(flag, option):<{width}}  {explained(option)}" for flag, option in found.items()]
-        lines += [f"  and of those above: {', '.join(again)}"] if again else []
+        width = max((len(_shown(flag, option)) for flag, option in new_flags.items()), default=0)
+        lines += [f"  {_shown(flag, option):<{width}}  {explained(option)}" for flag, option in new_flags.items()]
+        lines += [f"  and of those above: {', '.join(repeated)}"] if repeated else []
     return "\n".join(lines)
 
 
@@ -138,13 +138,15 @@ def _shown(flag: str, option: Option) -> str:
         return f"{flag}, --no-{flag[2:]}"
     series = series_of(option.type)
     if series is not None:
-        what = ",".join(["N"] * (series.length or 2)) + ("" if series.length else ",...")
+        placeholder = ",".join(["N"] * (series.length or 2)) + ("" if series.length else ",...")
     elif data_files.reader(option.type) is not None:
-        what = "FILE"
+        placeholder = "FILE"
     else:
-        kind = next((one for one in alternatives(option.type) if one in (int, float)), None)
-        what = "N" if kind is int else "X" if kind is float else "PATH" if Path in alternatives(option.type) else "WORD"
-    return f"{flag} {what}"
+        kind = next((candidate for candidate in alternatives(option.type) if candidate in (int, float)), None)
+        placeholder = (
+            "N" if kind is int else "X" if kind is float else "PATH" if Path in alternatives(option.type) else "WORD"
+        )
+    return f"{flag} {placeholder}"
 
 
 def _written(default: Any) -> str:

@@ -67,13 +67,13 @@ def train(
     if out:
         writable_model(out)
     fits = [module.fit, *(getattr(module, name) for name in ("fit_judged", "add_language") if hasattr(module, name))]
-    paths, given = separated([*(files or []), *context.args], fits)
+    paths, texts_by_flag = separated([*(files or []), *context.args], fits)
     if judged or _are_judgments(paths):
-        _train_judged(method, module, given, [*([",".join(paths)] if paths else []), *(judged or [])], out)
+        _train_judged(method, module, texts_by_flag, [*([",".join(paths)] if paths else []), *(judged or [])], out)
     elif add_language:
-        _add_language(method, module, given, _concepts(paths, "", skip_bad), add_language, to, out)
+        _add_language(method, module, texts_by_flag, _concepts(paths, "", skip_bad), add_language, to, out)
     else:
-        settings = values(method, module.fit, given)
+        settings = values(method, module.fit, texts_by_flag)
         _needed(out, paths)
         aligned = _concepts(paths, langs, skip_bad)
         run = partial(engine.train, module.fit, aligned)
@@ -109,12 +109,12 @@ def tune(
     if help or not method:
         method = "" if method == "fusion" else method
         usage = f"tune {method} FILE... [--plot FILE] [settings]"
-        told = settings_help(usage, [("Settings", method_named(method, "tune").tune)]) if method else None
-        print(told or f"{context.get_help()}\n\n{_methods('tune')}")
+        help_text = settings_help(usage, [("Settings", method_named(method, "tune").tune)]) if method else None
+        print(help_text or f"{context.get_help()}\n\n{_methods('tune')}")
         raise typer.Exit(0 if help else 2)
     module = method_named(method, "tune")
-    paths, given = separated([*(files or []), *context.args], [module.tune])
-    settings = values(method, module.tune, given)
+    paths, texts_by_flag = separated([*(files or []), *context.args], [module.tune])
+    settings = values(method, module.tune, texts_by_flag)
     from paragloss.types import Judged as Judgments
 
     if next(iter(inspect.signature(module.tune).parameters)) == "judged":
@@ -125,11 +125,11 @@ def tune(
     else:
         _needed("-", paths)
         learned = _concepts(paths, langs, skip_bad)
-    found = module.tune(learned, **settings)
+    tuning = module.tune(learned, **settings)
     if plot:
-        module.plot(found, plot)
+        module.plot(tuning, plot)
         print(f"plot: {plot}", file=sys.stderr)
-    header, rows = module.table(found)
+    header, rows = module.table(tuning)
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
     else:
@@ -141,37 +141,45 @@ def _tune_fusion(collection: str, queries: str, qrels: str, *, measure: str, to:
     from paragloss.formats.queries import read_qrels, read_queries
     from paragloss.lab import tuning
 
-    for flag, given in (("--in", collection), ("--queries", queries), ("--qrels", qrels)):
-        if not given:
+    for flag, value in (("--in", collection), ("--queries", queries), ("--qrels", qrels)):
+        if not value:
             raise InputError(f"no {flag} given: tune fusion --in COLLECTION --queries FILE --qrels FILE")
     targets = [lang.strip() for lang in to.split(",") if lang.strip()] or None
-    asked, judged = list(read_queries(queries)), read_qrels(qrels)
+    query_list, judged = list(read_queries(queries)), read_qrels(qrels)
     with Collection.open(collection) as engine:
-        found = tuning.tune(engine, asked, judged, measure=measure, to=targets)
+        tuned = tuning.tune(engine, query_list, judged, measure=measure, to=targets)
     if as_json:
-        print_json({**found._asdict(), "test": found.test._asdict(), "pipeline": found.pipeline})
+        print_json({**tuned._asdict(), "test": tuned.test._asdict(), "pipeline": tuned.pipeline})
         return
-    rows = zip(found.parts, found.before, found.after, strict=True)
+    rows = zip(tuned.parts, tuned.before, tuned.after, strict=True)
     print_table(["part", "without judgments", "with them"], [[part, f"{b:g}", f"{a:g}"] for part, b, a in rows])
-    test = found.test
+    test = tuned.test
     print(
-        f"{found.measure} of {found.queries} queries, each measured with weights that others chose: {test.first:.4f} "
-        f"to {test.second:.4f} (p {test.p_randomisation:.4g})\nsearch with: --pipeline {found.pipeline!r}"
+        f"{tuned.measure} of {tuned.queries} queries, each measured with weights that others chose: {test.first:.4f} "
+        f"to {test.second:.4f} (p {test.p_randomisation:.4g})\nsearch with: --pipeline {tuned.pipeline!r}"
     )
 
 
-def _train_judged(method: str, module: ModuleType, given: dict[str, list[str]], sets: list[str], out: str) -> None:
+def _train_judged(
+    method: str, module: ModuleType, texts_by_flag: dict[str, list[str]], sets: list[str], out: str
+) -> None:
     if not hasattr(module, "fit_judged"):
         raise InputError(f"{method} does not learn from judgments; ordinal and knrm do")
-    settings = values(method, module.fit_judged, given)
+    settings = values(method, module.fit_judged, texts_by_flag)
     _needed(out, sets)
     learned = data_files.judgments("--judged", sets)
-    queries = sum(len(one.queries) for one in learned)
+    queries = sum(len(judged_set.queries) for judged_set in learned)
     _made(method, f"{queries} queries", out, module.fit_judged, partial(module.fit_judged, *learned), settings)
 
 
 def _add_language(
-    method: str, module: ModuleType, given: dict[str, list[str]], aligned: list[Concept], lang: str, to: str, out: str
+    method: str,
+    module: ModuleType,
+    texts_by_flag: dict[str, list[str]],
+    aligned: list[Concept],
+    lang: str,
+    to: str,
+    out: str,
 ) -> None:
     from paragloss import collection as engine
     from paragloss.languages import normalise
@@ -180,7 +188,7 @@ def _add_language(
         raise InputError(f"{method} can't add a language to a model; cr5 can")
     if not to:
         raise InputError("no --to given: say which model the language is added to")
-    settings, code = values(method, module.add_language, given), normalise(lang)
+    settings, code = values(method, module.add_language, texts_by_flag), normalise(lang)
     started = time.perf_counter()
     engine.add_language(module.add_language, to, aligned, code, **settings).save(out or to)
     print(f"added {code} from {len(aligned)} concepts in {time.perf_counter() - started:.1f} s: {out or to}")
@@ -235,12 +243,12 @@ def _are_judgments(paths: Sequence[str]) -> bool:
 
 def _help(method: str, context: typer.Context) -> str:
     module = method_named(method)
-    told = [("Settings", module.fit)]
+    sections = [("Settings", module.fit)]
     if hasattr(module, "fit_judged"):
-        told.append(("With --judged QUERIES,DOCUMENTS,JUDGMENTS", module.fit_judged))
+        sections.append(("With --judged QUERIES,DOCUMENTS,JUDGMENTS", module.fit_judged))
     if hasattr(module, "add_language"):
-        told.append(("With --add-language xx --to MODEL", module.add_language))
-    return settings_help(f"train {method} FILE... --out MODEL [--langs en,fr] [--skip-bad] [settings]", told)
+        sections.append(("With --add-language xx --to MODEL", module.add_language))
+    return settings_help(f"train {method} FILE... --out MODEL [--langs en,fr] [--skip-bad] [settings]", sections)
 
 
 def _methods(function: str) -> str:
@@ -260,9 +268,11 @@ def in_languages(concepts: list[Concept], langs: str) -> list[Concept]:
     from paragloss.languages import normalise
 
     if langs:
-        wanted = {normalise(lang) for lang in langs.split(",")}
-        concepts = [c._replace(texts={of: text for of, text in c.texts.items() if of in wanted}) for c in concepts]
-    kept = [concept for concept in concepts if concept.texts]
-    if not kept:
+        language_codes = {normalise(lang) for lang in langs.split(",")}
+        concepts = [
+            c._replace(texts={of: text for of, text in c.texts.items() if of in language_codes}) for c in concepts
+        ]
+    selected = [concept for concept in concepts if concept.texts]
+    if not selected:
         raise InputError(f"no document in {langs or 'any language'} to train on")
-    return kept
+    return selected

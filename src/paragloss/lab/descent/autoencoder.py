@@ -106,9 +106,9 @@ def encode(machines: Sequence[Machine], texts: sp.csr_matrix) -> torch.Tensor:
     return rows
 
 
-def free_energy(machine: Machine, seen: torch.Tensor, driven: torch.Tensor) -> torch.Tensor:
+def free_energy(machine: Machine, visible: torch.Tensor, driven: torch.Tensor) -> torch.Tensor:
     """-v.c - sum over j of log(1 + exp(b_j + v.W_j)) for rows v, given v.c and v.W."""
-    return -seen - softplus(driven + machine.hidden).sum(1)
+    return -visible - softplus(driven + machine.hidden).sum(1)
 
 
 def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *, epochs: int) -> None:
@@ -124,9 +124,11 @@ def pretrain(machines: Sequence[Machine], corpus: Corpus, schedule: Schedule, *,
     def energy(texts: sp.csr_matrix) -> tuple[torch.Tensor, torch.Tensor]:
         entries = texts.tocoo()
         at, ids = (torch.from_numpy(part.astype(np.int64)) for part in (entries.row, entries.col))
-        seen = torch.zeros(len(texts.indptr) - 1).index_add(0, at, bottom.visible[ids] * torch.from_numpy(entries.data))
+        visible = torch.zeros(len(texts.indptr) - 1).index_add(
+            0, at, bottom.visible[ids] * torch.from_numpy(entries.data)
+        )
         driven = pool(bottom.weight, bags(texts))
-        return free_energy(bottom, seen, driven), driven.detach()
+        return free_energy(bottom, visible, driven), driven.detach()
 
     def divergence(rows: Rows) -> torch.Tensor:
         data, driven = energy(corpus.joint[rows])
@@ -203,9 +205,9 @@ def surprise(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
         texts = block[rows].tocoo()
         at, ids = torch.from_numpy(texts.row.astype(np.int64)), torch.from_numpy(texts.col.astype(np.int64))
         observed = torch.from_numpy(texts.data).to(logits.dtype) / corpus.words
-        seen = torch.from_numpy(corpus.present[rows, i])
+        visible = torch.from_numpy(corpus.present[rows, i])
         own = logits[:, corpus.edges[i] : corpus.edges[i + 1]]
-        total = total + own.logsumexp(1)[seen].sum() - (observed * logits[at, ids]).sum()
+        total = total + own.logsumexp(1)[visible].sum() - (observed * logits[at, ids]).sum()
     return total / max(int(corpus.present[rows].sum()), 1)
 
 

@@ -114,5 +114,5 @@ class _Take(torch.autograd.Function):
 
 def take(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     """Rows of a table, each at most once and in ascending order (`torch.unique`), with a row-sparse gradient."""
-    taken: torch.Tensor = _Take.apply(table, rows)  # type: ignore[no-untyped-call]
-    return taken
+    selected: torch.Tensor = _Take.apply(table, rows)  # type: ignore[no-untyped-call]
+    return selected

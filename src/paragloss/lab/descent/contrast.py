@@ -113,8 +113,8 @@ def _gather(pairs: Pairs, rows: Rows) -> tuple[Bags, torch.Tensor]:
     if sp.issparse(pairs.right):
         chosen = sp.vstack([chosen, pairs.right[rows]], format="csr")
     touched, ids = np.unique(chosen.indices, return_inverse=True)
-    rows_of, places, bounds = (torch.from_numpy(part.astype(np.int64)) for part in (touched, ids, chosen.indptr))
-    return Bags(places, bounds, torch.from_numpy(chosen.data)), rows_of
+    rows_of, positions, bounds = (torch.from_numpy(part.astype(np.int64)) for part in (touched, ids, chosen.indptr))
+    return Bags(positions, bounds, torch.from_numpy(chosen.data)), rows_of
 
 
 def _vectors(pairs: Pairs, rows: Rows, texts: Bags, terms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

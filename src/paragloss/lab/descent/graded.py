@@ -74,13 +74,13 @@ def train(
         _some_irrelevant(one)
 
     def batch_loss(chosen: tuple[Task, torch.Tensor]) -> torch.Tensor:
-        one, rows = chosen
-        found = pairs(one, rows, negatives, pool=pool)
-        return loss(scores(towers, one, rows, found, epsilon), found.grades).mean()
+        task_of_batch, rows = chosen
+        batch_pairs = pairs(task_of_batch, rows, negatives, pool=pool)
+        return loss(scores(towers, task_of_batch, rows, batch_pairs, epsilon), batch_pairs.grades).mean()
 
     def validate() -> float:
         _mode(towers, training=False)
-        measure = sum(ndcg(towers, one, epsilon) for one in validation) / len(validation)
+        measure = sum(ndcg(towers, validation_task, epsilon) for validation_task in validation) / len(validation)
         _mode(towers, training=True)
         return measure
 
@@ -96,64 +96,66 @@ def train(
     return history
 
 
-def _some_irrelevant(one: Task) -> None:
-    most = int(one.judged.bounds.diff().max())
-    if most >= _count(one.documents):
-        raise ModelError(f"no irrelevant document to draw: a query has judged all {most} documents; add documents")
+def _some_irrelevant(graded_task: Task) -> None:
+    max_judged = int(graded_task.judged.bounds.diff().max())
+    if max_judged >= _count(graded_task.documents):
+        raise ModelError(
+            f"no irrelevant document to draw: a query has judged all {max_judged} documents; add documents"
+        )
 
 
 def _batches(tasks: Sequence[Task], batch: int, rng: np.random.Generator) -> Iterator[tuple[Task, torch.Tensor]]:
     """The queries of every task, shuffled and cut, one task's batches among the others'."""
-    cut = [(one, rows) for one in tasks for rows in shuffled(_count(one.queries), batch, rng)]
+    cut = [(graded_task, rows) for graded_task in tasks for rows in shuffled(_count(graded_task.queries), batch, rng)]
     for i in rng.permutation(len(cut)):
-        one, rows = cut[i]
-        yield one, torch.as_tensor(rows, device=one.keys.device)
+        graded_task, rows = cut[i]
+        yield graded_task, torch.as_tensor(rows, device=graded_task.keys.device)
 
 
-def pairs(one: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> Pairs:
+def pairs(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> Pairs:
     """The judged documents of some queries and `negatives` others for each, drawn evenly (one may come up twice) from
     all documents or from a `pool` of them."""
-    judged = select(one.judged, rows)
-    place = torch.arange(len(rows), device=rows.device)
-    query = torch.repeat_interleave(place, judged.bounds.diff(), output_size=len(judged.ids))
+    judged = select(graded_task.judged, rows)
+    query_number = torch.arange(len(rows), device=rows.device)
+    query = torch.repeat_interleave(query_number, judged.bounds.diff(), output_size=len(judged.ids))
     document, grades = judged.ids.long(), judged.weights.long()
     if negatives:
-        query = torch.cat([query, place.repeat_interleave(negatives)])
-        others = _sample(one, rows, negatives)
-        if 0 < pool < _count(one.documents):
-            others = _pooled(one, judged, others, pool)
-        document = torch.cat([document, others.flatten()])
+        query = torch.cat([query, query_number.repeat_interleave(negatives)])
+        sampled = _sample(graded_task, rows, negatives)
+        if 0 < pool < _count(graded_task.documents):
+            sampled = _pooled(graded_task, judged, sampled, pool)
+        document = torch.cat([document, sampled.flatten()])
         grades = torch.cat([grades, grades.new_zeros(len(rows) * negatives)])
-    distinct, which = torch.unique(document, return_inverse=True)
-    return Pairs(distinct, query * len(distinct) + which, grades)
+    distinct, columns = torch.unique(document, return_inverse=True)
+    return Pairs(distinct, query * len(distinct) + columns, grades)
 
 
-def _sample(one: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
+def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
     """Documents without a judgment: the r-th of them is r places on, plus one for each judged one before it."""
-    documents = _count(one.documents)
-    free = documents - one.judged.bounds.diff()[rows]
+    documents = _count(graded_task.documents)
+    free = documents - graded_task.judged.bounds.diff()[rows]
     draws = torch.rand(len(rows), n, dtype=torch.float64, device=rows.device)
     ranks = (draws * free[:, None]).long()
     keys = rows[:, None] * (documents + 1) + ranks
-    return ranks + torch.searchsorted(one.keys, keys, right=True) - one.judged.bounds[rows][:, None]
+    return ranks + torch.searchsorted(graded_task.keys, keys, right=True) - graded_task.judged.bounds[rows][:, None]
 
 
-def _pooled(one: Task, judged: Bags, drawn: torch.Tensor, pool: int) -> torch.Tensor:
+def _pooled(graded_task: Task, judged: Bags, drawn: torch.Tensor, pool: int) -> torch.Tensor:
     """Draws from a few documents in place of `drawn` (queries, n); where one of them is judged, that draw stays."""
-    documents, queries = _count(one.documents), len(drawn)
-    few = torch.randint(documents, (pool,), device=drawn.device)
-    others = few[torch.randint(pool, drawn.shape, device=drawn.device)]
-    place = torch.arange(queries, device=drawn.device)
-    owner = torch.repeat_interleave(place, judged.bounds.diff(), output_size=len(judged.ids))
-    taken = torch.isin(place[:, None] * documents + others, owner * documents + judged.ids.long())
-    return torch.where(taken, drawn, others)
+    documents, queries = _count(graded_task.documents), len(drawn)
+    pool_ids = torch.randint(documents, (pool,), device=drawn.device)
+    from_pool = pool_ids[torch.randint(pool, drawn.shape, device=drawn.device)]
+    query_number = torch.arange(queries, device=drawn.device)
+    owner = torch.repeat_interleave(query_number, judged.bounds.diff(), output_size=len(judged.ids))
+    is_judged = torch.isin(query_number[:, None] * documents + from_pool, owner * documents + judged.ids.long())
+    return torch.where(is_judged, drawn, from_pool)
 
 
-def scores(towers: Towers, one: Task, rows: torch.Tensor, found: Pairs, epsilon: float) -> torch.Tensor:
+def scores(towers: Towers, graded_task: Task, rows: torch.Tensor, batch_pairs: Pairs, epsilon: float) -> torch.Tensor:
     """The smooth cosine of each pair: (pairs,). Each distinct text is encoded once."""
-    queries = smooth(towers[one.source](select(one.queries, rows)), epsilon)
-    documents = smooth(towers[one.target](select(one.documents, found.documents)), epsilon)
-    return (queries @ documents.T).flatten().index_select(0, found.cells)
+    queries = smooth(towers[graded_task.source](select(graded_task.queries, rows)), epsilon)
+    documents = smooth(towers[graded_task.target](select(graded_task.documents, batch_pairs.documents)), epsilon)
+    return (queries @ documents.T).flatten().index_select(0, batch_pairs.cells)
 
 
 def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
@@ -163,19 +165,19 @@ def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
     return rows / (norms + epsilon)
 
 
-def ndcg(towers: Towers, one: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
+def ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
     """Mean nDCG@k with linear gain over the judged documents of each query, as the paper measures."""
     total = 0.0
-    everyone = torch.arange(_count(one.queries), device=one.keys.device)
+    everyone = torch.arange(_count(graded_task.queries), device=graded_task.keys.device)
     with torch.no_grad():
         for rows in torch.split(everyone, block):
-            found = pairs(one, rows, 0)
-            lengths = one.judged.bounds.diff()[rows]
-            there = torch.arange(max(int(lengths.max()), k), device=rows.device) < lengths[:, None]
-            ranked = there.float().masked_fill(~there, -torch.inf)
-            ranked[there] = scores(towers, one, rows, found, epsilon)
-            grades = there.float()
-            grades[there] = found.grades.float()
+            judged_pairs = pairs(graded_task, rows, 0)
+            lengths = graded_task.judged.bounds.diff()[rows]
+            is_judged = torch.arange(max(int(lengths.max()), k), device=rows.device) < lengths[:, None]
+            ranked = is_judged.float().masked_fill(~is_judged, -torch.inf)
+            ranked[is_judged] = scores(towers, graded_task, rows, judged_pairs, epsilon)
+            grades = is_judged.float()
+            grades[is_judged] = judged_pairs.grades.float()
             discount = 1 / torch.arange(2, k + 2, device=rows.device).float().log2()
             gain = grades.gather(1, ranked.argsort(dim=1, descending=True, stable=True)[:, :k]) @ discount
             ideal = grades.sort(1, descending=True).values[:, :k] @ discount

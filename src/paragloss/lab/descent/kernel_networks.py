@@ -67,8 +67,8 @@ def train(
 
     def loss(drawn: Integers) -> torch.Tensor:
         chosen = torch.as_tensor(drawn, device=model.table.device)
-        both = scores(model, select(queries, chosen[0]), select(documents, chosen[1:].flatten()))
-        better, worse = torch.split(both.tanh(), chosen.shape[1])
+        pair_scores = scores(model, select(queries, chosen[0]), select(documents, chosen[1:].flatten()))
+        better, worse = torch.split(pair_scores.tanh(), chosen.shape[1])
         return (1 - better + worse).clamp(min=0).mean()
 
     parameters = {"table": model.table, "weight": model.weight, "bias": model.bias}
@@ -77,30 +77,37 @@ def train(
 
 
 def scores(model: Ranker, queries: Bags, documents: Bags) -> torch.Tensor:
-    """w . features + b of each document and its query, the queries coming round again: (documents,)."""
-    terms, which = torch.unique(torch.cat([queries.ids, documents.ids]), return_inverse=True)
+    """Score each document for its query, w . features + b: (documents,).
+
+    There may be several times as many documents as queries; the queries are then repeated in order.
+    """
+    terms, row_numbers = torch.unique(torch.cat([queries.ids, documents.ids]), return_inverse=True)
     rows = torch.nn.functional.normalize(take(model.table, terms.long()), dim=1, eps=1e-12)
-    asked, times, _ = _padded(queries, rows, which[: len(queries.ids)])
+    query_vectors, times, _ = _padded(queries, rows, row_numbers[: len(queries.ids)])
     rounds = (len(documents.bounds) - 1) // (len(queries.bounds) - 1)
-    asked, times = asked.repeat(rounds, 1, 1), times.repeat(rounds, 1)
-    read, counts, there = _padded(documents, rows, which[len(queries.ids) :])
-    sums = kernel_sums(torch.bmm(asked, read.transpose(1, 2)), counts)  # (pairs, query terms, kernels)
+    query_vectors, times = query_vectors.repeat(rounds, 1, 1), times.repeat(rounds, 1)
+    document_vectors, counts, is_word = _padded(documents, rows, row_numbers[len(queries.ids) :])
+    sums = kernel_sums(
+        torch.bmm(query_vectors, document_vectors.transpose(1, 2)), counts
+    )  # (pairs, query terms, kernels)
     # Padding is known by the lengths: a query term that is not there has weight 0.
-    found = (sums.clamp(min=FLOOR).log() * times[..., None]).sum(1) * SCALE * there.any(1, keepdim=True)
-    return found @ (model.weight * model.active) + model.bias
+    features = (sums.clamp(min=FLOOR).log() * times[..., None]).sum(1) * SCALE * is_word.any(1, keepdim=True)
+    return features @ (model.weight * model.active) + model.bias
 
 
-def _padded(texts: Bags, rows: torch.Tensor, which: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _padded(
+    texts: Bags, rows: torch.Tensor, row_numbers: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Term vectors, counts and a mask of texts of different lengths: (texts, longest, dim), (texts, longest) twice."""
     lengths = texts.bounds.diff()
     longest = max(int(lengths.max()), 1)
-    there = torch.arange(longest, device=lengths.device) < lengths[:, None]
-    place = there.new_zeros(there.shape, dtype=torch.long)
-    place[there] = which
-    counts = rows.new_zeros(there.shape)
-    counts[there] = texts.weights.to(rows.dtype)
+    is_word = torch.arange(longest, device=lengths.device) < lengths[:, None]
+    position = is_word.new_zeros(is_word.shape, dtype=torch.long)
+    position[is_word] = row_numbers
+    counts = rows.new_zeros(is_word.shape)
+    counts[is_word] = texts.weights.to(rows.dtype)
     # Padding points at some row; its count of 0 keeps it out of every sum and its gradient at 0.
-    return rows.index_select(0, place.flatten()).view(*place.shape, -1), counts, there
+    return rows.index_select(0, position.flatten()).view(*position.shape, -1), counts, is_word
 
 
 class _KernelSums(torch.autograd.Function):

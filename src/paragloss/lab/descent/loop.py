@@ -155,8 +155,8 @@ class _Run:
         return float(values.sum())
 
     def update(self, rate: float, clip: float | None) -> None:
-        given = {name: p.grad for name, p in self.parameters.items() if p.grad is not None}
-        gradients = {name: g.coalesce() if g.is_sparse else g for name, g in given.items()}
+        raw_gradients = {name: p.grad for name, p in self.parameters.items() if p.grad is not None}
+        gradients = {name: g.coalesce() if g.is_sparse else g for name, g in raw_gradients.items()}
         if clip is not None and gradients:
             norm = torch.stack([_values(g).norm() for g in gradients.values()]).norm()
             scale = (clip / (norm + 1e-12)).clamp(max=1.0)
@@ -188,18 +188,22 @@ class _Run:
         second.index_copy_(0, rows, v)
         p.index_add_(0, rows, m.div_(v.sqrt_().add_(self.epsilon)), alpha=-rate)
 
-    def finished(self, done: Progress) -> None:
-        self.history.append(done)
-        ahead = done.measure is None or self.best == 0 or done.measure > (self.history[self.best - 1].measure or 0.0)
+    def finished(self, epoch_progress: Progress) -> None:
+        self.history.append(epoch_progress)
+        ahead = (
+            epoch_progress.measure is None
+            or self.best == 0
+            or epoch_progress.measure > (self.history[self.best - 1].measure or 0.0)
+        )
         if ahead:
-            self.best = done.epoch
-            if done.measure is not None:
+            self.best = epoch_progress.epoch
+            if epoch_progress.measure is not None:
                 self.kept = {name: p.detach().clone() for name, p in self.parameters.items()}
 
     def recall_best(self) -> None:
         with torch.no_grad():
-            for name, kept in self.kept.items():
-                self.parameters[name].copy_(kept)
+            for name, best_values in self.kept.items():
+                self.parameters[name].copy_(best_values)
 
     def _identity(self) -> dict[str, Any]:
         shapes = {name: list(p.shape) for name, p in self.parameters.items()}

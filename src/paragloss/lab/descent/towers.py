@@ -57,8 +57,8 @@ class Convolution(Tower):
     def forward(self, texts: Bags) -> torch.Tensor:
         words, lengths = _words(self.table, texts, self.training)
         responses = self.filters(words.transpose(1, 2)).tanh()  # (texts, filters, positions)
-        there = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
-        best = responses.masked_fill(~there[:, None], -torch.inf).amax(2)
+        is_word = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
+        best = responses.masked_fill(~is_word[:, None], -torch.inf).amax(2)
         rows: torch.Tensor = self.dense(best.masked_fill(lengths[:, None] == 0, 0.0)).tanh()
         return rows.masked_fill(lengths[:, None] == 0, 0.0)
 
@@ -89,11 +89,11 @@ def _words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tens
     lengths = texts.bounds.diff().long()
     longest = max(int(lengths.max()) if len(lengths) else 0, 1)
     position = torch.arange(longest, device=lengths.device)
-    there = position < lengths[:, None]
-    terms, which = torch.unique(texts.ids.long(), return_inverse=True)
+    is_word = position < lengths[:, None]
+    terms, rows = torch.unique(texts.ids.long(), return_inverse=True)
     words = table.new_zeros(len(lengths), longest, table.shape[1])
     # Texts are laid end to end in `ids`, as the mask walks them.
-    words = words.masked_scatter(there[..., None], take(table, terms).index_select(0, which))
+    words = words.masked_scatter(is_word[..., None], take(table, terms).index_select(0, rows))
     return torch.nn.functional.dropout(words, DROPOUT, training), lengths
 
 
@@ -135,8 +135,8 @@ class TowerEncoder:
         rows = np.zeros((len(texts), self.dim), np.float32)
         order = torch.argsort(corpus.bounds.diff(), stable=True)  # texts of one length together: little padding
         with torch.inference_mode():
-            for some in torch.split(order, 256):
-                rows[some.numpy()] = self.towers[lang](select(corpus, some)).numpy()
+            for batch_texts in torch.split(order, 256):
+                rows[batch_texts.numpy()] = self.towers[lang](select(corpus, batch_texts)).numpy()
         scale = np.linalg.norm(rows, axis=1, keepdims=True) + self.epsilon
         np.divide(rows, scale, out=rows, where=scale > 0)
         return rows

@@ -82,11 +82,11 @@ def count(
 
 
 def _choose_languages(aligned: Aligned, langs: Sequence[str] | None) -> list[str]:
-    known = sorted({lang for concept in aligned for lang in concept.texts})
-    chosen = known if langs is None else list(dict.fromkeys(langs))
-    absent = [lang for lang in chosen if lang not in known]
+    available = sorted({lang for concept in aligned for lang in concept.texts})
+    chosen = available if langs is None else list(dict.fromkeys(langs))
+    absent = [lang for lang in chosen if lang not in available]
     if absent:
-        raise ModelError(f"no text in {', '.join(absent)}: the concepts have {', '.join(known) or 'no languages'}")
+        raise ModelError(f"no text in {', '.join(absent)}: the concepts have {', '.join(available) or 'no languages'}")
     return chosen
 
 
@@ -124,8 +124,8 @@ def _drop_rare_concepts(owners: Mapping[str, Integers], n_concepts: int, min_lan
     languages_per_concept = np.zeros(n_concepts, np.int64)
     for concepts in owners.values():
         languages_per_concept[concepts] += 1
-    kept = {lang: concepts[languages_per_concept[concepts] >= min_langs] for lang, concepts in owners.items()}
-    return {lang: concepts for lang, concepts in kept.items() if len(concepts)}
+    owners_left = {lang: concepts[languages_per_concept[concepts] >= min_langs] for lang, concepts in owners.items()}
+    return {lang: concepts for lang, concepts in owners_left.items() if len(concepts)}
 
 
 def _check_lengths(distinct: Integers, lengths: tuple[int, int], *, force: bool) -> npt.NDArray[np.bool_]:

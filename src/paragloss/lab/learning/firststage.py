@@ -31,19 +31,19 @@ def folds(count: int, *, parts: int, most: int, seed: int) -> list[Integers]:
     """Which items each fold holds out: `parts` folds of equal size, and no more of them than `most` items take."""
     order = np.random.default_rng(seed).permutation(count)
     dealt = [np.sort(order[start::parts]) for start in range(min(parts, count))]
-    taken = np.cumsum([len(part) for part in dealt])
-    return [part for part, before in zip(dealt, taken - len(dealt[0]), strict=True) if before < most]
+    cumulative_sizes = np.cumsum([len(part) for part in dealt])
+    return [part for part, before in zip(dealt, cumulative_sizes - len(dealt[0]), strict=True) if before < most]
 
 
 def best(scores: Floats, depth: int) -> Iterator[Candidates]:
     """For each row of scores (queries x documents) what a search would give, where it holds the query's own document,
     which has the query's number. What scores 0 or less was not found."""
     for query, row in enumerate(scores):
-        found = np.argsort(-row, kind="stable")[:depth]
-        found = found[row[found] > 0]
-        place = np.flatnonzero(found == query)
-        if len(place) and len(found) > 1:
-            yield Candidates(query, found, row[found], int(place[0]))
+        ranked = np.argsort(-row, kind="stable")[:depth]
+        ranked = ranked[row[ranked] > 0]
+        positions = np.flatnonzero(ranked == query)
+        if len(positions) and len(ranked) > 1:
+            yield Candidates(query, ranked, row[ranked], int(positions[0]))
 
 
 def surer(scores: Floats, rng: np.random.Generator) -> Floats:
@@ -59,11 +59,11 @@ def as_they_stand(queries: Sequence[str], source: str, documents: Sequence[str],
     terms, counts = grow(documents, target)
     index = {term: i for i, term in enumerate(terms)}
     cut = analyzer(source).terms
-    asked = [[index[term] for term in cut(query) if term in index] for query in queries]
-    places = np.fromiter((i for row in asked for i in row), np.int64)
-    cells = (np.ones(len(places), np.float32), places, np.cumsum([0, *map(len, asked)]))
+    query_ids = [[index[term] for term in cut(query) if term in index] for query in queries]
+    columns = np.fromiter((i for row in query_ids for i in row), np.int64)
+    cells = (np.ones(len(columns), np.float32), columns, np.cumsum([0, *map(len, query_ids)]))
     rows = sp.csr_matrix(cells, shape=(len(queries), len(terms)))
     _, weights = bm25(counts)
-    most = np.array([len(cut(query)) for query in queries], np.float32)
+    query_lengths = np.array([len(cut(query)) for query in queries], np.float32)
     scores = np.asarray((rows @ weights.T).todense(), np.float32)
-    return np.asarray(scores / np.maximum(most, 1)[:, None], np.float32)
+    return np.asarray(scores / np.maximum(query_lengths, 1)[:, None], np.float32)

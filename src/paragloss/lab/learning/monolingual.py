@@ -83,8 +83,8 @@ def ppmi_vectors(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: f
     per_context = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-12) ** smoothing
     information = np.log(pairs.data * per_context.sum() / (per_word[pairs.row] * per_context[pairs.col]))
     positive = information > 0
-    kept = information[positive].astype(np.float32)
-    matrix = sp.csr_matrix((kept, (pairs.row[positive], pairs.col[positive])), shape=counts.shape)
+    selected = information[positive].astype(np.float32)
+    matrix = sp.csr_matrix((selected, (pairs.row[positive], pairs.col[positive])), shape=counts.shape)
     values, contexts = singular(Product(matrix), dim, seed=seed)
     return np.asarray((matrix @ contexts) / np.sqrt(values), np.float32)
 

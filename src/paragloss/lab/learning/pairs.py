@@ -33,23 +33,28 @@ def languages(judged: Judged) -> tuple[str, str]:
 def vocabularies(judged: Iterable[Judged], *, max_terms: int, min_df: int) -> dict[str, Vocabulary]:
     """One per language, over the distinct texts of its queries and documents."""
     texts: dict[str, dict[str, None]] = {}
-    for one in judged:
-        for query in one.queries:
+    for judged_set in judged:
+        for query in judged_set.queries:
             texts.setdefault(query.lang, {})[query.text] = None
-        for document in one.documents.values():
+        for document in judged_set.documents.values():
             texts.setdefault(document.lang, {})[document.whole] = None
-    return {lang: Vocabulary.build(some, lang, max_terms=max_terms, min_df=min_df)[0] for lang, some in texts.items()}
+    return {
+        lang: Vocabulary.build(lang_texts, lang, max_terms=max_terms, min_df=min_df)[0]
+        for lang, lang_texts in texts.items()
+    }
 
 
 def grades(judged: Judged) -> sp.csr_matrix:
     """Queries x documents; a judgment of 0 is stored, what was not judged is not."""
     at = {name: i for i, name in enumerate(judged.documents)}
     graded = [judged.qrels.get(query.id, {}).items() for query in judged.queries]
-    known = [{at[name]: grade for name, grade in grades if name in at} for grades in graded]
-    indptr = np.cumsum([0, *map(len, known)])
-    columns = np.fromiter((i for row in known for i in row), np.int32, count=int(indptr[-1]))
-    values = np.fromiter((grade for row in known for grade in row.values()), np.float32, count=int(indptr[-1]))
-    matrix = sp.csr_matrix((values, columns, indptr), shape=(len(known), len(at)))
+    grade_by_column = [{at[name]: grade for name, grade in grades if name in at} for grades in graded]
+    indptr = np.cumsum([0, *map(len, grade_by_column)])
+    columns = np.fromiter((i for row in grade_by_column for i in row), np.int32, count=int(indptr[-1]))
+    values = np.fromiter(
+        (grade for row in grade_by_column for grade in row.values()), np.float32, count=int(indptr[-1])
+    )
+    matrix = sp.csr_matrix((values, columns, indptr), shape=(len(grade_by_column), len(at)))
     matrix.sort_indices()
     return matrix
 
@@ -65,9 +70,10 @@ def lay(table: Floats, vocabulary: Vocabulary, known: Mapping[str, Floats], *, r
     if len(first) != table.shape[1]:
         raise ModelError(f"the vector of {word!r} has {len(first)} dimensions; set dim to that, not {table.shape[1]}")
     terms, vectors = by_term(list(known), np.stack(list(known.values())), vocabulary.lang, stem=vocabulary.stem)
-    made = dict(zip(terms, vectors, strict=True))
-    found = {i: known.get(term, made.get(term)) for i, term in enumerate(vocabulary.terms)}
-    place = np.array([i for i, vector in found.items() if vector is not None], np.int64)
-    if len(place):
-        table[place if rows is None else rows[place]] = np.stack([found[i] for i in place.tolist()])  # type: ignore[misc]
-    return float(vocabulary.df[place].sum() / max(vocabulary.df.sum(), 1))
+    vector_by_term = dict(zip(terms, vectors, strict=True))
+    vector_by_row = {i: known.get(term, vector_by_term.get(term)) for i, term in enumerate(vocabulary.terms)}
+    filled = {row: vector for row, vector in vector_by_row.items() if vector is not None}
+    filled_rows = np.array(list(filled), np.int64)
+    if len(filled):
+        table[filled_rows if rows is None else rows[filled_rows]] = np.stack(list(filled.values()))
+    return float(vocabulary.df[filled_rows].sum() / max(vocabulary.df.sum(), 1))

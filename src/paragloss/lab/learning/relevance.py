@@ -28,37 +28,37 @@ def best_matches(
     candidates come from the rarer terms alone, as many of them as the budget allows, and the best few are then
     scored with all terms.
     """
-    kept = _distinct(counts)
-    texts = counts[kept]
-    asked, answers = bm25(texts) if relevance == "bm25" else _tfidf(texts)
+    distinct_rows = _distinct(counts)
+    texts = counts[distinct_rows]
+    query_weights, answers = bm25(texts) if relevance == "bm25" else _tfidf(texts)
     rare = _affordable(np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64), budget)
     pruned = not rare.all()
-    narrow, wide = (asked[:, rare], answers[:, rare]) if pruned else (asked, answers)
+    narrow, wide = (query_weights[:, rare], answers[:, rare]) if pruned else (query_weights, answers)
     turned = wide.T.tocsr()  # (terms, texts)
     fan = np.asarray(narrow.astype(bool) @ np.diff(turned.indptr).astype(np.float64)).ravel()
-    found = []
+    match_blocks = []
     for start, stop in _blocks(fan, block):
         rows, columns, scores = _matches(narrow[start:stop] @ turned, start, _CANDIDATES if pruned else 1)
         if pruned:
-            scores = np.asarray(asked[rows].multiply(answers[columns]).sum(axis=1)).ravel()
+            scores = np.asarray(query_weights[rows].multiply(answers[columns]).sum(axis=1)).ravel()
         order = np.lexsort((columns, -scores, rows))
         rows, columns = rows[order], columns[order]
         first = np.flatnonzero(np.diff(rows, prepend=-1))
-        found.append((rows[first], columns[first]))
-    queries = np.concatenate([rows for rows, _ in found])
-    answered = np.concatenate([columns for _, columns in found])
-    return kept[queries], kept[answered]
+        match_blocks.append((rows[first], columns[first]))
+    queries = np.concatenate([rows for rows, _ in match_blocks])
+    answered = np.concatenate([columns for _, columns in match_blocks])
+    return distinct_rows[queries], distinct_rows[answered]
 
 
 def _distinct(counts: sp.csr_matrix) -> Ids:
     """The first row of every set of equal rows, empty ones left out."""
-    seen: dict[bytes, int] = {}
+    first_row: dict[bytes, int] = {}
     bounds, ids, data = counts.indptr, counts.indices, counts.data
     for i in range(counts.shape[0]):
         cut = slice(bounds[i], bounds[i + 1])
         if cut.start < cut.stop:
-            seen.setdefault(ids[cut].tobytes() + data[cut].tobytes(), i)
-    return np.fromiter(seen.values(), np.int64, len(seen))
+            first_row.setdefault(ids[cut].tobytes() + data[cut].tobytes(), i)
+    return np.fromiter(first_row.values(), np.int64, len(first_row))
 
 
 def bm25(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
@@ -87,10 +87,10 @@ def _tfidf(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
 def _affordable(df: npt.NDArray[np.float64], budget: int) -> npt.NDArray[np.bool_]:
     """The rarest terms, all of one frequency or none, whose squared frequencies add up to `budget` at most."""
     order = np.argsort(df, kind="stable")
-    within = np.cumsum(df[order] ** 2) <= budget
-    if within.all():
+    is_affordable = np.cumsum(df[order] ** 2) <= budget
+    if is_affordable.all():
         return np.ones(len(df), bool)
-    return np.asarray(df < df[order[int(np.argmin(within))]])
+    return np.asarray(df < df[order[int(np.argmin(is_affordable))]])
 
 
 def _blocks(fan: npt.NDArray[np.float64], block: int) -> list[tuple[int, int]]:

@@ -73,10 +73,10 @@ def _nearest(rows: sp.csr_matrix) -> Integers:
     k = min(NEAREST, rows.shape[0] - 1)
     if k < 1:
         raise InputError("hard negatives need two documents or more")
-    found = np.empty((rows.shape[0], k), np.int64)
+    nearest_rows = np.empty((rows.shape[0], k), np.int64)
     turned = rows.T.tocsr()
     for start in range(0, rows.shape[0], 512):
-        alike = np.asarray((rows[start : start + 512] @ turned).todense())
-        alike[np.arange(len(alike)), start + np.arange(len(alike))] = -1  # not itself
-        found[start : start + 512] = np.argpartition(alike, -k, axis=1)[:, -k:]
-    return found
+        similarities = np.asarray((rows[start : start + 512] @ turned).todense())
+        similarities[np.arange(len(similarities)), start + np.arange(len(similarities))] = -1  # not itself
+        nearest_rows[start : start + 512] = np.argpartition(similarities, -k, axis=1)[:, -k:]
+    return nearest_rows

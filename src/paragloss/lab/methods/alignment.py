@@ -136,10 +136,10 @@ def seed_dictionary(source: Counted, target: Counted, *, words: int = 10_000, fe
     back, _ = _best(Y, X)
     agree = np.flatnonzero((back[ahead] == np.arange(len(ahead))) & (support >= fewest))
     pairs = dict(zip(agree.tolist(), ahead[agree].tolist(), strict=True))
-    taken = set(pairs.values())
+    selected = set(pairs.values())
     for i, term in enumerate(source.vocabulary.terms[:words]):
         j = target.vocabulary.index.get(term, words)
-        if len(term) >= 4 and i not in pairs and j < words and j not in taken:
+        if len(term) >= 4 and i not in pairs and j < words and j not in selected:
             pairs[i] = j
     return np.asarray(sorted(pairs.items()), np.int64).reshape(-1, 2)
 
@@ -199,21 +199,23 @@ def _prepared(rows: Floats, method: str) -> Floats:
 
 
 def _pairs(
-    lang: str, hub: str, counted: dict[str, Counted], vocabularies: dict[str, Vocabulary], known: Dictionary | None
+    lang: str, hub: str, counted: dict[str, Counted], vocabularies: dict[str, Vocabulary], dictionary: Dictionary | None
 ) -> Integers:
     """The dictionary from `lang` to `hub` as ids, read in either direction."""
-    if known is None:
+    if dictionary is None:
         seeds = seed_dictionary(counted[lang], counted[hub])
         words = [(counted[lang].vocabulary.terms[i], counted[hub].vocabulary.terms[j]) for i, j in seeds]
         index = vocabularies[lang].index, vocabularies[hub].index
-        found = [(index[0][a], index[1][b]) for a, b in words if a in index[0] and b in index[1]]
+        word_pairs = [(index[0][a], index[1][b]) for a, b in words if a in index[0] and b in index[1]]
     else:
-        entries = [*known.get((lang, hub), ()), *((b, a) for a, b in known.get((hub, lang), ()))]
+        entries = [*dictionary.get((lang, hub), ()), *((b, a) for a, b in dictionary.get((hub, lang), ()))]
         cut = [(vocabularies[lang].ids(a), vocabularies[hub].ids(b)) for a, b in dict.fromkeys(entries)]
-        found = [(a[0], b[0]) for a, b in cut if len(a) == len(b) == 1]
-    if len(found) < 2:
-        raise ModelError(f"{len(found)} word pairs for {lang}-{hub}: give a dictionary that covers the vocabularies")
-    return np.asarray(found, np.int64)
+        word_pairs = [(a[0], b[0]) for a, b in cut if len(a) == len(b) == 1]
+    if len(word_pairs) < 2:
+        raise ModelError(
+            f"{len(word_pairs)} word pairs for {lang}-{hub}: give a dictionary that covers the vocabularies"
+        )
+    return np.asarray(word_pairs, np.int64)
 
 
 def _of_words(words: Sequence[str], corpus: Vocabulary) -> Vocabulary:
@@ -225,9 +227,13 @@ def _of_words(words: Sequence[str], corpus: Vocabulary) -> Vocabulary:
 def _occurrence(part: Counted, shared: Integers, words: int) -> sp.csc_matrix:
     """Which of the most frequent words occur in which shared concepts, columns of unit length."""
     rows = part.counts[np.isin(part.concepts, shared)][:, :words]
-    there = sp.csc_matrix((np.ones(rows.nnz, np.float32), rows.indices, rows.indptr), shape=rows.shape[::-1]).T.tocsc()
-    there.data /= np.repeat(np.sqrt(np.maximum(np.diff(there.indptr), 1)), np.diff(there.indptr)).astype(np.float32)
-    return there
+    occurrence = sp.csc_matrix(
+        (np.ones(rows.nnz, np.float32), rows.indices, rows.indptr), shape=rows.shape[::-1]
+    ).T.tocsc()
+    occurrence.data /= np.repeat(np.sqrt(np.maximum(np.diff(occurrence.indptr), 1)), np.diff(occurrence.indptr)).astype(
+        np.float32
+    )
+    return occurrence
 
 
 def _best(X: sp.csc_matrix, Y: sp.csc_matrix, *, block: int = 1000) -> tuple[Integers, npt.NDArray[Any]]:

@@ -69,8 +69,8 @@ def fit(
         network.pretrain(machines[:pretraining_layers], corpus, schedule, epochs=pretraining_epochs)
     if epochs:
         network.tune(machines, corpus, schedule, epochs=epochs, patience=patience)
-    (table, bias), *rest = [(m.weight.detach().numpy(), m.hidden.detach().numpy()) for m in machines]
-    above = tuple(Layer(weight, shift, "sigmoid") for weight, shift in rest)
+    (table, bias), *training_rows = [(m.weight.detach().numpy(), m.hidden.detach().numpy()) for m in machines]
+    above = tuple(Layer(weight, shift, "sigmoid") for weight, shift in training_rows)
     towers = {
         lang: Tower(part.vocabulary, words * np.ascontiguousarray(block), bias, "sigmoid", above)
         for (lang, part), block in zip(counted.items(), np.split(table, corpus.edges[1:-1]), strict=True)

@@ -279,14 +279,14 @@ def _precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]
     queries = 0
     for source in encoder.langs:
         for target in encoder.langs:
-            both = [c for c in concepts if source in c.texts and target in c.texts]
-            if source == target or not both:
+            shared_concepts = [c for c in concepts if source in c.texts and target in c.texts]
+            if source == target or not shared_concepts:
                 continue
-            query_vectors = encoder.encode([text_of(c, source) for c in both], source)
-            documents = encoder.encode([text_of(c, target) for c in both], target)
+            query_vectors = encoder.encode([text_of(c, source) for c in shared_concepts], source)
+            documents = encoder.encode([text_of(c, target) for c in shared_concepts], target)
             first_hits = nearest(query_vectors, documents, 1)[:, 0]
-            precisions.append(float(np.mean(first_hits == np.arange(len(both)))))
-            queries += len(both)
+            precisions.append(float(np.mean(first_hits == np.arange(len(shared_concepts)))))
+            queries += len(shared_concepts)
     if not precisions:
         raise ModelError("no held-out concept has two of the model's languages: hold out more")
     return float(np.mean(precisions)), queries

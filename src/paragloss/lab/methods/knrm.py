@@ -72,24 +72,26 @@ def fit(
     most, dealt into `folds` parts. `penalty` holds the weights down where there is little to learn from.
     """
     asking, answering = pairs.pivot(aligned)
-    asked = query if query != "title" or any(concept.titles.get(asking) for concept in aligned) else "first-sentence"
-    judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=asked) for lang in answering]
-    known = published.opened(start) if start else None
+    query_kind = (
+        query if query != "title" or any(concept.titles.get(asking) for concept in aligned) else "first-sentence"
+    )
+    judged = [judgments.from_aligned(aligned, source=asking, target=lang, query=query_kind) for lang in answering]
+    start_encoder = published.opened(start) if start else None
     parts = firststage.folds(len(aligned), parts=folds, most=queries, seed=seed)
     lists: list[_List] = []
     for number, held_out in enumerate(parts):
         apart = {aligned[i].id for i in held_out}
-        encoder = known or cr5.fit_space([c for c in aligned if c.id not in apart], dim=dim, seed=seed)
+        encoder = start_encoder or cr5.fit_space([c for c in aligned if c.id not in apart], dim=dim, seed=seed)
         rng = np.random.default_rng([seed, number])
-        for one in judged:
-            lists += _candidates(encoder, one, apart, depth, rng)
+        for judged_pair in judged:
+            lists += _candidates(encoder, judged_pair, apart, depth, rng)
         if progress is not None:
             progress((number + 1) / (len(parts) + 1), 0.0)
-    if not any(one.real for one in lists):
-        raise InputError(f"no text of {len(aligned)} concepts is found by its {asked}: give more to learn from")
+    if not any(judged_pair.real for judged_pair in lists):
+        raise InputError(f"no text of {len(aligned)} concepts is found by its {query_kind}: give more to learn from")
     learned, loss = _weighed(lists, penalty)
-    vocabularies, table = _words(known or cr5.fit_space(aligned, dim=dim, seed=seed))
-    about = {"method": "knrm", "asked": asked, "lists": len(lists), "loss": loss, "start": start or "cr5"}
+    vocabularies, table = _words(start_encoder or cr5.fit_space(aligned, dim=dim, seed=seed))
+    about = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
     return Knrm(vocabularies, _places(vocabularies), table, bias=0.0, **learned._asdict(), meta=about)
 
 
@@ -118,12 +120,12 @@ def _weighed(lists: Sequence[_List], penalty: float) -> tuple[_Learned, float]:
     which would turn them round. Then all lists say how much the kernels together count beside each kind of standing,
     none of it below zero: the worst that reranking may do is nothing.
     """
-    real = [one for one in lists if one.real]
-    seen = [np.hstack([one.standing, one.features]) for one in real]
-    found, _ = weigh_lists(seen, [one.right for one in real], penalty=penalty)
-    kernel = found[_STANDING:]
-    seen = [np.column_stack([one.standing, one.features @ kernel]) for one in lists]
-    together, loss = weigh_lists(seen, [one.right for one in lists], penalty=penalty, least=0.0)
+    real = [candidates for candidates in lists if candidates.real]
+    feature_lists = [np.hstack([candidates.standing, candidates.features]) for candidates in real]
+    kernel_weights, _ = weigh_lists(feature_lists, [candidates.right for candidates in real], penalty=penalty)
+    kernel = kernel_weights[_STANDING:]
+    feature_lists = [np.column_stack([candidates.standing, candidates.features @ kernel]) for candidates in lists]
+    together, loss = weigh_lists(feature_lists, [candidates.right for candidates in lists], penalty=penalty, least=0.0)
     features = (together[_STANDING] * kernel).astype(np.float32)
     weight, title, alike = np.split(features, [len(kernel_features.MEANS), 2 * len(kernel_features.MEANS)])
     return _Learned(together[:_STANDING].astype(np.float32), weight, title, alike), loss
@@ -134,29 +136,36 @@ def _candidates(
 ) -> Iterator[_List]:
     """What several searches find for concepts kept apart."""
     source, target = pairs.languages(judged)
-    asked = [query for query in judged.queries if query.id in apart]
-    documents = [judged.documents[query.id] for query in asked]
-    if not asked or not {source, target} <= set(encoder.langs):
+    queries = [query for query in judged.queries if query.id in apart]
+    documents = [judged.documents[query.id] for query in queries]
+    if not queries or not {source, target} <= set(encoder.langs):
         return
     lists: dict[int, list[tuple[firststage.Candidates, bool]]] = {}
-    for scores, real in _searches(encoder, asked, documents, rng):
-        for found in firststage.best(scores, depth):
-            lists.setdefault(found.query, []).append((found, real))
-    feel = _feeling(encoder, asked, documents)
+    for scores, real in _searches(encoder, queries, documents, rng):
+        for candidates in firststage.best(scores, depth):
+            lists.setdefault(candidates.query, []).append((candidates, real))
+    feel = _feeling(encoder, queries, documents)
     for query, several in lists.items():
-        anyone = np.unique(np.concatenate([found.documents for found, _ in several]))  # felt once, for all searches
+        anyone = np.unique(
+            np.concatenate([candidates.documents for candidates, _ in several])
+        )  # felt once, for all searches
         features = feel(query, anyone)
-        for found, real in several:
-            yield _List(standing(found.scores), features[np.searchsorted(anyone, found.documents)], found.right, real)
+        for candidates, real in several:
+            yield _List(
+                standing(candidates.scores),
+                features[np.searchsorted(anyone, candidates.documents)],
+                candidates.right,
+                real,
+            )
 
 
 def _searches(
-    encoder: BagEncoder, asked: Sequence[Query], documents: Sequence[Document], rng: np.random.Generator
+    encoder: BagEncoder, query_list: Sequence[Query], documents: Sequence[Document], rng: np.random.Generator
 ) -> Iterator[tuple[Floats, bool]]:
     """Scores (queries, documents) by meaning, by words as they stand and by something surer, and whether they are
     real: the last are made up."""
-    source, target = asked[0].lang, documents[0].lang
-    queries, texts = [query.text for query in asked], [document.whole for document in documents]
+    source, target = query_list[0].lang, documents[0].lang
+    queries, texts = [query.text for query in query_list], [document.whole for document in documents]
     by_meaning = encoder.encode(queries, source) @ encoder.encode(texts, target).T
     yield by_meaning, True
     yield firststage.as_they_stand(queries, source, texts, target), True
@@ -228,21 +237,21 @@ def fit_judged(
     rows, size = _rows(vocabularies, shared=shared)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (size, dim)).astype(np.float32)
-    given = (vectors or {}).items()
-    found = {lang: pairs.lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in given}
+    start_vectors = (vectors or {}).items()
+    vector_share = {lang: pairs.lay(table, vocabularies[lang], words, rows=rows[lang]) for lang, words in start_vectors}
     hard = negatives == "hard"
-    sets = [_counted(one, vocabularies, rows, size, alike=hard, difference=difference) for one in judged]
+    sets = [_counted(judged_set, vocabularies, rows, size, alike=hard, difference=difference) for judged_set in judged]
 
     def triples(_: int, rng: np.random.Generator) -> Integers:
         drawn, first, base = [], 0, 0
-        for one in sets:
-            drawn.append(sampling.draw(one.source, per_positive, rng) + np.array([[first], [base], [base]]))
-            first, base = first + one.queries.shape[0], base + one.documents.shape[0]
+        for judged_set in sets:
+            drawn.append(sampling.draw(judged_set.source, per_positive, rng) + np.array([[first], [base], [base]]))
+            first, base = first + judged_set.queries.shape[0], base + judged_set.documents.shape[0]
         return np.concatenate(drawn, axis=1)
 
     queries, documents = (sp.vstack(part, format="csr") for part in zip(*((a, b) for a, b, _ in sets), strict=True))
     model, about = _learn(table, rng, queries, documents, triples, seed=seed, **settings)
-    about |= {"negatives": negatives} | ({"found": found} if vectors else {})
+    about |= {"negatives": negatives} | ({"found": vector_share} if vectors else {})
     return _served(model, vocabularies, rows, about)
 
 

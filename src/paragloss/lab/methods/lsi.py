@@ -45,8 +45,8 @@ def fit(
     blocks = []
     for part in counted.values():
         rows = weigh(part.counts, part.vocabulary.idf, "tfidf")
-        place = (np.ones(len(part.concepts), np.float32), (part.concepts, np.arange(len(part.concepts))))
-        blocks.append(sp.csr_matrix(place, shape=(concepts, len(part.concepts))) @ rows)
+        row = (np.ones(len(part.concepts), np.float32), (part.concepts, np.arange(len(part.concepts))))
+        blocks.append(sp.csr_matrix(row, shape=(concepts, len(part.concepts))) @ rows)
     values, directions = singular(Product(sp.hstack(blocks, format="csr")), dim, seed=seed)
     table = (directions * values**-power).astype(np.float32)  # (all terms, dim)
     vocabularies = {lang: part.vocabulary for lang, part in counted.items()}

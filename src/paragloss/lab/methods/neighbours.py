@@ -46,15 +46,17 @@ def fit(
     every `fit` takes one; nothing here is random.
     """
     langs = sorted({lang for concept in aligned for lang in concept.texts})
-    wanted = [pair for pair in permutations(langs, 2) if source in ("", pair[0]) and target in ("", pair[1])]
-    if not wanted:
+    directions = [pair for pair in permutations(langs, 2) if source in ("", pair[0]) and target in ("", pair[1])]
+    if not directions:
         raise InputError(f"no words to compare {source or 'any'}->{target or 'any'}: texts are in {', '.join(langs)}")
     if not pretrained.can_open(model):
         raise InputError(f"no encoder {model!r}: expected e5, use, a model's folder or the address of an endpoint")
     encoder = pretrained.build(pretrained.settings_for(model))
-    common = {lang: commonest(aligned, lang, words) for lang in dict.fromkeys(lang for pair in wanted for lang in pair)}
-    rows = {lang: encoder.rows(some.surfaces, lang, query=True) for lang, some in common.items()}
-    tables = {(a, b): near(rows[a], rows[b], nearest=nearest, temperature=temperature) for a, b in wanted}
+    common = {
+        lang: commonest(aligned, lang, words) for lang in dict.fromkeys(lang for pair in directions for lang in pair)
+    }
+    rows = {lang: encoder.rows(lang_words.surfaces, lang, query=True) for lang, lang_words in common.items()}
+    tables = {(a, b): near(rows[a], rows[b], nearest=nearest, temperature=temperature) for a, b in directions}
     return Table(common, tables, most=nearest, trust=TRUST)
 
 

@@ -84,8 +84,8 @@ def fit(
             if held_out.queries and free > 0:
                 validation.append(judgments.sample_irrelevant(held_out, min(negatives, free), seed=seed))
         training.append(judged)
-    given: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
-    return fit_judged(*training, validation=validation, **given, **settings)
+    fit_settings: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
+    return fit_judged(*training, validation=validation, **fit_settings, **settings)
 
 
 def _concept(query: str) -> str:
@@ -96,14 +96,14 @@ def _concept(query: str) -> str:
 def _asked_every_way(aligned: Aligned, source: str, target: str, links: judgments.Links | None) -> Judged:
     """Titles, first sentences and whole texts as queries, each under its own id."""
     queries, qrels, documents = [], {}, {}
-    for way in judgments.QUERIES:
+    for query_kind in judgments.QUERIES:
         try:
-            judged = judgments.from_aligned(aligned, source=source, target=target, links=links, query=way)
+            judged = judgments.from_aligned(aligned, source=source, target=target, links=links, query=query_kind)
         except InputError:  # nobody has a title
             continue
         documents = dict(judged.documents)
         for query in judged.queries:
-            queries.append(query._replace(id=f"{way}:{query.id}"))
+            queries.append(query._replace(id=f"{query_kind}:{query.id}"))
             qrels[queries[-1].id] = judged.qrels[query.id]
     if not queries:
         raise InputError(f"no concept has both {source!r} and {target!r}: ordinal learns from such concepts only")
@@ -172,8 +172,11 @@ def fit_judged(
 
 def _told_apart(judged: Iterable[Judged], thresholds: Sequence[float], highest: int) -> None:
     """Refuse grades that so many thresholds can't tell apart."""
-    for one in judged:
-        grade = max((grade for found in one.qrels.values() for grade in found.values()), default=0)
+    for judged_set in judged:
+        grade = max(
+            (grade for grade_by_document in judged_set.qrels.values() for grade in grade_by_document.values()),
+            default=0,
+        )
         if grade > highest:
             raise ModelError(f"grade {grade}: thresholds {thresholds} tell grades from 0 to {highest} apart; add one")
 
@@ -190,8 +193,8 @@ def _begun(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         tables = {lang: rng.standard_normal((len(v), dim), np.float32) for lang, v in vocabularies.items()}
-        found = {lang: pairs.lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
-        return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, found
+        vector_share = {lang: pairs.lay(tables[lang], v, vectors.get(lang, {})) for lang, v in vocabularies.items()}
+        return {lang: towers.KINDS[encoder](torch.from_numpy(t)).to(device) for lang, t in tables.items()}, vector_share
 
 
 def _served(
@@ -206,8 +209,10 @@ def _served(
 
     if encoder != "average":
         return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=about)
-    made = {lang: Tower(vocabularies[lang], t.table.detach().cpu().numpy(), None, "tanh") for lang, t in nets.items()}
-    return BagEncoder(made, weighting="mean", epsilon=epsilon, meta=about)
+    towers_by_lang = {
+        lang: Tower(vocabularies[lang], t.table.detach().cpu().numpy(), None, "tanh") for lang, t in nets.items()
+    }
+    return BagEncoder(towers_by_lang, weighting="mean", epsilon=epsilon, meta=about)
 
 
 class Trial(NamedTuple):
@@ -243,10 +248,10 @@ def tune(
         measures = []
         for held_out in parts:
             queries = [query for part in parts if part is not held_out for query in part.queries]
-            rest = Judged(queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries})
+            training = Judged(queries, judged.documents, {query.id: judged.qrels[query.id] for query in queries})
             test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
             fixed: dict[str, Any] = {"validation": [test], "seed": seed, "negatives": negatives}
-            model = fit_judged(rest, thresholds=edges, epsilon=epsilon, **fixed, **settings)
+            model = fit_judged(training, thresholds=edges, epsilon=epsilon, **fixed, **settings)
             measures.append(model.meta["ndcg@5"])
         trials.append(Trial(edges, epsilon, float(np.mean(measures))))
     return sorted(trials, key=lambda trial: -trial.measure)

@@ -30,11 +30,11 @@ def fit(
 
     `seed` is taken as every `fit` takes one; nothing here is random.
     """
-    both = [concept for concept in aligned if len(concept.texts) > 1]
-    if not both:
+    shared = [concept for concept in aligned if len(concept.texts) > 1]
+    if not shared:
         raise InputError("no text is in two languages: there is nothing parallel to choose by")
-    langs = sorted({lang for concept in both for lang in concept.texts})
-    return Parallel({lang: _side(both, lang) for lang in langs}, texts=texts, terms=terms)
+    langs = sorted({lang for concept in shared for lang in concept.texts})
+    return Parallel({lang: _side(shared, lang) for lang in langs}, texts=texts, terms=terms)
 
 
 def _side(aligned: Aligned, lang: str) -> TextCounts:

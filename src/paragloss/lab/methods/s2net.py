@@ -143,7 +143,7 @@ def _pairs(counted: Mapping[str, Counted], rng: np.random.Generator) -> tuple[In
     following[first + sizes - 1] = first
     size = np.repeat(sizes, sizes)
     # In a circle of two the second arrow is the first one reversed.
-    kept = (size > 2) | ((size == 2) & (following > np.arange(len(rows))))
-    if not kept.any():
+    selected = (size > 2) | ((size == 2) & (following > np.arange(len(rows))))
+    if not selected.any():
         raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
-    return rows[kept], rows[following[kept]]
+    return rows[selected], rows[following[selected]]

@@ -44,15 +44,17 @@ def extend(
     if any(tower.layers or tower.activation != "linear" or tower.bias is not None for tower in encoder.towers.values()):
         raise ModelError("only a linear model (cr5, lsi, opca, cca) can add up word parts; this one has layers")
     arrays = Arrays(device)
-    known = {lang: (tower.vocabulary.terms, tower.table) for lang, tower in encoder.towers.items()}
-    return SubwordEncoder(encoder, {lang: _learn(*words, lambda_, max_grams, arrays) for lang, words in known.items()})
+    words_by_lang = {lang: (tower.vocabulary.terms, tower.table) for lang, tower in encoder.towers.items()}
+    return SubwordEncoder(
+        encoder, {lang: _learn(*words, lambda_, max_grams, arrays) for lang, words in words_by_lang.items()}
+    )
 
 
 def _learn(terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, arrays: Arrays) -> Grams:
-    seen: Counter[str] = Counter()
+    gram_counts: Counter[str] = Counter()
     for term in terms:
-        seen.update(set(grams_of(term)))
-    chosen = [gram for gram, words in seen.most_common(max_grams) if words > 1]
+        gram_counts.update(set(grams_of(term)))
+    chosen = [gram for gram, words in gram_counts.most_common(max_grams) if words > 1]
     index = {gram: i for i, gram in enumerate(chosen)}
     if not index:
         return Grams({}, np.zeros((0, table.shape[1]), np.float32))

@@ -22,10 +22,10 @@ def weigh_lists(
 
     `penalty` holds the squared weights down, in units in which every feature varies by one. No weight is below `least`.
     """
-    items = np.concatenate([np.asarray(one, np.float64) for one in lists])
+    items = np.concatenate([np.asarray(features, np.float64) for features in lists])
     bounds = np.cumsum([0, *map(len, lists)])
     owner = np.repeat(np.arange(len(lists)), np.diff(bounds))
-    wanted = bounds[:-1] + np.asarray(right)
+    right_items = bounds[:-1] + np.asarray(right)
     spread = items.std(axis=0)
     scale = np.where(spread > 1e-9 * max(float(spread.max(initial=0)), 1e-30), 1 / np.maximum(spread, 1e-30), 0.0)
     items = (items - items.mean(axis=0)) * scale
@@ -35,10 +35,10 @@ def weigh_lists(
         top = np.maximum.reduceat(scores, bounds[:-1])
         mass = np.exp(scores - top[owner])
         total = np.add.reduceat(mass, bounds[:-1])
-        value = float((np.log(total) + top - scores[wanted]).mean())
-        slope = (mass / total[owner]) @ items / len(lists) - items[wanted].mean(axis=0)
+        value = float((np.log(total) + top - scores[right_items]).mean())
+        slope = (mass / total[owner]) @ items / len(lists) - items[right_items].mean(axis=0)
         return value + penalty * float(weights @ weights) / 2, slope + penalty * weights
 
     bounds_of = None if least is None else [(least, None)] * items.shape[1]
-    found = minimize(loss, np.zeros(items.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds_of)
-    return found.x * scale, float(loss(found.x)[0])
+    optimum = minimize(loss, np.zeros(items.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds_of)
+    return optimum.x * scale, float(loss(optimum.x)[0])

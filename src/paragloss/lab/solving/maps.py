@@ -24,8 +24,10 @@ def unit(rows: Floats) -> Floats:
 
 def without_mean(rows: Floats) -> Floats:
     """Every dimension's mean over the words taken away; rows of zeros stay."""
-    known = np.any(rows != 0, axis=1)
-    return np.asarray(np.where(known[:, None], rows - rows[known].mean(axis=0), 0) if known.any() else rows, np.float32)
+    is_nonzero = np.any(rows != 0, axis=1)
+    return np.asarray(
+        np.where(is_nonzero[:, None], rows - rows[is_nonzero].mean(axis=0), 0) if is_nonzero.any() else rows, np.float32
+    )
 
 
 def centred(rows: Floats) -> Floats:
@@ -76,8 +78,10 @@ def _whitening(rows: npt.NDArray[np.float64], ridge: float) -> npt.NDArray[np.fl
 def nearest(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1024) -> Integers:
     """For each query, the target of highest CSLS; `hubness` is that of the targets."""
     prepared = csls_documents(targets, hubness)
-    asked = csls_queries(queries)
-    best = [np.argmax(asked[i : i + block] @ prepared.T, axis=1) for i in range(0, len(asked), block)]
+    prepared_queries = csls_queries(queries)
+    best = [
+        np.argmax(prepared_queries[i : i + block] @ prepared.T, axis=1) for i in range(0, len(prepared_queries), block)
+    ]
     return np.concatenate(best) if best else np.zeros(0, np.int64)
 
 

@@ -57,17 +57,17 @@ def oriented(
     scale: Floats = (1 / diagonal).astype(np.float32)[:, None]
     width = min(dim + PANEL, joint.shape[1])
     stacked = Product((member.T @ joint).tocsr())
-    _, found = singular(stacked, width, seed=seed, tolerance=0.1)
-    found = conjugate_gradients(noise, X.back(stacked.dot(found)[owner]), scale=scale)
-    values, found = _leading(found, centred(found), noise(found), width)
+    _, pairs_so_far = singular(stacked, width, seed=seed, tolerance=0.1)
+    pairs_so_far = conjugate_gradients(noise, X.back(stacked.dot(pairs_so_far)[owner]), scale=scale)
+    values, pairs_so_far = _leading(pairs_so_far, centred(pairs_so_far), noise(pairs_so_far), width)
     for _ in range(_TURNS):
         before = float(values[:dim].sum())
-        image = conjugate_gradients(noise, X.back(centred(found)), scale=scale, start=found * values)
-        found = np.hstack([found, image])
-        values, found = _leading(found, centred(found), noise(found), width)
+        image = conjugate_gradients(noise, X.back(centred(pairs_so_far)), scale=scale, start=pairs_so_far * values)
+        pairs_so_far = np.hstack([pairs_so_far, image])
+        values, pairs_so_far = _leading(pairs_so_far, centred(pairs_so_far), noise(pairs_so_far), width)
         if values[:dim].sum() < (1 + tolerance) * before:
             break
-    return values[:dim], np.ascontiguousarray(found[:, :dim])
+    return values[:dim], np.ascontiguousarray(pairs_so_far[:, :dim])
 
 
 def _leading(found: Floats, documents: Floats, image: Floats, width: int) -> tuple[Floats, Floats]:

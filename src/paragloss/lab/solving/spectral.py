@@ -58,21 +58,21 @@ def top_eigen(
     basis = np.empty((room, size), np.float32)  # one row per basis vector
     projected = np.zeros((room, room))
     fresh, _ = _orthonormal(noise.standard_normal((size, block)).astype(np.float32), basis[:0], noise)
-    kept = 0
+    selected = 0
     while True:
-        basis[kept : kept + block] = fresh.T
-        start, kept = kept, kept + block
+        basis[selected : selected + block] = fresh.T
+        start, selected = selected, selected + block
         image = apply(fresh)  # (size, block)
-        onto = basis[:kept] @ image  # (held, block)
-        projected[:kept, start:kept] = onto
-        projected[start:kept, :kept] = onto.T
-        residual = image - basis[:kept].T @ onto
-        fresh, coupling = _orthonormal(residual, basis[:kept], noise)
-        full = kept + block > room
-        if full or kept >= 2 * k:
-            values, vectors = _descending(*np.linalg.eigh(projected[:kept, :kept]), k)
+        onto = basis[:selected] @ image  # (held, block)
+        projected[:selected, start:selected] = onto
+        projected[start:selected, :selected] = onto.T
+        residual = image - basis[:selected].T @ onto
+        fresh, coupling = _orthonormal(residual, basis[:selected], noise)
+        full = selected + block > room
+        if full or selected >= 2 * k:
+            values, vectors = _descending(*np.linalg.eigh(projected[:selected, :selected]), k)
             if full or _converged(coupling, values, vectors[start:], tolerance):
-                return values, np.ascontiguousarray(basis[:kept].T @ vectors)
+                return values, np.ascontiguousarray(basis[:selected].T @ vectors)
 
 
 def _descending(values: npt.NDArray[np.float64], vectors: npt.NDArray[np.float64], k: int) -> tuple[Floats, Floats]:

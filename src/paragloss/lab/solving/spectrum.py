@@ -248,8 +248,8 @@ class _Search:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         dense = {"V": self.V, "B": self.B, "MV": self.MV, "guide": self.guide}
-        done = {"done": np.array([self.taken, self.solved], np.int64), "captured": np.array(self.captured)}
-        return {**{name: self.arrays.get(array) for name, array in dense.items()}, **done}
+        counters = {"done": np.array([self.taken, self.solved], np.int64), "captured": np.array(self.captured)}
+        return {**{name: self.arrays.get(array) for name, array in dense.items()}, **counters}
 
     def restore(self, saved: dict[str, npt.NDArray[Any]]) -> None:
         put = self.arrays.put
@@ -319,12 +319,12 @@ class Checkpoint:
         if self.path is None or time.monotonic() - self.last < self.every:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_name(self.path.name + ".part")
-        with beside.open("wb") as file:
+        temporary = self.path.with_name(self.path.name + ".part")
+        with temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **{"key": np.array(self.key), **state()})
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, self.path)
+        os.replace(temporary, self.path)
         self.last = time.monotonic()
 
     def remove(self) -> None:
