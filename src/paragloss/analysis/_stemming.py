@@ -12,6 +12,13 @@ from paragloss.languages import known, name
 #: Snowball calls its stemmers by the English names of their languages, but for one; a language without a stemmer takes
 #: that of its nearest relative.
 _SNOWBALL = {
+    "af": "dutch",
+    "ast": "spanish",
+    "az": "turkish",
+    "gl": "portuguese",
+    "lb": "german",
+    "oc": "catalan",
+    "sco": "english",
     "bs": "serbian",
     "hr": "serbian",
     "ms": "indonesian",

@@ -12,11 +12,13 @@ from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.backfill import deferred_encoders
 from paragloss.collection.models import about
 from paragloss.collection.state import State
+from paragloss.encoders.pretrained import Pretrained
 from paragloss.gloss import Gloss, lexicon
 from paragloss.gloss import glosses as glossed
 from paragloss.search import pipeline as pipelines
 from paragloss.search import plan
 from paragloss.search.indexed_fields import SUBWORD_FIELDS
+from paragloss.translation.language_support import describe_support
 from paragloss.types import Query, Translator
 
 #: So many characters of a text tell its language.
@@ -30,6 +32,7 @@ def summary(state: State) -> dict[str, Any]:
         "documents": state.store.count(),
         "languages": {lang: state.store.count({"lang": [lang]}) for lang in state.langs},
         "languages beside": dict(state.index.statistics.beside),
+        "support": _describe_support(state),
         "models": {name: _about(state, name) for name in model_records.read_model_records(state.store)},
         "pipelines": [*parts.names, *(f"...>{name}" for name in parts.rerankers)],
     }
@@ -107,9 +110,16 @@ def _about(state: State, name: str) -> dict[str, Any] | str:
     return told
 
 
+def _describe_support(state: State) -> dict[str, str]:
+    """Say of each language of the collection how its documents are found from other languages."""
+    table_langs = state.default.langs if state.default is not None else ()
+    has_encoder = any(isinstance(model, Pretrained) for model in state.models.values())
+    return {lang: describe_support(lang, table_langs, has_encoder=has_encoder) for lang in state.langs}
+
+
 def _about_default(state: State) -> str:
     if state.default is None:
         return "left out"
-    unknown = sorted(set(state.langs) - set(state.default.langs))
+    unknown = sorted(lang for lang in state.langs if not state.default.knows("en", lang))
     but = f", but not {', '.join(unknown)} of this collection" if unknown else ""
     return f"used: {len(state.default.langs)} languages{but}"

@@ -30,6 +30,7 @@ from paragloss.translation.compounds import (
 )
 from paragloss.translation.default._rows import TranslationRows
 from paragloss.translation.packed_words import PackedWordList
+from paragloss.translation.related_languages import list_relatives, merge_clauses
 from paragloss.types import Alternative, Query, Translation
 
 KIND = "default"
@@ -124,14 +125,20 @@ class DefaultModel:
         return {"words": words, **{key: value for key, value in self._meta.items() if key != "langs"}}
 
     def knows(self, source: str, target: str) -> bool:
-        """Say whether the model has both languages."""
+        """Say whether the model has both languages, or the first and a relative of the second."""
         try:
-            return bool(self._code(source) and self._code(target))
+            return bool(self._code(source) and (self._find_relatives(target) or self._code(target)))
         except LanguageError:
             return False
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Translate a query word by word; raise LanguageError if the model does not have a language."""
+        """Translate a query word by word, into a language without a table through its relatives.
+
+        Raises LanguageError if the model has neither a language nor a relative of it.
+        """
+        relatives = self._find_relatives(to)
+        if relatives:
+            return merge_clauses({relative: self.translate(query, relative) for relative in relatives}, normalise(to))
         lang, code = self._code(query.lang), self._code(to)
         clauses = []
         for word in self.split_query(query.text, lang):
@@ -142,11 +149,17 @@ class DefaultModel:
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
         """Translate a query into several languages; its words are looked up once for all of them."""
         lang = self._code(query.lang)
-        codes = {target: self._code(target) for target in targets}
+        related = [target for target in targets if self._find_relatives(target)]
+        codes = {target: self._code(target) for target in targets if target not in related}
         words = self._translate_cached(self.split_query(query.text, lang), lang, set(codes.values()))
-        return {
+        translations = {
             target: self._add_compounds([word[code] for word in words], lang, code) for target, code in codes.items()
         }
+        return translations | {target: self.translate(query, target) for target in related}
+
+    def _find_relatives(self, lang: str) -> list[str]:
+        """Return the relatives through which a language is translated; none if it has a table of its own."""
+        return [] if lang in self._meta["langs"] else list_relatives(normalise(lang), self._meta["langs"])
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """Return translations of an analysed term, best first; none if it is unknown."""

@@ -1,0 +1,141 @@
+"""Languages without a table of their own, translated through a close relative with regular changes of spelling.
+
+Afrikaans is translated through Dutch: "school" becomes "skool". A word is respelled by all rules of the pair, one after
+the other; optional rules give further variants, since spelling alone does not tell which applies (Belarusian writes an
+unstressed о as а). Measured by studies/related_languages.py (docs/understand/log-translation.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from paragloss.types import Alternative, Translation
+
+
+class SpellingRule(NamedTuple):
+    """A regular expression and its replacement; an optional rule gives a variant beside the word without it."""
+
+    pattern: re.Pattern[str]
+    replacement: str
+    is_optional: bool = False
+
+
+class RelatedLanguage(NamedTuple):
+    """The relatives of a language, nearest first, each with the rules that turn its words into the language's own."""
+
+    rules_by_relative: Mapping[str, tuple[SpellingRule, ...]]
+
+
+def _parse_rules(text: str) -> tuple[SpellingRule, ...]:
+    """Parse `pattern=replacement` items; a `?` before an item makes the rule optional."""
+    rules = []
+    for item in text.split():
+        pattern, _, replacement = item.removeprefix("?").rpartition("=")
+        rules.append(SpellingRule(re.compile(pattern), replacement, item.startswith("?")))
+    return tuple(rules)
+
+
+def _relate(**rules_by_relative: str) -> RelatedLanguage:
+    return RelatedLanguage({lang: _parse_rules(text) for lang, text in rules_by_relative.items()})
+
+
+RELATED_LANGUAGES: Mapping[str, RelatedLanguage] = {
+    "af": _relate(
+        nl="lijk=lik ij=y sch=sk tie$=sie ties$=sies isch(e?)$=ies\\1 z=s c(?=[aoulrkt])=k "
+        "(?<=[aeiou])v(?=[aeiou])=w cht$=g ?en$=e ?en$= ?(?<=[aeiou])ge(?=n?$)=e"
+    ),
+    "gl": _relate(
+        pt="ção$=ción ções$=cións são$=sión sões$=sións lh=ll nh=ñ ss=s ç=z j=x g(?=[eiéí])=x m$=n ?ão$=ón ?ão$=án",
+        es="j=x g(?=[eiéí])=x ?ciones$=cións ?ue=o ?ie=e ?h=f",
+    ),
+    "ast": _relate(es="ciones$=ciones as$=es ?o$=u ?f=h"),
+    "oc": _relate(ca="ny=nh ll=lh ció$=cion cions$=cions ?t$=t"),
+    "bs": _relate(hr=""),
+    "sr": _relate(hr="?ije=e ?(?<=[bcdfghklmnprstvzčćđšž])je=e"),
+    "mk": _relate(bg="щ=шт ия$=ија ие$=ие я=ја ю=ју й=ј жд=ѓ ъ=а ?ен$=ен ?а$=ата"),
+    "be": _relate(
+        uk="и=ы і=і ї=і є=е ти$=ць ть$=ць ґ=г щ=шч в(?=[бвгджзклмнпрстфхцчш])=ў ?(?<=[а-яіў].)о=а ?о=а",
+        ru="щ=шч ть$=ць и=і в(?=[бвгджзклмнпрстфхцчш])=ў ?(?<=[а-яіў].)о=а ?о=а ъ=' ци=цы",
+    ),
+    "nn": _relate(no="^hv=kv ikke=ikkje ?ene$=ane ?er$=ar ?et$=a"),
+    "lb": _relate(de="ei=äi ?tion$=tioun ?ung$=ung ?en$=en ?au=au"),
+    "sco": _relate(en=""),
+    "az": _relate(tr="?e=ə ?k=q ?v=v ?ğ=ğ ?h=x"),
+    "mr": _relate(hi=""),
+    "ne": _relate(hi=""),
+    "jv": _relate(id=""),
+    "su": _relate(id=""),
+    "min": _relate(id="", ms=""),
+    "bjn": _relate(ms="", id=""),
+    "ceb": _relate(tl=""),
+    "ilo": _relate(tl=""),
+}
+#: Variants of a word, at most.
+_MAX_VARIANTS = 6
+#: The share of the relative's own spelling.
+_UNCHANGED_SHARE = 0.2
+
+
+def list_relatives(lang: str, langs: Collection[str]) -> list[str]:
+    """Return the relatives of a language that are among `langs`, nearest first; none for a language without any."""
+    related = RELATED_LANGUAGES.get(lang)
+    return [relative for relative in related.rules_by_relative if relative in langs] if related else []
+
+
+@lru_cache(maxsize=20_000)
+def respell(word: str, relative: str, lang: str) -> tuple[str, ...]:
+    """Return the spellings that a word of a relative may have in a language, likeliest first.
+
+    :return: up to six variants; the word as it is if no rule applies.
+    """
+    variants = [word.lower()]
+    for rule in RELATED_LANGUAGES[lang].rules_by_relative[relative]:
+        changed = [rule.pattern.sub(rule.replacement, variant) for variant in variants]
+        variants = list(dict.fromkeys([*variants, *changed] if rule.is_optional else changed))[:_MAX_VARIANTS]
+    return tuple(variants)
+
+
+def merge_clauses(clauses_by_relative: Mapping[str, list[Translation]], lang: str) -> list[Translation]:
+    """Merge the clauses that relatives of a language give for one query into clauses of the language.
+
+    The alternatives of all relatives that know a word are respelled and averaged.
+    """
+    by_source: dict[str, list[tuple[str, Translation]]] = {}
+    for relative, clauses in clauses_by_relative.items():
+        for clause in clauses:
+            by_source.setdefault(clause.source, []).append((relative, clause))
+    return [_merge_word(source, answers, lang) for source, answers in by_source.items()]
+
+
+def _merge_word(source: str, answers: list[tuple[str, Translation]], lang: str) -> Translation:
+    """Merge the clauses, each given with its relative, of one word."""
+    counted = [answer for answer in answers if _is_translated(answer[1])] or answers
+    weights: dict[str, float] = {}
+    for relative, clause in counted:
+        for text, weight in _respell_alternatives(clause, relative, lang):
+            weights[text] = weights.get(text, 0.0) + weight / len(counted)
+    ranked = sorted(weights.items(), key=lambda item: -item[1])
+    return Translation(source, tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked))
+
+
+def _is_translated(clause: Translation) -> bool:
+    return any(alternative.terms or alternative.text != clause.source for alternative in clause.alternatives)
+
+
+def _respell_alternatives(clause: Translation, relative: str, lang: str) -> Iterator[tuple[str, float]]:
+    """Yield the spellings of each alternative with their weights.
+
+    The word of the query itself, which translators add without terms, stays as it is.
+    """
+    for text, weight, terms in clause.alternatives:
+        is_untranslated = text == clause.source and not terms
+        variants = (text,) if is_untranslated else respell(text, relative, lang)
+        is_changed = variants not in ((text,), (text.lower(),))
+        if is_changed:
+            yield text, _UNCHANGED_SHARE * weight
+        share = weight * (1 - _UNCHANGED_SHARE if is_changed else 1.0) / len(variants)
+        for variant in variants:
+            yield variant, share

@@ -1,0 +1,72 @@
+"""Languages without a table of their own are translated through a relative."""
+
+import pytest
+
+from paragloss.collection import Collection
+from paragloss.errors import LanguageError
+from paragloss.translation import default
+from paragloss.translation.language_support import describe_support
+from paragloss.translation.related_languages import merge_clauses, respell
+from paragloss.types import Alternative, Document, Query, Translation
+
+
+@pytest.mark.parametrize(
+    ("lang", "relative", "word", "spelling"),
+    [
+        ("af", "nl", "school", "skool"),
+        ("af", "nl", "informatie", "informasie"),
+        ("af", "nl", "tijd", "tyd"),
+        ("af", "nl", "landen", "lande"),
+        ("gl", "pt", "informação", "información"),
+        ("gl", "pt", "filho", "fillo"),
+        ("be", "ru", "вода", "вада"),
+        ("mk", "bg", "информация", "информација"),
+        ("sr", "hr", "vrijeme", "vreme"),
+        ("bs", "hr", "vlada", "vlada"),
+    ],
+)
+def test_a_word_of_a_relative_is_respelled_by_regular_changes(lang, relative, word, spelling):
+    assert spelling in respell(word, relative, lang)
+
+
+@pytest.mark.parametrize(
+    ("lang", "word", "translation"),
+    [("af", "school", "skool"), ("gl", "school", "escola"), ("sr", "water", "voda"), ("mk", "school", "училиште")],
+)
+def test_the_default_model_translates_into_a_language_through_its_relative(lang, word, translation):
+    model, query = default.open(), Query("", word, "en")
+    assert model.knows("en", lang)
+    (clause,) = model.translate(query, lang)
+    assert translation in [alternative.text for alternative in clause.alternatives]
+    assert sum(alternative.weight for alternative in clause.alternatives) == pytest.approx(1)
+    assert model.translate_many(query, [lang, "de"])[lang] == [clause]
+
+
+def test_a_relative_that_does_not_know_a_word_does_not_count():
+    unknown = Translation("x", (Alternative("x", 1.0),))
+    known = Translation("x", (Alternative("agua", 1.0),))
+    (clause,) = merge_clauses({"pt": [unknown], "es": [known]}, "gl")
+    assert clause.alternatives == (Alternative("agua", 1.0),)
+
+
+def test_a_language_without_relatives_is_refused():
+    assert not default.open().knows("en", "lg")
+    with pytest.raises(LanguageError, match="'lg'"):
+        default.open().translate(Query("", "water", "en"), "lg")
+
+
+def test_the_support_of_a_language_is_said_in_words():
+    langs = default.open().langs
+    kinds = [describe_support(lang, langs, has_encoder=True).partition(":")[0] for lang in ("de", "af", "ka", "lg")]
+    assert kinds == ["full", "related", "encoder only", "names only"]
+    assert describe_support("af", langs, has_encoder=True) == "related: through Dutch"
+    assert describe_support("ka", langs, has_encoder=False).startswith("names only")
+
+
+def test_info_says_how_each_language_of_a_collection_is_supported(tmp_path):
+    with Collection.create(str(tmp_path / "collection")) as collection:
+        collection.index([Document("a", "Die skool is groot.", "af"), Document("b", "Die Schule ist groß.", "de")])
+        support = collection.info()["support"]
+        assert {lang: text.partition(":")[0] for lang, text in support.items()} == {"af": "related", "de": "full"}
+        answer = collection.search("school", lang="en", to=["af"])
+        assert [result.id for result in answer.results] == ["a"]
