@@ -2,9 +2,10 @@
 
     python benchmarks/histories.py [--histories 10000] [--seed 0] [--seconds 600] [--server http://host:port]
 
-A history is up to twelve steps: files grow, shrink, move, break; documents are added and deleted by hand; processes are
-killed at a random one of their writes. A document that should be there and is not is lost; anything else that is not as
-the dictionary says is wrong.
+A history is up to twelve steps: files grow, shrink, move and break in two folders that disappear, return and are
+renamed; documents are added and deleted by hand; disks are full; processes are killed at a random one of their writes.
+A document that should be there and is not is lost; anything else that is not as the dictionary says is wrong. Each
+fault is printed with its seed.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from history import History
 from paragloss.stores import discard, exists
 
 #: Histories of one seed; one that goes wrong ends its seed's.
-TOGETHER = 20
+HISTORIES_PER_SEED = 10
 
 
-def on_server(url: str) -> type[History]:
-    """The same on a server."""
+def make_server_history(url: str) -> type[History]:
+    """Return the same state machine for collections on a server."""
 
-    class OnServer(History):
+    class ServerHistory(History):
         @classmethod
-        def start(cls, place: Path) -> str:
+        def choose_location(cls, folder: Path) -> str:
             return f"{url.rstrip('/')}/history-{uuid.uuid4().hex}"
 
         def teardown(self) -> None:
@@ -41,7 +42,7 @@ def on_server(url: str) -> type[History]:
             if exists(self.location):
                 discard(self.location)
 
-    return OnServer
+    return ServerHistory
 
 
 def main() -> None:
@@ -52,9 +53,9 @@ def main() -> None:
     parser.add_argument("--server", default="")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    machine = on_server(options.server) if options.server else History
-    some = settings(
-        max_examples=TOGETHER,
+    machine = make_server_history(options.server) if options.server else History
+    run_settings = settings(
+        max_examples=HISTORIES_PER_SEED,
         stateful_step_count=12,
         deadline=None,
         database=None,
@@ -64,15 +65,16 @@ def main() -> None:
     began, number, faults, counts = time.monotonic(), options.seed * 1_000_000, [], History.counts
     while counts["histories"] < options.histories and time.monotonic() - began < options.seconds:
         try:
-            run_state_machine_as_test(seed(number)(machine), settings=some)
+            run_state_machine_as_test(seed(number)(machine), settings=run_settings)
         except Exception as error:
             print(f"seed {number}: {error}", *getattr(error, "__notes__", ()), sep="\n", flush=True)
             faults.append(f"seed {number}: {type(error).__name__}: {str(error)[:400]}")
         number += 1
-        if number % 5 == 0:
+        if number % 5 == 0:  # the seeds so far are those from the first one up to this number
             print(f"{dict(counts)}, {len(faults)} faults, {time.monotonic() - began:.0f} s", flush=True)
-    told = ", ".join(f"{counts[name]} {name}" for name in ("histories", "kills", "lost", "wrong"))
-    print(f"{told}; {len(faults)} faults; {time.process_time():.0f} s of processor")
+    names = ("histories", "kills", "full disks", "two creators", "refused", "lost", "wrong")
+    summary = ", ".join(f"{counts[name]} {name}" for name in names)
+    print(f"{summary}; {len(faults)} faults; {time.process_time():.0f} s of processor")
     for fault in faults[:20]:
         print(" ", fault)
     sys.exit(1 if faults else 0)

@@ -96,7 +96,7 @@ def spread(what: str, seconds: Sequence[float], **said: Any) -> None:
 
 def index(what: str, files: Path, library: Path | str, number: int, meaning: bool) -> None:
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    how = ["--into", str(library), "--skip-bad", *["--no-meaning"] * (not meaning)]
+    how = ["--into", str(library), *["--no-meaning"] * (not meaning)]
     command = [*PROGRAM, "index", str(files), *how]
     subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began

@@ -1,7 +1,9 @@
-"""Collections held against a plain dictionary: files that grow, shrink, move and break, documents added and deleted by
-hand, searches, processes killed at any write; with batches of one, two or three, so that every boundary is crossed.
+"""Random histories of a collection, compared with a model that is a plain dictionary.
 
-A subclass with another `start` is the same for a collection elsewhere.
+Files grow, shrink, move and break in two folders; a folder disappears and returns, or is renamed; rows of two files
+have one id; a reader fails for a while; documents are added and deleted by hand; the disk is full; processes are killed
+at any write. Batches hold one, two or three documents, so that every boundary is crossed. A subclass with another
+`choose_location` runs the same on a server.
 """
 
 from __future__ import annotations
@@ -16,287 +18,545 @@ import tempfile
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from paragloss.collection import Collection, file_records, writer
 from paragloss.collection.integrity import check
-from paragloss.stores import _base, _shard, embedded
+from paragloss.errors import InputError, PruneError, StoreError
+from paragloss.formats import documents as document_formats
+from paragloss.stores import _base, _guards, _shard, _vector_repair, embedded
 from paragloss.types import Document
 
-NAMES = ("a.jsonl", "b.jsonl.gz", "c.jsonl")
-WRITES = ("add", "delete", "update_sparse", "update_dense", "write_blob", "claim")
-#: What a killed process may say to its parent, which takes it for the end of its work.
-DONE = 7
-rows = st.lists(st.integers(0, 9), max_size=8, unique=True)
-names = st.sampled_from(NAMES)
-work = st.sampled_from(["index", "prune", "again", "add", "delete"])
+ROOT_NAMES = ("main", "two")
+FILE_NAMES = ("a.jsonl", "b.jsonl.gz", "c.jsonl")
+STORE_WRITES = ("add", "delete", "update_sparse", "update_dense", "write_blob", "claim")
+#: Exit code of a process that was to be killed and finished its work first.
+FINISHED = 7
+
+root_names = st.sampled_from(ROOT_NAMES)
+file_names = st.sampled_from(FILE_NAMES)
+row_numbers = st.lists(st.integers(0, 9), max_size=6, unique=True)
+actions = st.sampled_from(["index", "prune", "prune anyway", "again", "add", "delete"])
+
+
+class DiskUsage(NamedTuple):
+    total: int
+    used: int
+    free: int
 
 
 class History(RuleBasedStateMachine):
-    """`may` says what each document may be: a text, or None where it may not be there."""
+    """Files, a collection, and what each document of the collection may be.
+
+    `allowed[id]` holds the texts that a document may have; None stands for a document that may be absent.
+    """
 
     counts: ClassVar[Counter[str]] = Counter()
 
     @classmethod
-    def start(cls, place: Path) -> str:
-        """Where a new collection is to be."""
-        return str(place / "c")
+    def choose_location(cls, folder: Path) -> str:
+        """Return where the collection of a new history is to be."""
+        return str(folder / "collection")
 
     def __init__(self) -> None:
         super().__init__()
         memory = Path("/dev/shm")
-        self.place = Path(tempfile.mkdtemp(prefix="history-", dir=memory if memory.is_dir() else None))
-        self.notes = self.place / "notes"
-        self.notes.mkdir()
+        self.folder = Path(tempfile.mkdtemp(prefix="history-", dir=memory if memory.is_dir() else None))
+        self.roots = {name: self.folder / name for name in ROOT_NAMES}
+        self.hidden: set[str] = set()  # names of roots that are not mounted
         self.version = 0
-        self.disk: dict[str, list[tuple[str, str]]] = {}
-        self.broken: set[str] = set()
-        # Deleted by hand, perhaps by somebody who was killed, though a file that was read holds them: they stay away
-        # until it is written again. Moving it need not bring them: its new name may be one it was read under before.
-        self.loose: set[str] = set()
-        self.may: dict[str, set[str | None]] = {}
-        self.engine: Collection | None = None
-        self._write("z.jsonl", [("z", self._text("z"))])
+        self.rows: dict[tuple[str, str], dict[str, str]] = {}  # (root, file) -> text of each row
+        self.earlier_texts: dict[tuple[str, str], set[str]] = {}  # texts of rows that a broken file held before
+        self.broken: set[tuple[str, str]] = set()
+        self.pages: dict[tuple[str, str], str] = {}  # (root, path) -> text; each is one document
+        self.allowed_pages: dict[tuple[str, str], set[str | None]] = {}
+        self.hand_deleted: set[str] = set()  # stay away until a file that holds them is written again
+        self.allowed: dict[str, set[str | None]] = {}
+        self.failing_pages: set[str] = set()
+        self.collection: Collection | None = None
+        for root in ROOT_NAMES:
+            self.roots[root].mkdir()
+            self._write_rows(root, "z.jsonl", {f"z{root}": self._make_text(f"z{root}")})
+            self._write_page(root, "p.txt")
 
-    @initialize(size=st.integers(1, 3), at_once=st.booleans())
-    def create(self, size: int, at_once: bool) -> None:
+    @initialize(batch_size=st.integers(1, 3), flush_rarely=st.booleans())
+    def create(self, batch_size: int, flush_rarely: bool) -> None:
         for module, name in ((writer, "BATCH"), (writer, "SMALL"), (_base, "BATCH"), (_base, "PAGE")):
-            setattr(module, name, size)
-        embedded.BATCH = _shard.BATCH = size
-        _shard.FLUSH = 10_000 if at_once else size
-        file_records.SAVE_INTERVAL = 20.0 if at_once else 0.0
-        self.location = self.start(self.place)
-        self.engine = Collection.create(self.location, default=False)
+            setattr(module, name, batch_size)
+        embedded.BATCH = _shard.BATCH = batch_size
+        _shard.FLUSH = 10_000 if flush_rarely else batch_size
+        file_records.SAVE_INTERVAL = 20.0 if flush_rarely else 0.0
+        # Reading all of a folder in another process first guards against damage that ends the process. Here that would
+        # end the run, which is noticed as well, and takes most of the time.
+        _vector_repair.survives = embedded.survives = lambda shard: None
+        document_formats._TEXT_READERS[".txt"] = self._read_page  # a reader that can fail for a while
+        self.location = self.choose_location(self.folder)
+        self.collection = Collection.create(self.location, default=False)
 
-    # What happens to files
+    # Changes of files
 
-    @rule(name=names, chosen=rows, kept=st.booleans())
-    def write(self, name: str, chosen: list[int], kept: bool) -> None:
-        """A file is written: it grows, shrinks, and what stays in it stays as it was or says something new."""
-        elsewhere = {id for other, some in self.disk.items() if other != name for id, _ in some}
-        old = dict(self.disk.get(name, ()))
-        ids = [f"r{n}" for n in chosen if f"r{n}" not in elsewhere]
-        self._write(name, [(id, old[id] if kept and id in old else self._text(id)) for id in ids])
+    @rule(root=root_names, name=file_names, numbers=row_numbers, keep_texts=st.booleans())
+    def write(self, root: str, name: str, numbers: list[int], keep_texts: bool) -> None:
+        """Write a file of rows. Rows that stay keep their text or get a new one; other files may have the same ids."""
+        if root not in self.hidden:
+            old_rows = self.rows.get((root, name), {})
+            ids = [f"r{number}" for number in numbers]
+            texts = {id: old_rows[id] if keep_texts and id in old_rows else self._make_text(id) for id in ids}
+            self._write_rows(root, name, texts)
 
-    @rule(source=names, to=names)
-    def rename(self, source: str, to: str) -> None:
-        if source in self.disk and source != to and source.endswith(".gz") == to.endswith(".gz"):
-            os.replace(self.notes / source, self.notes / to)
-            self.disk[to] = self.disk.pop(source)
-            self.broken.discard(to)
-            if source in self.broken:
-                self.broken ^= {source, to}
+    @rule(root=root_names, source=file_names, new_name=file_names)
+    def rename_file(self, root: str, source: str, new_name: str) -> None:
+        is_same_kind = source.endswith(".gz") == new_name.endswith(".gz")
+        if root in self.hidden or (root, source) not in self.rows or source == new_name or not is_same_kind:
+            return
+        os.replace(self.roots[root] / source, self.roots[root] / new_name)
+        self.rows[root, new_name] = self.rows.pop((root, source))
+        for key in ((root, source), (root, new_name)):
+            self.earlier_texts.setdefault(key, set())
+        self.earlier_texts[root, new_name] |= self.earlier_texts.pop((root, source))
+        self.broken.discard((root, new_name))
+        if (root, source) in self.broken:
+            self.broken -= {(root, source)}
+            self.broken |= {(root, new_name)}
 
-    @rule(name=names)
-    def remove(self, name: str) -> None:
-        if self.disk.pop(name, None) is not None:
-            (self.notes / name).unlink()
-            self.broken.discard(name)
+    @rule(root=root_names, name=file_names)
+    def remove_file(self, root: str, name: str) -> None:
+        if root not in self.hidden and self.rows.pop((root, name), None) is not None:
+            (self.roots[root] / name).unlink()
+            self.broken.discard((root, name))
+            self.earlier_texts.pop((root, name), None)
 
-    @rule(part=st.floats(0.3, 0.9))
-    def cut_off(self, part: float) -> None:
-        """A packed file is cut: it can be read up to there, or not at all."""
-        path = self.notes / "b.jsonl.gz"
-        if path.exists():
-            path.write_bytes(path.read_bytes()[: max(1, int(part * path.stat().st_size))])
-            self._stamp(path)
-            self.broken.add(path.name)
+    @rule(root=root_names, share=st.floats(0.3, 0.9))
+    def truncate_file(self, root: str, share: float) -> None:
+        """Cut off a packed file: it can be read up to there, or not at all."""
+        path = self.roots[root] / "b.jsonl.gz"
+        if root not in self.hidden and path.exists():
+            path.write_bytes(path.read_bytes()[: max(1, int(share * path.stat().st_size))])
+            self._set_time(path)
+            self.broken.add((root, path.name))
 
-    # What is done to the collection
+    @rule(root=root_names)
+    def rewrite_page(self, root: str) -> None:
+        if root not in self.hidden:
+            self._write_page(root, "p.txt")
 
-    @rule(name=names, chosen=rows, kept=st.booleans(), what=st.sampled_from(["index", "prune"]))
-    def follow(self, name: str, chosen: list[int], kept: bool, what: str) -> None:
-        """A file is written, and read at once."""
-        self.write(name, chosen, kept)
-        self.do(what, [])
+    @rule(root=root_names)
+    def fail_page(self, root: str) -> None:
+        """Change a page and let its reader fail until further notice: the old text stays."""
+        if root not in self.hidden:
+            self._write_page(root, "p.txt")
+            self.failing_pages.add(root)
 
-    @rule(what=work, chosen=rows)
-    def do(self, what: str, chosen: list[int]) -> None:
-        self._opened()
-        self._work(self.engine, what, chosen)
-        self._expect(what, chosen)
+    @rule()
+    def repair_reader(self) -> None:
+        self.failing_pages.clear()
+
+    @rule()
+    def write_intruder(self) -> None:
+        """Write a page whose path below one folder is the id of a page of the other folder."""
+        if "main" not in self.hidden:
+            (self.roots["main"] / "two").mkdir(exist_ok=True)
+            self._write_page("main", "two/p.txt")
+
+    @rule()
+    def remove_intruder(self) -> None:
+        if "main" not in self.hidden and self.pages.pop(("main", "two/p.txt"), None):
+            shutil.rmtree(self.roots["main"] / "two")
+
+    @rule(root=root_names)
+    def hide_or_return_root(self, root: str) -> None:
+        """Unmount a folder, or mount it again."""
+        aside = self.folder / f"{root}-unmounted"
+        if root in self.hidden:
+            aside.rename(self.roots[root])
+            self.hidden.discard(root)
+        else:
+            self.roots[root].rename(aside)
+            self.hidden.add(root)
+
+    @rule(root=root_names)
+    def rename_root(self, root: str) -> None:
+        """Rename a folder whose files have just been read: its documents keep their ids."""
+        if root in self.hidden or self.failing_pages:
+            return
+        self.act("index", [])
+        self.version += 1
+        new_path = self.folder / f"{root}-{self.version}"
+        self.roots[root].rename(new_path)
+        self.roots[root] = new_path
+        self.act("prune anyway", [])
+
+    # Actions on the collection
+
+    @rule(root=root_names, name=file_names, numbers=row_numbers, action=st.sampled_from(["index", "prune anyway"]))
+    def write_and_read(self, root: str, name: str, numbers: list[int], action: str) -> None:
+        self.write(root, name, numbers, False)
+        self.act(action, [])
+
+    @rule(action=actions, numbers=row_numbers)
+    def act(self, action: str, numbers: list[int]) -> None:
+        self._open()
+        assert self.collection is not None
+        finished = self._perform(self.collection, action, numbers)
+        self._expect(action if finished else "index", numbers)
 
     @rule()
     def watch(self) -> None:
-        """Two looks: the second finds nothing to do."""
-        self.do("prune", [])
-        self._collapse()
-        again = self._index(self.engine, prune=True)
-        if not self.broken and again != (0, len(self.disk), 0):
-            self._fault("wrong", f"nothing had changed, and yet {again} of {len(self.disk)} files")
+        """Prune twice: the second time finds nothing to do."""
+        self.act("prune anyway", [])
+        self._compare()
+        if self.broken or self.failing_pages or self.hidden:
+            return
+        assert self.collection is not None
+        report = self._index(self.collection, prune=True)
+        file_count = len(self.rows) + len(self.pages)
+        if report != (0, file_count, 0):
+            self._fail("wrong", f"nothing had changed, and yet {report} of {file_count} files")
 
-    @rule(what=work, chosen=rows, by=st.sampled_from(["store", "file"]), moment=st.integers(0, 30), twice=st.booleans())
-    def killed(self, what: str, chosen: list[int], by: str, moment: int, twice: bool) -> None:
-        """A process that does this is killed at one of its writes, perhaps after it has done something else."""
+    @rule(
+        action=actions,
+        numbers=row_numbers,
+        kind=st.sampled_from(["store", "file"]),
+        moment=st.integers(0, 30),
+        add_first=st.booleans(),
+    )
+    def kill(self, action: str, numbers: list[int], kind: str, moment: int, add_first: bool) -> None:
+        """Kill a process at one of its writes to the store or to files, perhaps after it has added a document."""
         self.close()
         child = os.fork()
         if child == 0:
-            self._dying(what, chosen, by, moment, twice)
+            self._act_and_die(action, numbers, kind, moment, add_first)
         _, status = os.waitpid(child, 0)
-        if os.WIFEXITED(status) and os.WEXITSTATUS(status) != DONE:
-            self._fault("wrong", f"a process that did {what!r} ended with {os.WEXITSTATUS(status)}")
-        if twice:  # done before the first moment: it stays
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) != FINISHED:
+            self._fail("wrong", f"a process that did {action!r} ended with {os.WEXITSTATUS(status)}")
+        if add_first:  # acknowledged before the first moment
             self._expect("add", [0])
-        before = {id: set(texts) for id, texts in self.may.items()}
-        self._expect(what, chosen)
+        outcomes = [action, "index"] if action == "prune" else [action]  # pruning may be refused
         if os.WIFSIGNALED(status):
             self.counts["kills"] += 1
-            for id in {*before, *self.may}:
-                self.may[id] = before.get(id, {None}) | self.may.get(id, {None})
-        self._opened()
+            outcomes.append("nothing")
+        self._expect_one_of(outcomes, numbers)
+        self._open()
 
-    @rule(number=st.integers(0, 9), hand=st.booleans())
-    def search(self, number: int, hand: bool) -> None:
-        self._opened()
-        id = f"h{number}" if hand else f"r{number}"
-        texts = self.may.get(id, {None})
-        if len(texts) == 1:
-            text = next(iter(texts))
-            word = text.split()[1] if text else f"{id}x"
-            found = [r.id for r in self.engine.search(word, lang="en", k=3, pipeline="bm25").results]
-            if found != ([id] if text else []):
-                self._fault("lost" if text else "wrong", f"{word} finds {found}, {id} is {text!r}")
+    @rule(numbers=row_numbers)
+    def fill_disk(self, numbers: list[int]) -> None:
+        """Fill the disk of a folder: the collection is read as it was, and every write is refused."""
+        if "://" in self.location:
+            return
+        self.close()
+        real_usage = shutil.disk_usage
+        is_inside = str(self.folder)
+        _guards.shutil.disk_usage = lambda path: (
+            DiskUsage(1, 1, 0) if str(path).startswith(is_inside) else real_usage(path)
+        )
+        try:
+            self._open()
+            self._compare()
+            assert self.collection is not None
+            try:
+                self._perform(self.collection, "add", [*numbers, 0])
+            except StoreError:
+                self.counts["full disks"] += 1
+            else:
+                self._fail("wrong", "a full disk was written to")
+            self._compare()
+            self.close()
+        finally:
+            _guards.shutil.disk_usage = real_usage
+        self._open()
 
-    @precondition(lambda self: self.engine is not None)
+    @rule()
+    def create_elsewhere(self) -> None:
+        """Two processes create one collection at the same time: what each acknowledges is there."""
+        if "://" in self.location:
+            return
+        self.close()
+        self.version += 1
+        location = str(self.folder / f"created-{self.version}")
+        children = {}
+        for number in range(2):
+            children[number] = os.fork()
+            if children[number] == 0:
+                self._create_and_exit(location, f"c{number}")
+        codes = {number: os.WEXITSTATUS(os.waitpid(child, 0)[1]) for number, child in children.items()}
+        with Collection.open(location) as created:
+            ids = {document.id for document in created.documents()}
+        expected = {f"c{number}" for number, code in codes.items() if code == FINISHED}
+        if not expected or ids != expected:
+            self._fail("lost", f"two creators ended with {codes}, the collection has {ids}")
+        shutil.rmtree(location)
+        self.counts["two creators"] += 1
+
+    @rule(number=st.integers(0, 9), by_hand=st.booleans())
+    def search(self, number: int, by_hand: bool) -> None:
+        self._open()
+        id = f"h{number}" if by_hand else f"r{number}"
+        texts = self.allowed.get(id, {None})
+        if len(texts) != 1:
+            return
+        text = next(iter(texts))
+        word = text.split()[1] if text else f"{id}x"
+        assert self.collection is not None
+        ids = [result.id for result in self.collection.search(word, lang="en", k=3, pipeline="bm25").results]
+        if ids != ([id] if text else []):
+            self._fail("lost" if text else "wrong", f"{word} finds {ids}, {id} is {text!r}")
+
     @rule()
     def close(self) -> None:
-        if self.engine is not None:
-            self.engine.close()
-            self.engine = None
+        if self.collection is not None:
+            self.collection.close()
+            self.collection = None
 
-    @rule()
-    def looked_over(self) -> None:
-        """Closed, and everything it says of itself is true."""
+    def check_closed(self) -> None:
+        """Close the collection; everything it records of itself must be true. Done at the end of each history."""
         self.close()
-        if findings := check(self.location):
-            self._fault("wrong", f"check: {findings}")
-        self._opened()
+        findings = check(self.location)
+        if findings:
+            self._fail("wrong", f"check: {findings}")
+        self._open()
 
     @invariant()
     def is_as_expected(self) -> None:
-        if self.engine is not None:
-            self._collapse()
+        if self.collection is not None:
+            self._compare()
 
     def teardown(self) -> None:
         try:
-            if self.engine is not None:
-                self.looked_over()
+            if self.collection is not None:
+                self.check_closed()
         finally:
             self.counts["histories"] += 1
             self.close()
-            shutil.rmtree(self.place, ignore_errors=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
 
-    # How it is done
+    # Files
 
-    def _opened(self) -> None:
-        if self.engine is None:
-            self.engine = Collection.open(self.location)
-
-    def _text(self, id: str) -> str:
+    def _make_text(self, id: str) -> str:
         self.version += 1
         return f"{id}x v{self.version}x " + "common " * (1 + self.version % 3)
 
-    def _write(self, name: str, some: list[tuple[str, str]]) -> None:
-        data = "".join(json.dumps({"id": id, "lang": "en", "text": text}) + "\n" for id, text in some).encode()
-        (self.notes / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        self._stamp(self.notes / name)
-        self.disk[name] = some
-        self.broken.discard(name)
-        if not some:  # an empty file is an error, and keeps what it gave until it has rows or is gone
-            self.broken.add(name)
-        self.loose -= {id for id, _ in some}
+    def _write_rows(self, root: str, name: str, texts: dict[str, str]) -> None:
+        path, key = self.roots[root] / name, (root, name)
+        lines = [json.dumps({"id": id, "lang": "en", "text": text}) for id, text in texts.items()]
+        data = "".join(f"{line}\n" for line in lines).encode()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        self._set_time(path)
+        self.earlier_texts.setdefault(key, set()).update(self.rows.get(key, {}).values())
+        self.rows[key] = texts
+        self.broken.discard(key)
+        self.hand_deleted -= set(texts)
 
-    def _stamp(self, path: Path) -> None:
-        """Disks tell times in steps of milliseconds, within which much is written here."""
+    def _write_page(self, root: str, name: str) -> None:
+        self.version += 1
+        text = f"page v{self.version}x of {root}"
+        (self.roots[root] / name).write_text(text)
+        self._set_time(self.roots[root] / name)
+        self.pages[root, name] = text
+
+    def _set_time(self, path: Path) -> None:
+        """Give a file a time of its own: disks tell times in steps, within which much is written here."""
         self.version += 1
         os.utime(path, ns=(self.version * 10**9,) * 2)
 
-    def _index(self, engine: Collection | None, **options: bool) -> tuple[int, int, int]:
-        assert engine is not None
+    def _read_page(self, path: Path, *, id: str) -> Document:
+        root = next(name for name, folder in self.roots.items() if Path(path).is_relative_to(folder))
+        if root in self.failing_pages and Path(path).name == "p.txt" and Path(path).parent == self.roots[root]:
+            raise InputError("its reader is not there", place=path)
+        return Document(id, Path(path).read_text(), "en")
+
+    # The collection
+
+    def _open(self) -> None:
+        if self.collection is None:
+            self.collection = Collection.open(self.location)
+
+    def _index(self, collection: Collection, **options: bool) -> tuple[int, int, int]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return engine.index_files([str(self.notes)], on_error=lambda error: None, **options)
+            paths = [str(path) for path in self.roots.values()]
+            return collection.index_files(paths, on_error=lambda error: None, **options)
 
-    def _work(self, engine: Collection | None, what: str, chosen: list[int]) -> None:
-        assert engine is not None
-        if what == "add":
-            engine.add([Document(f"h{n}", f"h{n}x v{self.version}h{n}x common", "en") for n in chosen])
-        elif what == "delete":
-            engine.delete([f"{kind}{n}" for n in chosen for kind in "hr"])
+    def _perform(self, collection: Collection, action: str, numbers: list[int]) -> bool:
+        """Do something to the collection; False if pruning was refused."""
+        if action == "add":
+            collection.add([Document(f"h{n}", self._hand_text(n), "en") for n in numbers])
+        elif action == "delete":
+            collection.delete([f"{kind}{n}" for n in numbers for kind in "hr"])
         else:
-            self._index(engine, prune=what == "prune", again=what == "again")
+            try:
+                is_pruned, is_forced = action.startswith("prune"), action == "prune anyway"
+                self._index(collection, prune=is_pruned, prune_anyway=is_forced, again=action == "again")
+            except PruneError:
+                self.counts["refused"] += 1
+                return False
+        return True
 
-    def _expect(self, what: str, chosen: list[int]) -> None:
-        """What documents are once this is done."""
-        here = {id: text for some in self.disk.values() for id, text in some}
-        if what == "add":
-            self.may |= {f"h{n}": {f"h{n}x v{self.version}h{n}x common"} for n in chosen}
-        elif what == "delete":
-            gone = {f"{kind}{n}" for n in chosen for kind in "hr"}
-            self.may = {id: {None} if id in gone else texts for id, texts in self.may.items()}
-            self.loose |= gone & set(here)
+    def _hand_text(self, number: int) -> str:
+        return f"h{number}x v{self.version}h{number}x common"
+
+    # The model
+
+    def _expect_one_of(self, outcomes: list[str], numbers: list[int]) -> None:
+        """Work out what documents may be once one of these actions is done."""
+        rows, pages = self.allowed, self.allowed_pages
+        row_outcomes, page_outcomes = [], []
+        for action in outcomes:
+            self.allowed, self.allowed_pages = dict(rows), dict(pages)
+            self._expect(action, numbers)
+            row_outcomes.append(self.allowed)
+            page_outcomes.append(self.allowed_pages)
+        self.allowed, self.allowed_pages = _unite(row_outcomes), _unite(page_outcomes)
+
+    def _expect(self, action: str, numbers: list[int]) -> None:
+        """Work out what documents may be once an action is done."""
+        if action == "nothing":
+            return
+        if action == "add":
+            self.allowed |= {f"h{n}": {self._hand_text(n)} for n in numbers}
+        elif action == "delete":
+            ids = {f"{kind}{n}" for n in numbers for kind in "hr"}
+            self.allowed = {id: {None} if id in ids else texts for id, texts in self.allowed.items()}
+            self.hand_deleted |= {id for id in ids if any(id in rows for rows in self.rows.values())}
         else:
-            unsure = {id for name in self.broken for id, _ in self.disk[name]} | (
-                set() if what == "again" else self.loose
-            )
-            for id, text in here.items():
-                self.may[id] = self.may.get(id, {None}) | {text} if id in unsure else {text}
-            if what == "prune":
-                for id in [id for id in self.may if id[0] == "r" and id not in here]:
-                    self.may[id] = self.may[id] | {None} if self.broken else {None}
+            is_pruned = action.startswith("prune")
+            for id in {id for rows in self.rows.values() for id in rows} | {i for i in self.allowed if i[0] in "rz"}:
+                self.allowed[id] = self._expect_row(id, action, is_pruned)
+            self._expect_pages(is_pruned)
 
-    def _collapse(self) -> None:
-        """Everything is what it may be; what was open is known from now on."""
-        assert self.engine is not None
-        found = {document.id: document.text for document in self.engine.documents()}
-        for id in sorted({*self.may, *found}):
-            allowed = self.may.get(id, {None})
-            if found.get(id) not in allowed:
-                kind = "lost" if id not in found else "wrong"
-                self._fault(kind, f"{id} is {found.get(id)!r}, may be {allowed}")
-            self.may[id] = {found.get(id)}
-        if self.engine.count() != len(found):
-            self._fault("wrong", f"{self.engine.count()} counted, {len(found)} there")
-        self.loose -= set(found)
+    def _expect_row(self, id: str, action: str, is_pruned: bool) -> set[str | None]:
+        """Return what a row may be after files were read, from what it may be before."""
+        readable, unreadable = set[str](), set[str]()
+        for (root, name), rows in self.rows.items():
+            is_readable = root not in self.hidden and (root, name) not in self.broken
+            if id in rows:
+                (readable if is_readable else unreadable).add(rows[id])
+            if not is_readable:
+                unreadable |= self.earlier_texts.get((root, name), set())
+        expected: set[str | None] = set()
+        for text in self.allowed.get(id, {None}):
+            if text in unreadable:
+                expected |= {text, *readable}
+            elif readable:
+                expected |= readable
+            elif not is_pruned:
+                expected.add(text)
+            else:
+                expected.add(None)
+            if text is None and not readable:
+                expected |= {None}
+        if self._has_broken_holder(id):
+            expected |= {text for text in unreadable if text.startswith(f"{id}x ")}
+        if id in self.hand_deleted and action != "again":
+            expected |= self.allowed.get(id, {None})
+        if not is_pruned:
+            expected |= self.allowed.get(id, {None}) - ({None} if readable and id not in self.hand_deleted else set())
+        return expected or {None}
 
-    def _dying(self, what: str, chosen: list[int], by: str, moment: int, twice: bool) -> None:
-        """In a process of its own, which ends here."""
-        seen = Counter[str]()
+    def _has_broken_holder(self, id: str) -> bool:
+        return any(id in self.rows[key] for key in self.broken if key in self.rows and key[0] not in self.hidden)
 
-        def tick(kind: str) -> None:
-            seen[kind] += 1
-            if kind == by and seen[kind] > moment:
+    def _expect_pages(self, is_pruned: bool) -> None:
+        for key in {*self.pages, *self.allowed_pages}:
+            root, name = key
+            before = self.allowed_pages.get(key, {None})
+            if root in self.hidden:
+                continue
+            if key in self.pages and root in self.failing_pages and name == "p.txt":
+                self.allowed_pages[key] = before
+            elif key in self.pages:
+                self.allowed_pages[key] = {self.pages[key]}
+            else:
+                self.allowed_pages[key] = {None} if is_pruned else before | {None}
+
+    def _compare(self) -> None:
+        """Compare the collection with the model; what may have been several things is known afterwards."""
+        assert self.collection is not None
+        documents = list(self.collection.documents())
+        texts = {document.id: document.text for document in documents if document.id[0] in "rhz"}
+        for id in sorted({*self.allowed, *texts}):
+            allowed = self.allowed.get(id, {None})
+            if texts.get(id) not in allowed:
+                self._fail("lost" if id not in texts else "wrong", f"{id} is {texts.get(id)!r}, may be {allowed}")
+            self.allowed[id] = {texts.get(id)}
+        self.hand_deleted -= set(texts)
+        self._compare_pages([document.text for document in documents if document.id[0] not in "rhz"])
+        if self.collection.count() != len(documents):
+            self._fail("wrong", f"{self.collection.count()} counted, {len(documents)} there")
+
+    def _compare_pages(self, page_texts: list[str]) -> None:
+        unmatched = Counter(page_texts)
+        for key, allowed in self.allowed_pages.items():
+            text = next((text for text in allowed if text is not None and unmatched[text]), None)
+            if text not in allowed:
+                self._fail("lost", f"page {key} may be {allowed}, there are {page_texts}")
+            if text is not None:
+                unmatched[text] -= 1
+            self.allowed_pages[key] = {text}
+        if unmatched.total():
+            self._fail("wrong", f"pages that no file holds: {+unmatched}")
+
+    # Other processes
+
+    def _act_and_die(self, action: str, numbers: list[int], kind: str, moment: int, add_first: bool) -> None:
+        """Act in this process, which is killed at a moment or ends with `FINISHED`."""
+        ticks = Counter[str]()
+
+        def tick(ticking_kind: str) -> None:
+            ticks[ticking_kind] += 1
+            if ticking_kind == kind and ticks[kind] > moment:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        signal.alarm(120)  # a kill as any other, should it be stuck
+        signal.alarm(120)  # kills the process like any other moment, should it be stuck
         try:
-            engine = Collection.open(self.location)
-            if twice:
-                self._work(engine, "add", [0])
-            for name in WRITES:
-                setattr(engine.state.store, name, _ticking(getattr(engine.state.store, name), tick))
+            collection = Collection.open(self.location)
+            if add_first:
+                self._perform(collection, "add", [0])
+            for name in STORE_WRITES:
+                setattr(collection.state.store, name, _wrap_ticking(getattr(collection.state.store, name), tick))
             sys.addaudithook(lambda event, _: tick("file") if event in ("open", "os.rename", "os.remove") else None)
-            self._work(engine, what, chosen)
-            engine.close()
-            os._exit(DONE)
+            self._perform(collection, action, numbers)
+            collection.close()
+            os._exit(FINISHED)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
             os._exit(1)
 
-    def _fault(self, kind: str, said: str) -> None:
+    def _create_and_exit(self, location: str, id: str) -> None:
+        """Create a collection or open the one that another process creates, and add a document."""
+        signal.alarm(120)
+        try:
+            with Collection.open_or_create(location, default=False) as created:
+                created.index([Document(id, f"text of {id}", "en")])
+            os._exit(FINISHED)
+        except StoreError:
+            os._exit(2)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(1)
+
+    def _fail(self, kind: str, message: str) -> None:
         self.counts[kind] += 1
-        raise AssertionError(f"{kind}: {said}")
+        raise AssertionError(f"{kind}: {message}")
 
 
-def _ticking(call, tick):
-    def called(*args, **options):
+def _unite(outcomes):
+    """Return what each document may be after one of several outcomes; where one leaves it out, it is absent."""
+    keys = {key for outcome in outcomes for key in outcome}
+    return {key: set().union(*(outcome.get(key, {None}) for outcome in outcomes)) for key in keys}
+
+
+def _wrap_ticking(call, tick):
+    """Return a function that ticks before and after a call."""
+
+    def call_ticking(*args, **options):
         tick("store")
         result = call(*args, **options)
         tick("store")
         return result
 
-    return called
+    return call_ticking

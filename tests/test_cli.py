@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import traceback
@@ -318,3 +319,56 @@ def test_a_ranker_is_trained_searched_with_and_looked_into(place):
     assert (place / "plots" / "kernels.svg").is_file()
     done = paragloss_("analyse", "kernels", CORPUS, "--lang", "en", "--to", "fr", "--out", "plots", cwd=place, code=1)
     assert "kernels needs --model" in done.stderr
+
+
+def run_in_shell(command, cwd, **environment):
+    """Run a shell command in which {paragloss} stands for the program."""
+    line = command.format(paragloss=f"{sys.executable} -m paragloss")
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    return subprocess.run(line, shell=True, cwd=cwd, env=variables, capture_output=True, text=True, timeout=300)
+
+
+def test_a_closed_standard_output_is_no_internal_error(place):
+    done = run_in_shell("{paragloss} list --in library >&-", place)
+    assert (done.returncode, done.stderr) == (0, "paragloss: 100 of 721; --k shows more\n")
+
+
+def test_letters_beyond_the_locale_are_written_as_escapes(place):
+    posix = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+    done = run_in_shell("{paragloss} show volcano.zh --in library", place, **posix)
+    assert done.returncode == 0, done.stderr
+    assert "\\u706b" in done.stdout  # the first letter of the Chinese word for a volcano
+
+
+def test_a_port_in_use_is_said_before_any_address(place):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        done = paragloss_("serve", "library", "--port", port, cwd=place, code=1)
+    assert done.stdout == ""
+    assert f"127.0.0.1:{port} can't be listened on" in done.stderr
+
+
+def test_one_bad_file_does_not_stop_an_archive(place):
+    (place / "archive").mkdir()
+    (place / "archive/table.csv").write_text("name,year\nrain,2020\n")
+    (place / "archive/good.txt").write_text("It rains on the mountains.")
+    done = paragloss_("index", "archive", "--into", "of-archive", "--no-meaning", cwd=place)
+    assert "no column 'text'" in done.stderr
+    assert "indexed 1 documents" in done.stdout
+    assert "1 files or rows could not be read" in done.stdout
+    strict = paragloss_("index", "archive", "--into", "other-archive", "--strict", "--no-meaning", cwd=place, code=1)
+    assert "no column 'text'" in strict.stderr
+    (place / "archive/good.txt").unlink()
+    empty = paragloss_("index", "archive", "--into", "empty-archive", cwd=place, code=1)
+    assert "nothing was indexed" in empty.stderr
+    assert not (place / "empty-archive").exists()
+
+
+def test_watch_keeps_the_documents_of_a_missing_folder(place):
+    (place / "watched").mkdir()
+    (place / "watched/a.txt").write_text("It rains.")
+    paragloss_("watch", "watched", "--into", "of-watch", "--rounds", "1", cwd=place)
+    (place / "watched").rename(place / "unmounted")
+    done = paragloss_("watch", "watched", "--into", "of-watch", "--rounds", "2", "--every", "0.2", cwd=place)
+    assert done.stderr.count("can't be opened") == 1  # once for both rounds
+    assert json.loads(paragloss_("info", "of-watch", "--json", cwd=place).stdout)["documents"] == 1

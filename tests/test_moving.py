@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
+import os
+import stat
 import tarfile
 
 import numpy as np
 import pytest
 
 from paragloss import demo
-from paragloss.collection import Collection, train, transfer
+from paragloss.collection import Collection, integrity, train, transfer
 from paragloss.collection.archive_file import backup, restore
 from paragloss.collection.integrity import check
 from paragloss.collection.transfer import copy, digest
-from paragloss.errors import InputError, StoreError
+from paragloss.errors import InputError, StoreError, UnfinishedError
 from paragloss.lab.methods import cr5
-from paragloss.stores import Placement, create_store, open_store
+from paragloss.stores import Placement, create_store, exists, open_store, wire
 from paragloss.translation.glossary import Pair
 from paragloss.types import Document, Query
 
@@ -208,3 +212,100 @@ def test_a_copy_killed_before_it_noted_anything_goes_on(source, tmp_path):
     create_store(tmp_path / "new", **shape).close()
     assert copy(source, str(tmp_path / "new")) == count
     assert check(str(tmp_path / "new")) == []
+
+
+def test_reading_an_interrupted_copy_does_not_finish_it(source, tmp_path):
+    """Neither when it had noted that it is a copy, nor when it was killed before."""
+    with open_store(source) as store:
+        shape = {key: store.shape[key] for key in ("dense", "sparse", "several", "precision")}
+    for name, blobs in (("begun", {"copying": b"unfinished"}), ("bare", {})):
+        target = str(tmp_path / name)
+        with create_store(target, **shape) as store:
+            for blob, data in blobs.items():
+                store.write_blob(blob, data)
+        with pytest.raises(UnfinishedError, match="run the same `paragloss copy`"):
+            Collection.open(target)
+        assert [finding.what for finding in check(target)] == ["it was never finished"]
+        assert copy(source, target) == 719
+        assert check(target) == []
+
+
+def test_nothing_is_indexed_into_an_interrupted_copy(source, tmp_path):
+    target = str(tmp_path / "copy")
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copy(source, target, progress=stop)
+    with pytest.raises(UnfinishedError, match="unfinished copy"):
+        Collection.open_or_create(target)
+
+
+def make_forged_backup(source, path, data):
+    """Write a backup whose first page of documents is other bytes, with the digest of those."""
+    backup(source, str(path))
+    entries = []
+    with tarfile.open(path) as archive:
+        for entry in archive:
+            entries.append((entry.name, archive.extractfile(entry).read()))
+    entries = [(name, data if name == "records/00000000" else old) for name, old in entries]
+    manifest = json.loads(entries[-1][1])
+    manifest["parts"]["records/00000000"] = hashlib.blake2b(data, digest_size=16).hexdigest()
+    with tarfile.open(path, "w") as archive:
+        for name, content in [*entries[:-1], ("manifest.json", json.dumps(manifest).encode())]:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"rain", bytes(16), wire.to_bytes([1, 2]), wire.to_bytes([Document("a", "b", "en")])]
+)
+def test_a_forged_backup_is_refused_in_one_line_and_leaves_nothing(source, tmp_path, data):
+    make_forged_backup(source, tmp_path / "b.tar", data)
+    with pytest.raises(InputError, match="is damaged: its part 'records/00000000' can't be read"):
+        restore(str(tmp_path / "b.tar"), str(tmp_path / "restored"))
+    assert not (tmp_path / "restored").exists()
+
+
+def test_a_compressed_backup_with_a_damaged_middle_is_refused(source, tmp_path):
+    file = tmp_path / "b.tar.gz"
+    backup(source, str(file))
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 64] = bytes(64)
+    file.write_bytes(data)
+    with pytest.raises(InputError, match=r"can't be read as a backup|is damaged"):
+        restore(str(file), str(tmp_path / "restored"))
+    assert not (tmp_path / "restored").exists()
+
+
+def test_a_backup_replaces_files_only(source, tmp_path):
+    (tmp_path / "secret.txt").write_text("unharmed")
+    (tmp_path / "link.tar").symlink_to(tmp_path / "secret.txt")
+    os.mkfifo(tmp_path / "pipe.tar")
+    for name in ("link.tar", "pipe.tar"):
+        with pytest.raises(InputError, match="is a link, a device or a folder"):
+            backup(source, str(tmp_path / name))
+    assert (tmp_path / "link.tar").is_symlink()
+    assert stat.S_ISFIFO((tmp_path / "pipe.tar").stat().st_mode)
+    assert (tmp_path / "secret.txt").read_text() == "unharmed"
+    (tmp_path / "old.tar").write_text("an old backup")
+    assert backup(source, str(tmp_path / "old.tar")) == 719
+
+
+def test_a_repair_that_was_stopped_never_takes_the_place_of_a_collection(tmp_path, monkeypatch):
+    home = tmp_path / "collection"
+    with Collection.create(str(home), default=False) as collection:
+        collection.index([Document("a", "text", "en")])
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(integrity, "recount", stop)
+        with pytest.raises(KeyboardInterrupt):
+            integrity.repair(str(home))
+    home.rename(tmp_path / "moved")
+    assert not exists(home)
+    assert check(str(tmp_path / "moved")) == []

@@ -1,5 +1,6 @@
 """Processes side by side."""
 
+import os
 import subprocess
 import sys
 
@@ -38,3 +39,24 @@ def test_jobs_that_were_read_before_reading_failed_are_done():
     assert [next(done), next(done)] == [-1, -2]
     with pytest.raises(errors.InputError, match="no more"):
         next(done)
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+from paragloss import errors, processes
+threading.Timer({delay}, lambda: os.killpg(0, signal.SIGINT)).start()
+try:
+    list(processes.in_order(2, str, "", time.sleep, [1.0] * 8, errors.ParaglossError("died")))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+def test_an_interrupt_while_processes_start_prints_no_traceback(tmp_path):
+    """A terminal sends the interrupt to all of them; those that are still importing must not answer it."""
+    (tmp_path / "script.py").write_text(INTERRUPTED.format(delay=0.3))
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=120, start_new_session=True
+    )
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")

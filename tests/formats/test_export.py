@@ -1,5 +1,7 @@
 """What is written is read again the same."""
 
+import csv as standard_csv
+
 import pytest
 
 from paragloss.formats import csv, jsonl, trec
@@ -30,3 +32,14 @@ def test_trec_keeps_what_it_has_a_place_for(tmp_path):
     found = list(trec.read_trec_documents(tmp_path / "d.trec"))
     assert [(d.id, d.lang, d.title) for d in found] == [(d.id, d.lang, d.title) for d in DOCUMENTS]
     assert [" ".join(d.text.split()) for d in found] == [" ".join(d.text.split()) for d in DOCUMENTS]
+
+
+@pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "@SUM(A1)", "+1+cmd", "-2+3+cmd", "'=quoted", "\tTab"])
+def test_a_cell_that_a_spreadsheet_would_run_is_text_and_comes_back_as_it_was(tmp_path, text):
+    documents = [Document("a", text, "en", "", {}, {"note": text, "change": "-5", "price": "+1.5"})]
+    csv.write_csv_documents(tmp_path / "d.csv", documents, csv.build_csv_header(documents))
+    with (tmp_path / "d.csv").open(newline="") as file:
+        [row] = standard_csv.DictReader(file)
+    assert row["text"] == row["note"] == f"'{text}"
+    assert (row["change"], row["price"]) == ("-5", "+1.5")
+    assert list(csv.read_csv_documents(tmp_path / "d.csv")) == documents

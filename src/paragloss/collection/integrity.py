@@ -16,10 +16,10 @@ from paragloss.collection.collection import Collection
 from paragloss.collection.embeddings import rows_of
 from paragloss.collection.file_records import read_all_again
 from paragloss.collection.models import load
-from paragloss.collection.opening import COPYING, check_finished
+from paragloss.collection.opening import check_finished
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.encoders.pretrained.titles import title_vector_name
-from paragloss.errors import InputError, ParaglossError
+from paragloss.errors import InputError, ParaglossError, UnfinishedError
 from paragloss.search import journal
 from paragloss.search.indexed_fields import FIELDS, SUBWORD_FIELDS
 from paragloss.search.terms import NAME, recount, vectors_of
@@ -47,8 +47,11 @@ def check(location: str, *, progress: Callable[[int], None] | None = None) -> li
     except ParaglossError as error:
         return [*findings, Finding(str(error), "restore a copy of the folder, or index its documents again")]
     try:
+        check_finished(store, location)
         findings += _documents(store, progress)
         findings += _models(store)
+    except UnfinishedError:
+        findings.append(Finding("it was never finished", "run the same `paragloss copy`, `restore` or `index` again"))
     except ParaglossError as error:
         findings.append(Finding(str(error), "`paragloss repair` keeps what can be read"))
     except (ValueError, TypeError, KeyError) as error:
@@ -60,8 +63,6 @@ def check(location: str, *, progress: Callable[[int], None] | None = None) -> li
 
 def _documents(store: AnyStore, progress: Callable[[int], None] | None) -> list[Finding]:
     findings, seen = [], 0
-    if store.read_blob("statistics") is None and (store.read_blob(COPYING) is not None or not store.count()):
-        return [Finding("it was never finished", "run the same `paragloss copy`, `restore` or `index` again")]
     if store.read_blob("statistics") is None:
         return [Finding("the term statistics are missing", "`paragloss repair` counts them again")]
     told, whole, _, entries = journal.read(store)
@@ -142,35 +143,44 @@ def repair(location: str, *, progress: Callable[[int], None] | None = None) -> R
     if not exists(location):
         raise InputError(f"{location} is not a collection: there is nothing to repair")
     home = Path(location)
-    fresh = repaired(home)
-    shutil.rmtree(fresh, ignore_errors=True)
+    unfinished, complete = home.with_name(f".{home.name}.repairing"), repaired(home)
     with open_store(location, anyway=True) as old:
         check_finished(old, location)
-        shape = old.shape
-        several, precision = shape["several"], shape["precision"]
-        with create_store(fresh, dense=shape["dense"], sparse=[NAME], several=several, precision=precision) as new:
-            kept, lost = 0, 0
-            for records, damaged in old.salvage():
-                new.add(records)
-                kept, lost = kept + len(records), lost + damaged
-                if progress:
-                    progress(kept)
-            for name in sorted(path.name for path in (home / "blobs").glob("[!.]*")):
-                data = old.read_blob(name) if name != "statistics" else None
-                if data is not None:
-                    new.write_blob(name, data)
-            read_all_again(new)  # what is lost may still be in its file
-            statistics = Statistics(_layout(old))
-            recount(new, statistics)
-            new.write_blob("statistics", statistics.to_bytes(records=kept))
-        if (home / "models").is_dir():
-            shutil.copytree(home / "models", fresh / "models", dirs_exist_ok=True)
+        old.claim()  # nobody else repairs, so what lies there was left by a repair that was killed
+        shutil.rmtree(unfinished, ignore_errors=True)
+        kept, lost = _salvage(old, home, unfinished, progress)
+        shutil.rmtree(complete, ignore_errors=True)
+        unfinished.rename(complete)
     aside = _free(home.with_name(f"{home.name}.damaged"))
     home.rename(aside)  # a kill between this and the next: whoever opens the collection finishes
-    fresh.rename(home)
+    complete.rename(home)
     with Collection.open(location):  # it opens, or says why not
         pass
     return Repaired(kept, lost, aside)
+
+
+def _salvage(old: AnyStore, home: Path, target: Path, progress: Callable[[int], None] | None) -> tuple[int, int]:
+    """Write what can be read of a folder into a new one; how many documents were kept, and how many lost."""
+    shape = old.shape
+    layout = {"several": shape["several"], "precision": shape["precision"]}
+    kept, lost = 0, 0
+    with create_store(target, dense=shape["dense"], sparse=[NAME], **layout) as new:
+        for records, damaged_count in old.salvage():
+            new.add(records)
+            kept, lost = kept + len(records), lost + damaged_count
+            if progress:
+                progress(kept)
+        for name in sorted(path.name for path in (home / "blobs").glob("[!.]*")):
+            data = old.read_blob(name) if name != "statistics" else None
+            if data is not None:
+                new.write_blob(name, data)
+        read_all_again(new)  # what is lost may still be in its file
+        statistics = Statistics(_layout(old))
+        recount(new, statistics)
+        new.write_blob("statistics", statistics.to_bytes(records=kept))
+    if (home / "models").is_dir():
+        shutil.copytree(home / "models", target / "models", dirs_exist_ok=True)
+    return kept, lost
 
 
 def _layout(store: AnyStore) -> Layout:

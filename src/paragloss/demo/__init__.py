@@ -25,11 +25,11 @@ QUESTIONS = (
 
 
 def run(into: Path, *, show: Callable[[Any], None], say: Callable[[str], None]) -> None:
-    """Index, search and measure the demonstration in a folder, which is made anew each time."""
+    """Index, search and measure the demonstration in a folder; its collection is made anew each time."""
     if into.exists() and not (into / ".paragloss-demo").is_file():
         raise InputError(f"{into} exists and is not a demonstration: choose another folder with --into")
-    shutil.rmtree(into, ignore_errors=True)
-    into.mkdir(parents=True)
+    shutil.rmtree(into / "collection", ignore_errors=True)
+    into.mkdir(parents=True, exist_ok=True)
     (into / ".paragloss-demo").touch()
     say("Indexing sixty concepts in twelve languages; the default model needs no training ...")
     with Collection.open_or_create(str(into / "collection"), meaning=False) as engine:
