@@ -50,6 +50,35 @@ def test_paths_that_differ_by_a_language_are_one_page():
     assert all(set(page.documents) == {"en", "de"} for page in found)
 
 
+@pytest.mark.parametrize(
+    ("german", "english", "key"),
+    [
+        ("guide-de/a.html", "guide-en/a.html", "guide-*/a.html"),
+        ("doc-de/a.html", "doc-en/a.html", "doc-*/a.html"),  # `doc` and `api` have as many letters as a code
+        ("api_de/a.html", "api_en/a.html", "api_*/a.html"),
+        ("my-de.pdf", "my-en.pdf", "my-*.pdf"),
+        ("de_DE/a.html", "en_GB/a.html", "*/a.html"),
+        ("de-at/a.html", "en-us/a.html", "*/a.html"),
+        ("manual.de/a.html", "manual.en/a.html", "manual.*/a.html"),
+        ("de/a.html", "en/a.html", "*/a.html"),
+        ("DE/a.html", "EN/a.html", "*/a.html"),
+        ("Deutsch/a.html", "English/a.html", "*/a.html"),
+        ("German/a.html", "English/a.html", "*/a.html"),
+        ("x.de.html", "x.en.html", "x.*.html"),
+        ("x_de.md", "x_en.md", "x_*.md"),
+        ("x-de.pdf", "x-en.pdf", "x-*.pdf"),
+        ("v2/x1_de.md", "v2/x1_en.md", "v2/x1_*.md"),
+    ],
+)
+def test_names_of_folders_and_files_that_differ_by_a_language_are_recognised(german, english, key):
+    assert pairing.key(german, "de") == pairing.key(english, "en") == key
+
+
+def test_names_of_languages_are_recognised_with_and_without_accents():
+    assert pairing.key("Français/a.html", "fr") == pairing.key("francais/a.html", "fr") == "*/a.html"
+    assert pairing.key("中文/a.html", "zh") == pairing.key("zh-Hans/a.html", "zh") == "*/a.html"
+
+
 def test_pages_that_name_their_translations_are_one_page():
     def page(id, lang, *links):
         return Document(id, "x", lang, "x", meta={"translations": list(links)} if links else {})

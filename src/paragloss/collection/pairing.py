@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -13,11 +14,23 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.languages.codes import bases
+from paragloss.languages.codes import name as language_name
 from paragloss.translation.default import DefaultModel
 from paragloss.types import Concept, Document
 
-#: What may be a language's name in a path: `de/`, `index.de.html`, `manual-pt_BR`.
-_NAME = re.compile(r"(?<![A-Za-z])([a-z]{2,3})([-_][A-Za-z]{2,4})?(?![A-Za-z])")
+#: A word of a path, and a region or script after a language code: `de_DE`, `pt-br`, `zh-Hans`.
+_WORD = re.compile(r"[^\W\d_]+")
+_REGION = re.compile(r"[-_](?:[A-Z]{2}|[a-z]{2}(?=[./]|$)|[A-Z][a-z]{3})(?![^\W\d_])")
+#: Names that languages have in themselves, as folders are called.
+_OWN_NAMES = {
+    "ar": "العربية", "bg": "български", "ca": "català", "cs": "čeština", "da": "dansk", "de": "deutsch",
+    "el": "ελληνικά", "es": "español", "et": "eesti", "fa": "فارسی", "fi": "suomi", "fr": "français",
+    "he": "עברית", "hi": "हिन्दी", "hr": "hrvatski", "hu": "magyar", "id": "indonesia",
+    "it": "italiano", "ja": "日本語", "ko": "한국어", "lt": "lietuvių", "lv": "latviešu", "ms": "melayu",
+    "nl": "nederlands", "no": "norsk", "pl": "polski", "pt": "português", "ro": "română",
+    "ru": "русский", "sk": "slovenčina", "sl": "slovenščina", "sr": "српски", "sv": "svenska",
+    "sw": "kiswahili", "th": "ไทย", "tr": "türkçe", "uk": "українська", "vi": "việt", "zh": "中文",
+}  # fmt: skip
 #: What a block without a counterpart costs, and what counts beside words: that lengths, and places, are alike.
 _GAP, _LENGTH, _PLACE = 0.1, 0.15, 0.1
 #: Blocks this unlike say something else; longer pages are cut.
@@ -74,13 +87,33 @@ def _addresses(document: Document) -> list[str]:
 
 
 def key(path: str, lang: str) -> str:
-    """A path without the name of its language."""
+    """Return a path with every mention of its language replaced by `*`.
 
-    def named(match: re.Match[str]) -> str:
-        code = bases().get(match[1])
-        return "*" if code == lang else match[0]
+    A mention is a word of the path that is a code of the language, perhaps with a region (`guide-de`, `de_DE`,
+    `x.de.html`), or its name in English or in itself (`German/`, `Deutsch/`).
+    """
+    pieces: list[str] = []
+    end = 0
+    for word in _WORD.finditer(path):
+        if word.start() < end or not _names_language(word[0], lang):
+            continue
+        pieces += [path[end : word.start()], "*"]
+        region = _REGION.match(path, word.end())
+        end = region.end() if region and len(word[0]) <= 3 else word.end()
+    return "".join([*pieces, path[end:]])
 
-    return _NAME.sub(named, path)
+
+def _names_language(word: str, lang: str) -> bool:
+    """Decide whether a word is a code of a language, in one case, or its name."""
+    if len(word) <= 3 and (word.islower() or word.isupper()) and bases().get(word.lower()) == lang:
+        return True
+    folded = _strip_accents(word.casefold())
+    return folded in (language_name(lang).casefold(), _strip_accents(_OWN_NAMES.get(lang, lang)))
+
+
+def _strip_accents(text: str) -> str:
+    """Return a text without accents, which names of folders often lack."""
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
 
 
 def aligned(some: Iterable[Page], model: DefaultModel) -> list[Concept]:
