@@ -1,5 +1,5 @@
-"""A collection as one file, and back: a tar archive of its documents with their vectors, its models and its settings,
-with a digest of every part. Nothing is unpickled; names are checked, and nothing is written before everything is."""
+"""Back up a collection into one file, and restore it: a tar archive of its documents with their vectors, its models and
+its settings, with a digest of every part. Nothing is unpickled, and nothing is written before every part is checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import Any
 
 from paragloss import __version__
 from paragloss.bm25 import Layout
-from paragloss.collection.transfer import Contents, Told, contents, fill
+from paragloss.collection.transfer import Contents, CopyProgress, fill, read_contents
 from paragloss.errors import InputError, unread_format
 from paragloss.stores import Placement, open_store, wire
 from paragloss.types import Document, Record
@@ -30,25 +30,27 @@ FORMAT = 1
 _MANIFEST = "manifest.json"
 _PART = re.compile(r"(records/\d{8}|blobs/[\w.-]+|models/[\w.-]+(/[\w.-]+)+)")
 #: No part is larger: a page of documents, or a file of a model.
-_MOST = 8 << 30
+_MAX_PART_BYTES = 8 << 30
 
 
-def backup(source: str, file: str, *, progress: Told = None) -> int:
-    """Write a collection into a file, compressed where it is called .gz; how many documents. The file appears when it
-    is whole."""
-    place = Path(file)
-    check_replaceable(place)
-    fresh = place.with_name(f".{place.name}-{os.urandom(6).hex()}.writing")
+def backup(source: str, file: str, *, progress: CopyProgress = None) -> int:
+    """Write a collection into a file, compressed if its name ends in .gz; it appears when it is complete.
+
+    :return: the number of documents.
+    """
+    path = Path(file)
+    check_replaceable(path)
+    temporary = path.with_name(f".{path.name}-{os.urandom(6).hex()}.writing")
     try:
-        with closing(open_store(source)) as store, _opened(fresh, place) as archive:
-            count = _write(archive, contents(store, source), progress)
-        with fresh.open("rb") as written:
-            os.fsync(written.fileno())
-        fresh.replace(place)
+        with closing(open_store(source)) as store, _open_archive(temporary, path.suffix) as archive:
+            count = _write_parts(archive, read_contents(store, source), progress)
+        with temporary.open("rb") as complete:
+            os.fsync(complete.fileno())
+        temporary.replace(path)
     except OSError as error:
         raise InputError(f"{file} can't be written ({error.strerror}): choose another place") from None
     finally:
-        fresh.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return count
 
 
@@ -64,85 +66,90 @@ def check_replaceable(path: Path) -> None:
         raise InputError(f"{path} is a link, a device or a folder, not a file: name a new file for the backup")
 
 
-def restore(file: str, target: str, *, placement: Placement | None = None, progress: Told = None) -> int:
-    """Make a collection of such a file, in a new place; how many documents. Stopped half-way, the same goes on."""
-    manifest = _checked(file)
+def restore(file: str, target: str, *, placement: Placement | None = None, progress: CopyProgress = None) -> int:
+    """Restore a backup into a new collection. If it is interrupted, the same call goes on.
+
+    :return: the number of documents.
+    """
+    manifest = _check_parts(file)
     with tempfile.TemporaryDirectory(prefix="paragloss-restoring-") as folder:
         blobs = {}
-        for name, data in _parts(file):
-            kind, _, rest = name.partition("/")
+        for name, data in _read_parts(file):
+            kind, _, path_below = name.partition("/")
             if kind == "blobs":
-                blobs[rest] = data
+                blobs[path_below] = data
             elif kind == "models":
-                (Path(folder) / rest).parent.mkdir(parents=True, exist_ok=True)
-                (Path(folder) / rest).write_bytes(data)
-        models = {each.name: each for each in sorted(Path(folder).iterdir())}
+                (Path(folder) / path_below).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / path_below).write_bytes(data)
+        models = {model.name: model for model in sorted(Path(folder).iterdir())}
         layout = Layout(manifest["fields"], k1=manifest["k1"], b=manifest["b"])
-        whole = Contents(manifest["shape"], layout, models, blobs, _pages(file))
-        return fill(target, whole, placement=placement, progress=progress)
+        contents = Contents(manifest["shape"], layout, models, blobs, _read_pages(file))
+        return fill(target, contents, placement=placement, progress=progress)
 
 
-def _opened(fresh: Path, place: Path) -> tarfile.TarFile:
-    return tarfile.open(fresh, "w:gz", compresslevel=1) if place.suffix == ".gz" else tarfile.open(fresh, "w")
+def _open_archive(path: Path, suffix: str) -> tarfile.TarFile:
+    return tarfile.open(path, "w:gz", compresslevel=1) if suffix == ".gz" else tarfile.open(path, "w")
 
 
-def _write(archive: tarfile.TarFile, whole: Contents, progress: Told) -> int:
+def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyProgress) -> int:
+    """Write all parts into an archive, and the manifest with their digests last; how many documents."""
     digests: dict[str, str] = {}
 
-    def put(name: str, data: bytes) -> None:
+    def write_part(name: str, data: bytes) -> None:
         digests[name] = hashlib.blake2b(data, digest_size=16).hexdigest()
-        _put(archive, name, data)
+        _write_entry(archive, name, data)
 
-    for name, folder in whole.models.items():
+    for name, folder in contents.models.items():
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            put(f"models/{name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
-    for name, blob in whole.blobs.items():
-        put(f"blobs/{name}", blob)
+            write_part(f"models/{name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+    for name, blob in contents.blobs.items():
+        write_part(f"blobs/{name}", blob)
     count = 0
-    for number, records in enumerate(whole.pages):
-        put(f"records/{number:08}", wire.to_bytes(records))
+    for number, records in enumerate(contents.pages):
+        write_part(f"records/{number:08}", wire.to_bytes(records))
         count += len(records)
         if progress:
             progress(count)
-    layout = {"fields": list(whole.layout.fields), "k1": whole.layout.k1, "b": whole.layout.b}
+    layout = {"fields": list(contents.layout.fields), "k1": contents.layout.k1, "b": contents.layout.b}
     manifest = {
         "format": FORMAT,
         "paragloss": __version__,
         "documents": count,
-        "shape": whole.shape,
+        "shape": contents.shape,
         **layout,
         "parts": digests,
     }
-    _put(archive, _MANIFEST, json.dumps(manifest).encode())
+    _write_entry(archive, _MANIFEST, json.dumps(manifest).encode())
     return count
 
 
-def _put(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+def _write_entry(archive: tarfile.TarFile, name: str, data: bytes) -> None:
     entry = tarfile.TarInfo(name)
     entry.size = len(data)
     archive.addfile(entry, io.BytesIO(data))
 
 
-def _checked(file: str) -> dict[str, Any]:
-    """The list of what an archive holds, once every part has been held against it."""
+def _check_parts(file: str) -> dict[str, Any]:
+    """Return the manifest of an archive after comparing every part with its digest; InputError if one differs."""
     manifest: dict[str, Any] | None = None
-    found: dict[str, str] = {}
-    for name, data in _parts(file):
+    digests: dict[str, str] = {}
+    for name, data in _read_parts(file):
         if name == _MANIFEST:
-            manifest = _manifest(file, data)
+            manifest = _parse_manifest(file, data)
         else:
-            found[name] = hashlib.blake2b(data, digest_size=16).hexdigest()
+            digests[name] = hashlib.blake2b(data, digest_size=16).hexdigest()
             if name.startswith("records/"):
                 _parse_records(file, name, data)
     if manifest is None:
         raise InputError(f"{file} is no whole backup: its list of parts is missing; take another")
-    if manifest["parts"] != found:
-        wrong = next(name for name in {**manifest["parts"], **found} if manifest["parts"].get(name) != found.get(name))
-        raise InputError(f"{file} is damaged: its part {wrong!r} is not what was written; take another backup")
+    if manifest["parts"] != digests:
+        names = {**manifest["parts"], **digests}
+        damaged_name = next(name for name in names if manifest["parts"].get(name) != digests.get(name))
+        raise InputError(f"{file} is damaged: its part {damaged_name!r} is not what was written; take another backup")
     return manifest
 
 
-def _manifest(file: str, data: bytes) -> dict[str, Any]:
+def _parse_manifest(file: str, data: bytes) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(data)
         if manifest["format"] != FORMAT:
@@ -156,13 +163,13 @@ def _manifest(file: str, data: bytes) -> dict[str, Any]:
     return manifest
 
 
-def _parts(file: str) -> Iterator[tuple[str, bytes]]:
-    """The parts of an archive, one at a time; what has no place in one is refused."""
+def _read_parts(file: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of each part of an archive; InputError for anything that no backup holds."""
     try:
         with tarfile.open(file, "r:*") as archive:
             for entry in archive:
-                good = entry.isreg() and (entry.name == _MANIFEST or _PART.fullmatch(entry.name))
-                if not good or ".." in entry.name.split("/") or entry.size > _MOST:
+                is_part = entry.isreg() and (entry.name == _MANIFEST or _PART.fullmatch(entry.name))
+                if not is_part or ".." in entry.name.split("/") or entry.size > _MAX_PART_BYTES:
                     raise InputError(f"{file} holds {entry.name!r}, which no backup does: don't trust it")
                 stream = archive.extractfile(entry)
                 assert stream is not None
@@ -171,8 +178,8 @@ def _parts(file: str) -> Iterator[tuple[str, bytes]]:
         raise InputError(f"{file} can't be read as a backup ({error}): take another") from None
 
 
-def _pages(file: str) -> Iterator[list[Record]]:
-    for name, data in _parts(file):
+def _read_pages(file: str) -> Iterator[list[Record]]:
+    for name, data in _read_parts(file):
         if name.startswith("records/"):
             yield _parse_records(file, name, data)
 

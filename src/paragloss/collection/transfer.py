@@ -1,15 +1,15 @@
-"""Moving house: everything a collection holds into another place, folder or server, checked when it is there.
+"""Copy everything a collection holds into another folder or server, and verify the copy.
 
-The statistics are written last: a place without them is an unfinished copy, which nobody can search and which the same
-command goes on with. Every document there is read again and held against what was read here. A place that holds all of
-it already, and nothing else, was copied before: it is checked, and left as it is.
+The statistics are written last: a collection without them is an unfinished copy, which can't be searched and which the
+same command goes on with. Every document of the copy is read again and compared with what was read from the source. A
+target that already holds exactly the same contents was copied before: it is verified and left as it is.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,33 +28,48 @@ from paragloss.statistics import Statistics
 from paragloss.stores import AnyStore, Placement, create_store, exists, model_files, open_store
 from paragloss.types import Encoder, Record
 
-#: Blobs that belong to a place and not to what it holds.
-_OWN = ("lease", "collection", STATISTICS, "graph", COPYING)
-#: How those are called that belong to others: files of models, and what was counted of batches.
-_PARTS = ("model-", "file-", "batch-", f"{STATISTICS}-")
-Told = Callable[[int], None] | None
+#: Blobs that belong to one folder or server, and are not copied.
+_UNCOPIED_BLOBS = ("lease", "collection", STATISTICS, "graph", COPYING)
+#: Prefixes of blobs that are copied otherwise or rebuilt: files of models, and what was counted of batches.
+_UNCOPIED_PREFIXES = ("model-", "file-", "batch-", f"{STATISTICS}-")
+#: Is told how many documents have been copied so far.
+CopyProgress = Callable[[int], None] | None
+_DIGEST_MODULUS = 2**128
 
 
 class Contents(NamedTuple):
-    """All that a collection holds: the vectors it keeps, how terms are laid out, its models' folders, whatever else is
-    kept by name, and its documents."""
+    """Everything that a collection holds."""
 
-    shape: Mapping[str, Any]
-    layout: Layout
-    models: Mapping[str, Path]
+    shape: Mapping[str, Any]  # names, sizes and precision of its vectors
+    layout: Layout  # how terms are laid out in its sparse vectors
+    models: Mapping[str, Path]  # folder of each model
     blobs: Mapping[str, bytes]
-    pages: Iterable[list[Record]]
+    pages: Iterable[list[Record]]  # its documents with their vectors
 
 
-def contents(store: AnyStore, location: str) -> Contents:
-    """What an open collection holds."""
+class ContentsDigest(NamedTuple):
+    """A digest of documents that does not depend on their order, and their number."""
+
+    total: int = 0
+    n_documents: int = 0
+
+    def add(self, record_digests: Sequence[int]) -> ContentsDigest:
+        total = (self.total + sum(record_digests)) % _DIGEST_MODULUS
+        return ContentsDigest(total, self.n_documents + len(record_digests))
+
+
+def read_contents(store: AnyStore, location: str) -> Contents:
+    """Return what an open collection holds; its documents are read when they are iterated."""
     data = store.read_blob(STATISTICS)
     if data is None:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")
-    names = [name for name in store.blobs() if name not in _OWN and not name.startswith(_PARTS)]
-    found = {name: blob for name in names if (blob := store.read_blob(name)) is not None}
+    blobs = {}
+    for name in store.blobs():
+        blob = None if name in _UNCOPIED_BLOBS or name.startswith(_UNCOPIED_PREFIXES) else store.read_blob(name)
+        if blob is not None:
+            blobs[name] = blob
     models = {name: model_files.kept(store, name) for name in model_records.read_model_records(store)}
-    return Contents(store.shape, Statistics.from_bytes(data)[0].layout, models, found, store.scroll(vectors=True))
+    return Contents(store.shape, Statistics.from_bytes(data)[0].layout, models, blobs, store.scroll(vectors=True))
 
 
 def copy(
@@ -63,67 +78,85 @@ def copy(
     *,
     models: Sequence[str] = (),
     placement: Placement | None = None,
-    progress: Told = None,
+    progress: CopyProgress = None,
 ) -> int:
-    """Copy a collection, encoded anew with some models; how many documents it has. Stopped half-way, the same command
-    goes on."""
+    """Copy a collection. If it is interrupted, the same call goes on.
+
+    :param models: models that the copy gets as well, or instead of those of the same name.
+    :param placement: how a server spreads the copy.
+    :return: the number of documents.
+    """
     with closing(open_store(source)) as old:
-        whole = encoded_anew(contents(old, source), models, model_records.read_model_records(old))
-        return fill(target, whole, placement=placement, progress=progress)
+        contents = replace_models(read_contents(old, source), models, model_records.read_model_records(old))
+        return fill(target, contents, placement=placement, progress=progress)
 
 
-def encoded_anew(whole: Contents, paths: Sequence[str], known: Mapping[str, model_records.ModelRecord]) -> Contents:
-    """The same with some models more, or in place of those of their names, and every document encoded with them."""
+def replace_models(
+    contents: Contents, paths: Sequence[str], records: Mapping[str, model_records.ModelRecord]
+) -> Contents:
+    """Return contents with more models, or other ones in place of those of their names, and documents encoded by them.
+
+    :param paths: folders of trained models.
+    :param records: what the collection records of the models it has.
+    """
     if not paths:
-        return whole
+        return contents
     for path in paths:
         if foreign(path) or published.files(path):
             raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
-    loaded = {name_of(path): load(path) for path in paths}
-    encoders = {name: model for name, model in loaded.items() if isinstance(model, Encoder)}
-    shape = {
-        **whole.shape,
-        "dense": {**whole.shape["dense"], **{name: storing(model).dim for name, model in encoders.items()}},
-        "several": [name for name in whole.shape["several"] if name not in loaded],
-        "precision": {name: kept for name, kept in whole.shape["precision"].items() if name not in loaded},
-    }
-    noted = {
-        **known,
-        **{name_of(path): model_records.ModelRecord(model_records.compute_digest(path), True) for path in paths},
-    }
-    return whole._replace(
-        shape=shape,
-        models={**whole.models, **{name_of(path): Path(path) for path in paths}},
-        blobs={**whole.blobs, model_records.BLOB: model_records.serialize_model_records(noted)},
-        pages=(_encoded(records, encoders) for records in whole.pages),
+    models = {name_of(path): load(path) for path in paths}
+    encoders = {name: model for name, model in models.items() if isinstance(model, Encoder)}
+    new_records = {name_of(path): model_records.ModelRecord(model_records.compute_digest(path), True) for path in paths}
+    serialized_records = model_records.serialize_model_records({**records, **new_records})
+    return contents._replace(
+        shape=_replace_vectors(contents.shape, encoders, models.keys()),
+        models={**contents.models, **{name_of(path): Path(path) for path in paths}},
+        blobs={**contents.blobs, model_records.BLOB: serialized_records},
+        pages=(_encode_records(records, encoders) for records in contents.pages),
     )
 
 
-def _encoded(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list[Record]:
+def _replace_vectors(
+    shape: Mapping[str, Any], encoders: Mapping[str, Encoder], replaced_names: Collection[str]
+) -> dict[str, Any]:
+    """Return the shape of a store whose vectors of some names come from other encoders."""
+    sizes = {name: storing(encoder).dim for name, encoder in encoders.items()}
+    return {
+        **shape,
+        "dense": {**shape["dense"], **sizes},
+        "several": [name for name in shape["several"] if name not in replaced_names],
+        "precision": {name: kind for name, kind in shape["precision"].items() if name not in replaced_names},
+    }
+
+
+def _encode_records(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list[Record]:
+    """Return records with the vectors of these encoders; a document that one can't encode has none of it."""
     documents = [record.document for record in records]
-    made = {name: rows_of(model, documents) for name, model in encoders.items()}
-    return [
-        record._replace(
-            dense={name: row for name, row in record.dense.items() if name not in made}
-            | {name: row for name, rows in made.items() if (row := rows[i]) is not None and row.any()}
-        )
-        for i, record in enumerate(records)
-    ]
+    rows_by_name = {name: rows_of(encoder, documents) for name, encoder in encoders.items()}
+    encoded = []
+    for i, record in enumerate(records):
+        dense = {name: row for name, row in record.dense.items() if name not in encoders}
+        for name, rows in rows_by_name.items():
+            row = rows[i]
+            if row is not None and row.any():
+                dense[name] = row
+        encoded.append(record._replace(dense=dense))
+    return encoded
 
 
-def fill(target: str, whole: Contents, *, placement: Placement | None = None, progress: Told = None) -> int:
+def fill(target: str, contents: Contents, *, placement: Placement | None = None, progress: CopyProgress = None) -> int:
     """Put contents into a new collection, or one that was begun and never finished; how many documents.
 
     If the contents turn out to be unusable, a collection that was created for them is removed again. Any other
     interruption leaves it unfinished, and the same call goes on with it.
     """
     is_new = not exists(target)
-    store = _begun(target, whole.shape, placement)
+    store = _open_target(target, contents.shape, placement)
     try:
         with store.writing():
             if store.read_blob(STATISTICS) is not None:
-                return _already(store, whole, target, progress)
-            return _fill_store(store, whole, target, progress)
+                return _verify_finished(store, contents, target, progress)
+            return _fill_store(store, contents, target, progress)
     except (InputError, ModelError):
         if is_new:
             store.remove_created()
@@ -133,77 +166,17 @@ def fill(target: str, whole: Contents, *, placement: Placement | None = None, pr
             store.close()
 
 
-def _fill_store(store: AnyStore, whole: Contents, target: str, progress: Told) -> int:
-    """Write models, blobs and documents, check that they are there, and write the statistics last."""
-    store.claim()
-    store.write_blob(COPYING, b"unfinished")
-    for name, folder in whole.models.items():
-        model_files.keep(store, name, folder)
-    for name, blob in whole.blobs.items():
-        store.write_blob(name, blob)
-    digest_sum, count, has_documents = 0, 0, store.count() > 0
-    for records in whole.pages:
-        digests = [digest(record) for record in records]
-        store.add(_missing(store, records, digests) if has_documents else records)
-        digest_sum, count = (digest_sum + sum(digests)) % 2**128, count + len(records)
-        if progress:
-            progress(count)
-    statistics = _verified(store, whole.layout, digest_sum, count, target)
-    store.write_blob(STATISTICS, statistics.to_bytes(records=count))
-    store.sure()
-    return count
-
-
-def _already(store: AnyStore, whole: Contents, target: str, progress: Told) -> int:
-    """How many documents a finished place has, if they are these, with these models; it is changed in nothing."""
-    read, count = 0, 0
-    for records in whole.pages:
-        read, count = (read + sum(map(digest, records))) % 2**128, count + len(records)
-        if progress:
-            progress(count)
-    same = all(store.read_blob(name) == blob for name, blob in whole.blobs.items())  # its models' digests among them
-    if not same or _found(store) != (read, count):
-        raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
-    return count
-
-
-def _found(store: AnyStore) -> tuple[int, int]:
-    """A digest of all documents that are there, and their number."""
-    found, seen = 0, 0
-    for records in store.scroll(vectors=True):
-        found, seen = (found + sum(map(digest, records))) % 2**128, seen + len(records)
-    return found, seen
-
-
-def digest(record: Record) -> int:
-    """Two records with the same digest are the same, in every letter and every bit of their vectors."""
-    document = record.document
-    plain = [*document[:4], dict(document.fields), dict(document.meta)]
-    seen = hashlib.blake2b(json.dumps(plain, sort_keys=True).encode(), digest_size=16)
-    for name, row in sorted(record.dense.items()):
-        seen.update(f"{name}{row.shape}".encode() + np.ascontiguousarray(row, "<f4").tobytes())
-    for name, vector in sorted(record.sparse.items()):
-        seen.update(f"{name}{len(vector.indices)}".encode() + vector.indices.astype("<u4").tobytes())
-        seen.update(vector.values.astype("<f4").tobytes())
-    return int.from_bytes(seen.digest(), "little")
-
-
-def _missing(store: AnyStore, records: Sequence[Record], digests: Sequence[int]) -> list[Record]:
-    """Those that are not there yet, or not as they are here."""
-    there = store.get([record.document.id for record in records], vectors=True)
-    found = zip(records, digests, there, strict=True)
-    return [record for record, known, old in found if old is None or digest(old) != known]
-
-
-def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -> Any:
-    """The place to fill: new, or left unfinished by a copy of the same shape."""
+def _open_target(target: str, shape: Mapping[str, Any], placement: Placement | None) -> AnyStore:
+    """Create the collection to fill, or open one that a copy of the same shape has left unfinished or finished."""
     if not exists(target):
-        kept = {key: shape[key] for key in ("dense", "sparse", "several", "precision")}
-        return create_store(target, **kept, placement=placement)
+        dense, sparse, several, precision = (shape[key] for key in ("dense", "sparse", "several", "precision"))
+        return create_store(
+            target, dense=dense, sparse=sparse, several=several, precision=precision, placement=placement
+        )
     store = open_store(target)
     try:
-        begun = store.read_blob(COPYING) is not None or not store.count()  # killed before it could note what it does
-        if not begun or (store.read_blob(STATISTICS) is not None and store.shape != shape):
+        is_copy = store.read_blob(COPYING) is not None or not store.count()  # or killed before it could be marked
+        if not is_copy or (store.read_blob(STATISTICS) is not None and store.shape != shape):
             raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
         if store.shape != shape:
             raise StoreError(f"{target} was left unfinished by a copy of something else: remove it first")
@@ -213,15 +186,76 @@ def _begun(target: str, shape: Mapping[str, Any], placement: Placement | None) -
     return store
 
 
-def _verified(store: AnyStore, layout: Layout, read: int, count: int, target: str) -> Statistics:
-    """The statistics of what is there, if that is what was read."""
-    statistics, found, seen = Statistics(layout), 0, 0
+def _fill_store(store: AnyStore, contents: Contents, target: str, progress: CopyProgress) -> int:
+    """Write models, blobs and documents, check that they are there, and write the statistics last."""
+    store.claim()
+    store.write_blob(COPYING, b"unfinished")
+    for name, folder in contents.models.items():
+        model_files.keep(store, name, folder)
+    for name, blob in contents.blobs.items():
+        store.write_blob(name, blob)
+    expected, has_documents = ContentsDigest(), store.count() > 0
+    for records in contents.pages:
+        record_digests = [digest(record) for record in records]
+        store.add(_select_missing(store, records, record_digests) if has_documents else records)
+        expected = expected.add(record_digests)
+        if progress:
+            progress(expected.n_documents)
+    statistics = _verify_copy(store, contents.layout, expected, target)
+    store.write_blob(STATISTICS, statistics.to_bytes(records=expected.n_documents))
+    store.sure()
+    return expected.n_documents
+
+
+def _select_missing(store: AnyStore, records: Sequence[Record], record_digests: Sequence[int]) -> list[Record]:
+    """Return the records that a store doesn't have yet, or has otherwise."""
+    stored_records = store.get([record.document.id for record in records], vectors=True)
+    missing = []
+    for record, record_digest, stored in zip(records, record_digests, stored_records, strict=True):
+        if stored is None or digest(stored) != record_digest:
+            missing.append(record)
+    return missing
+
+
+def _verify_finished(store: AnyStore, contents: Contents, target: str, progress: CopyProgress) -> int:
+    """Return how many documents a finished copy has, or raise StoreError if it holds something else. Writes nothing."""
+    expected = ContentsDigest()
+    for records in contents.pages:
+        expected = expected.add([digest(record) for record in records])
+        if progress:
+            progress(expected.n_documents)
+    # The digests of its models are among the blobs.
+    has_same_blobs = all(store.read_blob(name) == blob for name, blob in contents.blobs.items())
+    actual = ContentsDigest()
+    for records in store.scroll(vectors=True):
+        actual = actual.add([digest(record) for record in records])
+    if not has_same_blobs or actual != expected:
+        raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
+    return expected.n_documents
+
+
+def _verify_copy(store: AnyStore, layout: Layout, expected: ContentsDigest, target: str) -> Statistics:
+    """Return the statistics of the documents in a store; StoreError if they are not those that were read."""
+    statistics, actual = Statistics(layout), ContentsDigest()
     for records in store.scroll(vectors=True):
         statistics.count([record.document.lang for record in records], vectors_of(records))
-        found, seen = (found + sum(map(digest, records))) % 2**128, seen + len(records)
-    if (found, seen) != (read, count):
+        actual = actual.add([digest(record) for record in records])
+    if actual != expected:
         raise StoreError(
-            f"{target} has {seen} documents of {count}, or others than were read: the collection was changed while it "
-            "was copied; remove the copy and copy again"
+            f"{target} has {actual.n_documents} documents of {expected.n_documents}, or others than were read: the "
+            "collection was changed while it was copied; remove the copy and copy again"
         )
     return statistics
+
+
+def digest(record: Record) -> int:
+    """Return a number that is the same for two records only if they agree in every letter and every bit of a vector."""
+    document = record.document
+    values = [*document[:4], dict(document.fields), dict(document.meta)]
+    hasher = hashlib.blake2b(json.dumps(values, sort_keys=True).encode(), digest_size=16)
+    for name, row in sorted(record.dense.items()):
+        hasher.update(f"{name}{row.shape}".encode() + np.ascontiguousarray(row, "<f4").tobytes())
+    for name, vector in sorted(record.sparse.items()):
+        hasher.update(f"{name}{len(vector.indices)}".encode() + vector.indices.astype("<u4").tobytes())
+        hasher.update(vector.values.astype("<f4").tobytes())
+    return int.from_bytes(hasher.digest(), "little")
