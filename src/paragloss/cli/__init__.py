@@ -1,7 +1,6 @@
 """The command line: a thin layer over what is below; one file per family of commands. Other packages add theirs, and
 the laboratory its own, through the entry points `paragloss.commands`."""
 
-import gc
 import sys
 from copy import copy
 from functools import cache
@@ -43,7 +42,6 @@ def __getattr__(name: str) -> Any:
 def main() -> None:
     """Run a command; only for one that is not ours, or for a list of all, others are asked for theirs: that takes as
     long as starting does. Of ours only that one is made, which saves half as much."""
-    gc.set_threshold(10_000, 20, 20)  # nothing that is imported is ever garbage
     one = _OWN.get(sys.argv[1]) if sys.argv[1:] else None
     if one is None:
         _ask_others()
@@ -53,7 +51,6 @@ def main() -> None:
         program.main()
     finally:
         program.app.registered_commands = every
-        gc.freeze()  # nor is what is there when the process ends
 
 
 def _named(command: CommandInfo) -> CommandInfo:

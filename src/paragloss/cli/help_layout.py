@@ -10,31 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 
-class AsWritten:
-    """In place of what typer takes values with, which loads pydantic, a tenth of a second, for texts and for nothing at
-    all: those are taken as they are."""
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        if value is None:
-            return () if param.multiple or param.nargs == -1 else None
-        if isinstance(value, str) and param.type_descriptor.annotation is str:
-            return value
-        param._runtime_param = None
-        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
-
-
-def as_written(parameters: list[Any]) -> list[Any]:
-    for parameter in parameters:
-        if hasattr(parameter, "get_runtime_param"):
-            parameter._runtime_param = AsWritten()
-    return parameters
-
-
 class GroupedCommand(TyperCommand):
     """A command whose options are listed under their headings."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return as_written(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[Any]] = {}
@@ -47,9 +24,6 @@ class GroupedCommand(TyperCommand):
 
 class GroupedCommands(TyperGroup):
     """All commands under their headings, in the order of `SECTIONS`."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return as_written(super().get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[Any]] = {name: [] for name in SECTIONS}
