@@ -24,7 +24,7 @@ from functools import cache
 import numpy as np
 import sources
 
-from paragloss.analysis.sound import sound
+from paragloss.analysis.sound import phonetic_key
 from paragloss.gloss import names
 from paragloss.gloss.english_letters import FOLDER, split_letters
 
@@ -109,8 +109,8 @@ def in_sentences(lang: str) -> Iterator[tuple[str, str, float]]:
             english = {word for word in _WORD.findall(pair.en) if word[0].isupper() and len(word) > 3}
             for one in _FOREIGN.get(lang, _WORD).findall(pair.other) if english else ():
                 if len(one) > 2 and (one[0].isupper() or not cased):
-                    size = len(sound(one))
-                    yield from ((one, two, SENTENCES) for two in english if abs(len(sound(two)) - size) <= 1)
+                    size = len(phonetic_key(one))
+                    yield from ((one, two, SENTENCES) for two in english if abs(len(phonetic_key(two)) - size) <= 1)
 
 
 def _written(word: str, lang: str) -> bool:

@@ -18,7 +18,7 @@ import sources
 from papers.wordnet import WordNet
 from paragloss.analysis import analyzer
 from paragloss.analysis._stopwords import _ENGLISH
-from paragloss.analysis.sound import sound
+from paragloss.analysis.sound import phonetic_key
 from paragloss.gloss.lexicon import (
     NAMES,
     EndingRule,
@@ -369,7 +369,7 @@ def names(english: English) -> dict[str, list[LexiconEntry]]:
                 often[word] += 1
     found: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for word, number in often.items():
-        symbols = sound(word)
+        symbols = phonetic_key(word)
         if len(symbols) >= MIN_CONSONANTS:
             found[symbols].append((number, word))
     return {

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from sets import folder
 
-from paragloss.languages import normalise, scripts
+from paragloss.languages import normalise, scripts_of
 from paragloss.languages.grams import BUCKETS, grams
 
 SAMPLES, EPOCHS, BATCH, RATE, DECAY = 25_000, 3, 1024, 0.01, 1e-5
@@ -97,7 +97,7 @@ def fit(langs: list[str], made: list[tuple[int, np.ndarray]], *, seed: int = 0) 
     model = torch.nn.EmbeddingBag(BUCKETS, len(langs), mode="sum").to(device)
     torch.nn.init.zeros_(model.weight)
     # Only languages of the same script compete: a script tells the rest by itself.
-    alike = torch.tensor([[bool(set(scripts(a)) & set(scripts(b))) for b in langs] for a in langs], device=device)
+    alike = torch.tensor([[bool(set(scripts_of(a)) & set(scripts_of(b))) for b in langs] for a in langs], device=device)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=DECAY / RATE)
     steps = EPOCHS * (len(made) // BATCH)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: max(1e-3, 1 - step / steps))

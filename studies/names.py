@@ -30,7 +30,7 @@ import questions
 import sources
 from sets import folder
 
-from paragloss.analysis.sound import sound
+from paragloss.analysis.sound import phonetic_key
 from paragloss.collection import Collection
 from paragloss.evaluation import compare, evaluate
 from paragloss.search import terms
@@ -117,7 +117,7 @@ def names(lang: str) -> list[tuple[str, str]]:
 
 
 def sounding(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(sound(a), sound(b)) for a, b in pairs]
+    return [(phonetic_key(a), phonetic_key(b)) for a, b in pairs]
 
 
 def is_held(pair: tuple[str, str]) -> bool:
@@ -162,7 +162,7 @@ def measure(langs: Sequence[str]) -> None:
             symbol: dict(sorted(outs.items(), key=lambda item: -item[1])[: sounds.MAX_VARIANTS_PER_CONSONANT])
             for symbol, outs in learned(sounding([pair for pair in pairs if not is_held(pair)])).items()
         }
-        logs, there = logarithms(channel), Counter(sound(b) for _, b in pairs)
+        logs, there = logarithms(channel), Counter(phonetic_key(b) for _, b in pairs)
         rows = []
         for one, other in sounding([pair for pair in pairs if is_held(pair)]):
             if len(one) < sounds.MIN_CONSONANTS:

@@ -7,7 +7,7 @@ from paragloss.vocabulary import Vocabulary
 
 
 def shown(cut, weights, **options):
-    return snippet(cut.weighing(weights), weights, **options)
+    return snippet(cut.select_weighted(weights), weights, **options)
 
 
 def marked(found):
@@ -18,13 +18,13 @@ def test_the_passage_with_most_different_terms_wins_over_one_repeated():
     text = "Cats cats cats cats. " + "filler words here " * 40 + "A cat met a dog near the river."
     english = analyzer("en")
     weights = dict.fromkeys(english.terms("cat dog river"), 1.0)
-    found = shown(english.cut(text), weights, width=60)
+    found = shown(english.tokenize(text), weights, width=60)
     assert {"cat", "dog", "river"} <= set(marked(found))
     assert found.text.startswith("… ")
 
 
 def test_without_a_match_the_beginning_is_shown():
-    found = shown(analyzer("en").cut("First words of a text."), {"zebra": 1.0})
+    found = shown(analyzer("en").tokenize("First words of a text."), {"zebra": 1.0})
     assert found.text == "First words of a text."
     assert found.marks == ()
 
@@ -35,13 +35,13 @@ def test_without_a_match_the_beginning_is_shown():
 )
 def test_marks_stand_where_the_words_are(lang, text, word):
     cut = analyzer(lang)
-    found = shown(cut.cut(text), dict.fromkeys(cut.terms(word), 1.0))
+    found = shown(cut.tokenize(text), dict.fromkeys(cut.terms(word), 1.0))
     assert word in marked(found)
 
 
 def test_white_space_is_folded_and_marks_follow():
     text = "Ash\n\n   lava   river\n\nroof  door"
-    found = shown(analyzer("en").cut(text), dict.fromkeys(analyzer("en").terms("lava river door"), 1.0))
+    found = shown(analyzer("en").tokenize(text), dict.fromkeys(analyzer("en").terms("lava river door"), 1.0))
     assert found.text == "Ash lava river roof door"
     assert marked(found) == ["lava", "river", "door"]
 
@@ -60,5 +60,5 @@ def test_contributions_add_up_to_the_score_of_a_linear_model():
 
 def test_a_passage_ends_between_words():
     text = "Cold floods drown whole villages and fields every single year."
-    found = shown(analyzer("en").cut(text), dict.fromkeys(analyzer("en").terms("drown"), 1.0), width=22)
+    found = shown(analyzer("en").tokenize(text), dict.fromkeys(analyzer("en").terms("drown"), 1.0), width=22)
     assert found.text.removesuffix(" …").split()[-1] in text.split()

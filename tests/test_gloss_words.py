@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from paragloss.analysis.sentences import sentences
+from paragloss.analysis.sentences import split_sentences
 from paragloss.errors import LanguageError
 from paragloss.gloss import gloss, glosses, lexicon, senses, sentence_glosses
 from paragloss.gloss.identifiers import is_software_identifier
@@ -164,7 +164,7 @@ def test_what_was_asked_before_does_not_stay_with_a_sentence():
     ],
 )
 def test_sentences_end_in_every_script(lang, text, count):
-    found = [*sentences(text, lang)]
+    found = [*split_sentences(text, lang)]
     assert len(found) == count
     assert "".join(text[start:end] for start, end in found) == text
 

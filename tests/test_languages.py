@@ -45,26 +45,26 @@ def test_unknown_code_is_quoted_with_a_remedy(code):
 
 
 def test_table_is_whole():
-    known = languages.known()
+    known = languages.known_codes()
     assert len(known) >= 200
     assert len([code for code in known if len(code) == 2]) == 182  # ISO 639-1 has 183; its 'nb' is our 'no'
     for code in known:
         assert languages.normalise(code) == code
-        assert languages.name(code)[0].isupper()
-        assert languages.scripts(code)
+        assert languages.language_name(code)[0].isupper()
+        assert languages.scripts_of(code)
 
 
 def test_names():
-    assert languages.name("tl") == "Tagalog"
-    assert languages.name("zh-Hant") == "Chinese"
-    assert languages.name("gd") == "Scottish Gaelic"
-    assert languages.name("ceb") == "Cebuano"
+    assert languages.language_name("tl") == "Tagalog"
+    assert languages.language_name("zh-Hant") == "Chinese"
+    assert languages.language_name("gd") == "Scottish Gaelic"
+    assert languages.language_name("ceb") == "Cebuano"
 
 
 def test_scripts():
-    assert languages.scripts("en") == ("Latn",)
-    assert languages.scripts("hi") == ("Deva",)
-    assert languages.scripts("ja-JP") == ("Kana", "Hani")
+    assert languages.scripts_of("en") == ("Latn",)
+    assert languages.scripts_of("hi") == ("Deva",)
+    assert languages.scripts_of("ja-JP") == ("Kana", "Hani")
 
 
 @pytest.mark.parametrize(
@@ -174,16 +174,16 @@ def test_letters_of_languages_are_unpacked_once_and_again_when_damaged(tmp_path,
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     grams._model.cache_clear()
-    first = grams.likelihoods("het regent in de stad")
+    first = grams.score_languages("het regent in de stad")
     monkeypatch.setattr(grams, "_packed", lambda: pytest.fail("unpacked again"))
     grams._model.cache_clear()
-    assert grams.likelihoods("het regent in de stad") == first
+    assert grams.score_languages("het regent in de stad") == first
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     kept = next((tmp_path / "paragloss").glob("grams-*"))
     np.save(kept / "weights.npy", np.zeros((3, 45), np.int8))
     grams._model.cache_clear()
-    assert grams.likelihoods("het regent in de stad") == first
+    assert grams.score_languages("het regent in de stad") == first
     assert max(first, key=first.__getitem__) == "nl"
 
 
@@ -199,8 +199,8 @@ def test_a_language_that_is_seldom_met_has_a_name_and_is_found_by_names(tmp_path
     from paragloss.collection import Collection
     from paragloss.types import Document
 
-    assert languages.name("bem") == "Bemba (Zambia)"
-    assert "bem" not in languages.known()  # nobody's words are taken for it
+    assert languages.language_name("bem") == "Bemba (Zambia)"
+    assert "bem" not in languages.known_codes()  # nobody's words are taken for it
     with Collection.create(str(tmp_path / "c")) as engine:
         engine.index(
             [Document("en", "Kaunda was president of Zambia.", "en"), Document("bem", "Kaunda kuli Lusaka", "bem")]

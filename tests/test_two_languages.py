@@ -3,7 +3,7 @@ words in each."""
 
 import pytest
 
-from paragloss.analysis.blocks import others as places
+from paragloss.analysis.blocks import find_foreign_blocks as places
 from paragloss.collection import Collection
 from paragloss.collection.document_languages import There, with_languages
 from paragloss.types import Document, Query

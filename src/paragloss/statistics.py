@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from paragloss.bm25 import LANGUAGE_SIGNS, Bags, Doubles, Ids, Integers, Layout, hashed
 from paragloss.errors import StoreError
-from paragloss.languages import known
+from paragloss.languages import known_codes
 from paragloss.types import SparseRows, SparseVector
 
 FORMAT = 1
@@ -74,16 +74,16 @@ class Statistics:
         if self._beside is None and "text" not in self.layout.fields:
             self._beside = {}
         if self._beside is None:
-            hashes = [hashed(lang)[term] for lang in known() for term in LANGUAGE_SIGNS]
+            hashes = [hashed(lang)[term] for lang in known_codes() for term in LANGUAGE_SIGNS]
             df = self.df_of(self.layout.ids(self.layout.field("text"), hashes)).reshape(-1, len(LANGUAGE_SIGNS))
-            self._beside = {lang: int(n) for lang, n, m in zip(known(), *df.T, strict=True) if n and n == m}
+            self._beside = {lang: int(n) for lang, n, m in zip(known_codes(), *df.T, strict=True) if n and n == m}
         return self._beside
 
     def usual(self, langs: tuple[str, ...]) -> tuple[Doubles, Doubles, Doubles]:
         """(fields, langs) how many documents of each language have each field, those that hold it beside another among
         them; which share that is of the field that most have; and how long it is on average."""
-        if (known := self._usual.get(langs)) is not None:
-            return known
+        if (usual_terms := self._usual.get(langs)) is not None:
+            return usual_terms
         fields, there = self.layout.fields, self._documents
         numbers = np.array([[there[field, lang] for lang in langs] for field in fields], np.float64)
         for place, lang in enumerate(langs if self.beside else ()):
@@ -139,19 +139,19 @@ class Statistics:
     def _plain(self, lang: str, terms: Sequence[str], weights: Mapping[str, float]) -> tuple[SparseVector, float]:
         """Words of one language, each once: what each gives by itself is remembered until something is counted."""
         kind = lang, *weights.items()
-        known = self._given.setdefault(kind, {})
+        given_weights = self._given.setdefault(kind, {})
         fresh: dict[str, _Given] = {}
-        if new := [term for term in terms if term not in known]:
+        if new := [term for term in terms if term not in given_weights]:
             for term, (vector, most) in zip(new, self._weighed([(lang, {t: 1.0}) for t in new], weights), strict=True):
                 fresh[term] = list(zip(vector.indices.tolist(), vector.values.tolist(), strict=True)), most
-            if len(known) < _MEMO:
-                known.update(fresh)
+            if len(given_weights) < _MEMO:
+                given_weights.update(fresh)
             else:
                 self._given[kind] = dict(fresh)
         entries: list[tuple[int, float]] = []
         whole = 0.0
         for term in terms:
-            some, most = fresh.get(term) or known[term]
+            some, most = fresh.get(term) or given_weights[term]
             entries += some
             whole += most
         entries.sort()

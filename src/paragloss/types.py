@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import compress, count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 else:
     Floats = Integers = Any  # numpy takes longer to load than all the rest of what prints a help text
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-#: Fewer words of a text than this are looked for one by one.
-_SOME = 50
+#: Fewer words than this are looked up in a text one by one, more in one pass over its tokens.
+_MAX_WORDS_SPELLED_SINGLY = 50
 
 
 class Document(NamedTuple):
@@ -246,63 +245,72 @@ class Span(NamedTuple):
     term: str
 
 
-class Cut(NamedTuple):
-    """A text of one language cut into its words, once: which of its distinct words stands where."""
+class TokenizedText(NamedTuple):
+    """The tokens of a text in one language: its distinct words, and which of them stands at which offset.
+
+    Stop words and tokens without letters or digits are left out.
+    """
 
     lang: str
     text: str
-    terms: list[str]  # of each distinct word, in the order they are first met
-    lengths: Integers  # (words,) of each distinct word
-    which: Integers  # (places,) the word that stands there
-    starts: Integers  # (places,) where, ascending
+    terms: list[str]  # (words,) the term of each distinct word, in the order the words first occur
+    lengths: Integers  # (words,) the length of each distinct word in characters
+    word_indices: Integers  # (tokens,) the number of the distinct word that stands there
+    starts: Integers  # (tokens,) its offset in the text, ascending
 
-    def having(self, terms: Container[str]) -> list[int]:
-        """Which distinct words have one of some terms."""
-        return [*compress(count(), map(terms.__contains__, self.terms))]
+    def find_words(self, terms: Container[str]) -> list[int]:
+        """Return the numbers of the distinct words that have one of these terms."""
+        return [number for number, term in enumerate(self.terms) if term in terms]
 
-    def weighing(self, weights: Mapping[str, float]) -> Cut:
-        """The same where words stand whose terms weigh something, and nowhere else."""
-        heavy = self.lengths < 0
-        heavy[self.having({term for term, weight in weights.items() if weight > 0})] = True
-        here = heavy.take(self.which).nonzero()[0]
-        return self._replace(which=self.which[here], starts=self.starts[here])
+    def select_weighted(self, weights: Mapping[str, float]) -> TokenizedText:
+        """Keep the tokens whose terms have a positive weight."""
+        is_weighted = self.lengths < 0  # False for every word
+        is_weighted[self.find_words({term for term, weight in weights.items() if weight > 0})] = True
+        positions = is_weighted.take(self.word_indices).nonzero()[0]
+        return self._replace(word_indices=self.word_indices[positions], starts=self.starts[positions])
 
-    def weight(self, weights: Mapping[str, float]) -> float:
-        """What the different terms that stand there weigh together; each has a weight."""
-        return sum(map(weights.__getitem__, {*self.sequence()}))
+    def sum_weights(self, weights: Mapping[str, float]) -> float:
+        """Add up the weights of the different terms of the tokens; every term must have a weight."""
+        return sum(weights[term] for term in set(self.token_terms()))
 
-    def places(self) -> tuple[list[int], list[int], list[str]]:
-        """Where words begin, where they end, and their terms, in order."""
-        return self.starts.tolist(), (self.starts + self.lengths[self.which]).tolist(), self.sequence()
+    def offsets(self) -> tuple[list[int], list[int], list[str]]:
+        """Return the start, the end and the term of every token, as three lists in order."""
+        return self.starts.tolist(), (self.starts + self.lengths[self.word_indices]).tolist(), self.token_terms()
 
-    def part(self, start: int, end: int) -> Cut:
-        """The words of text[start:end]."""
+    def slice_text(self, start: int, end: int) -> TokenizedText:
+        """Return the tokens that lie within text[start:end], with offsets in that slice."""
         low, high = self.starts.searchsorted([start, end]).tolist()
-        if high > low and self.starts[high - 1] + self.lengths[self.which[high - 1]] > end:
+        if high > low and self.starts[high - 1] + self.lengths[self.word_indices[high - 1]] > end:
             high -= 1
         return self._replace(
-            text=self.text[start:end], which=self.which[low:high], starts=self.starts[low:high] - start
+            text=self.text[start:end], word_indices=self.word_indices[low:high], starts=self.starts[low:high] - start
         )
 
-    def sequence(self) -> list[str]:
-        """Its terms, in order."""
-        return [*map(self.terms.__getitem__, self.which.tolist())]
+    def token_terms(self) -> list[str]:
+        """Return the term of every token, in order."""
+        return [*map(self.terms.__getitem__, self.word_indices.tolist())]
 
-    def words(self, some: Sequence[int] | None = None) -> list[str]:
-        """Each distinct word, or some of them, as it is first written; "" for one that stands nowhere here."""
-        if some is not None and len(some) < _SOME:
-            places = [self.which == word for word in some]
-            starts = [int(self.starts[here.argmax()]) if here.any() else -1 for here in places]
-            return [
-                self.text[start : start + int(self.lengths[word])] if start >= 0 else ""
-                for word, start in zip(some, starts, strict=True)
-            ]
-        first = self.lengths * 0
-        ends = first.copy()
-        first[self.which[::-1]] = self.starts[::-1]  # the last that is put there stays
-        ends[self.which] = self.lengths[self.which]
-        every = [self.text[start:end] for start, end in zip(first.tolist(), (first + ends).tolist(), strict=True)]
-        return every if some is None else [every[word] for word in some]
+    def spell_words(self, numbers: Sequence[int] | None = None) -> list[str]:
+        """Return distinct words, all or those with these numbers, as they are first written in the text.
+
+        A word that no token stands for is spelled "".
+        """
+        if numbers is not None and len(numbers) < _MAX_WORDS_SPELLED_SINGLY:
+            return [self._spell_word(number) for number in numbers]
+        first_starts = self.lengths * 0
+        lengths = self.lengths * 0
+        first_starts[self.word_indices[::-1]] = self.starts[::-1]  # the assignment that comes last stays
+        lengths[self.word_indices] = self.lengths[self.word_indices]
+        ends = (first_starts + lengths).tolist()
+        spellings = [self.text[start:end] for start, end in zip(first_starts.tolist(), ends, strict=True)]
+        return spellings if numbers is None else [spellings[number] for number in numbers]
+
+    def _spell_word(self, number: int) -> str:
+        is_here = self.word_indices == number
+        if not is_here.any():
+            return ""
+        start = int(self.starts[is_here.argmax()])
+        return self.text[start : start + int(self.lengths[number])]
 
 
 class SparseVector(NamedTuple):
@@ -333,17 +341,17 @@ class Looked(NamedTuple):
 class Record(NamedTuple):
     """A document as a store keeps it: with one dense vector per model, one sparse vector per field.
 
-    A model that reads long documents passage by passage has a matrix instead, a row per passage. `cut` is where its
-    words stand (`analysis.cuts`); without it they are looked for again."""
+    A model that reads long documents passage by passage has a matrix instead, a row per passage. `packed_tokens`
+    are its tokens (`analysis.tokenization`); without them the text is tokenized again."""
 
     document: Document
     dense: Mapping[str, Floats] = _NOTHING
     sparse: Mapping[str, SparseVector] = _NOTHING
-    cut: bytes = b""
+    packed_tokens: bytes = b""
 
 
 class Analyzer(Protocol):
-    """Cuts text of one language into terms."""
+    """Turns text of one language into terms."""
 
     @property
     def lang(self) -> str: ...
@@ -351,19 +359,19 @@ class Analyzer(Protocol):
     def terms(self, text: str) -> list[str]: ...
 
     def tokens(self, text: str) -> list[tuple[int, int, str]]:
-        """What may be words, with where each starts and ends: the same for all analyzers of a language."""
+        """Return (start, end, token) of everything that may be a word; the same for all analyzers of a language."""
         ...
 
-    def named(self, tokens: Collection[str]) -> list[str]:
-        """The term of each token of a text, or "" where it has none."""
+    def token_terms(self, tokens: Collection[str]) -> list[str]:
+        """Return the term of each token of a text, or "" where it has none."""
         ...
 
     def spans(self, text: str) -> list[Span]:
-        """The same terms with their places, for highlighting."""
+        """Return the terms with their offsets, for highlighting."""
         ...
 
-    def cut(self, text: str) -> Cut:
-        """The same of a long text, to look at more than once."""
+    def tokenize(self, text: str) -> TokenizedText:
+        """Return the terms of a long text with their offsets, in arrays that can be searched more than once."""
         ...
 
 

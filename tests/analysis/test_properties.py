@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paragloss.analysis import analyzer
-from paragloss.analysis._words import Memo
+from paragloss.analysis._words import TermCache
 from paragloss.types import Span
 
 ALPHABETS = "abzAZéßœøñİIıçş'’ʼ-_.+#C Àجكةيٱ‌ﻛםצ\"״ςΣώйё́кोक्षिন়தமிเกาัดがァー漢資ｱ가를힣0٣½²ﷺ\u00ad\n"
@@ -36,14 +36,14 @@ def test_places_and_forms_are_those_of_the_spans(lang, text, every_nth):
     cut = analyzer(lang)
     spans = cut.spans(text)
     some = {span.term for span in spans[::every_nth]}
-    once = cut.cut(text)
-    assert once.sequence() == cut.terms(text)
-    held = once.weighing({**dict.fromkeys(once.terms, 0.0), **dict.fromkeys(some, 1.0)})
-    assert [*map(Span, *held.places())] == [span for span in spans if span.term in some]
+    once = cut.tokenize(text)
+    assert once.token_terms() == cut.terms(text)
+    held = once.select_weighted({**dict.fromkeys(once.terms, 0.0), **dict.fromkeys(some, 1.0)})
+    assert [*map(Span, *held.offsets())] == [span for span in spans if span.term in some]
     written = {}
     for span in spans:
         written.setdefault(text[span.start : span.end], span.term)
-    assert dict(zip(once.words(), once.terms, strict=True)) == written
+    assert dict(zip(once.spell_words(), once.terms, strict=True)) == written
     assert list(dict.fromkeys(once.terms)) == list(dict.fromkeys(written.values()))
 
 
@@ -82,7 +82,7 @@ def test_texts_side_by_side_give_their_terms_side_by_side(lang, one, other):
 def test_memo_starts_over_when_full_and_forgets_nothing_that_matters(monkeypatch):
     monkeypatch.setattr("paragloss.analysis._words._MOST_TOKENS", 2)
     seen = []
-    memo = Memo(lambda token: seen.append(token) or token.upper())
+    memo = TermCache(lambda token: seen.append(token) or token.upper())
     assert [memo[token] for token in "abcab"] == list("ABCAB")
     assert seen == ["a", "b", "c", "a", "b"]  # the third made it start over
     assert len(memo) <= 2

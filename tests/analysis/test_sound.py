@@ -2,7 +2,7 @@
 
 import pytest
 
-from paragloss.analysis.sound import sound
+from paragloss.analysis.sound import phonetic_key
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from paragloss.analysis.sound import sound
     ],
 )  # fmt: skip
 def test_what_a_word_sounds_like(word, symbols):
-    assert sound(word) == symbols
+    assert phonetic_key(word) == symbols

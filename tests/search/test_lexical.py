@@ -254,7 +254,7 @@ def test_real_descriptions_against_bm25s(build):
     if not folder.is_dir():
         pytest.skip(f"no package descriptions in {folder}")
     from paragloss.analysis import analyzer
-    from paragloss.analysis.blocks import others
+    from paragloss.analysis.blocks import find_foreign_blocks
 
     documents = []
     for lang in ("en", "da", "ja"):
@@ -262,7 +262,7 @@ def test_real_descriptions_against_bm25s(build):
             rows = [json.loads(line) for line in islice(lines, 1500)]
         documents += [Document(f"{lang}:{row['concept']}", row["text"], lang) for row in rows]
     # A text that holds another language beside its own counts in both; the reference knows one a document.
-    one = [d for d in {d.id: d for d in documents}.values() if not others(d.text, d.lang)]
+    one = [d for d in {d.id: d for d in documents}.values() if not find_foreign_blocks(d.text, d.lang)]
     documents = [d for d in one if analyzer(d.lang).terms(d.text)]
     index, store = build(documents, fields=["text"], analyze=analyzer)
     for lang in ("en", "da", "ja"):

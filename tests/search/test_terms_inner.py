@@ -10,7 +10,7 @@ def held(document, monkeypatch):
     seen = []
     monkeypatch.setattr(terms, "list_subword_terms", lambda terms, *said: seen.append((len(terms), *said)) or ["held"])
     found = {field: analyzer(document.lang).terms(getattr(document, field)) for field in ("title", "text")}
-    cut = analyzer(document.lang).cut(document.text)
+    cut = analyzer(document.lang).tokenize(document.text)
     assert terms._inner(document, found, cut, analyzer) == ["held"]
     return seen[0]
 

@@ -33,7 +33,9 @@ def test_what_is_sent_is_what_arrives():
         {"m": np.ones(3, np.float32)},
         {"t": vector},
     )
-    long = record._replace(document=Document("b", "\ud800 ü" * 500, "de", fields={}, meta={}), cut=b"\x01" * 9)
+    long = record._replace(
+        document=Document("b", "\ud800 ü" * 500, "de", fields={}, meta={}), packed_tokens=b"\x01" * 9
+    )
     asked = ["get", [["a"]], {"vectors": True}]
     for message in (asked, {"answer": [record, long, None]}, [[Hit("a", 1.5)]], b"\x00\xff"):
         wire.send(one, message)

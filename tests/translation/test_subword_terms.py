@@ -144,10 +144,10 @@ def test_a_word_that_everybody_knows_is_no_name_however_it_is_written():
     ],
 )
 def test_what_is_wanted_of_what_words_hold_is_all_that_they_hold(lang, text):
-    cut = analyzer(lang).cut(text)
+    cut = analyzer(lang).tokenize(text)
     held = {
         (one, place)
-        for place, (w, t) in enumerate(zip(cut.words(), cut.terms, strict=True))
+        for place, (w, t) in enumerate(zip(cut.spell_words(), cut.terms, strict=True))
         for one in list_subword_terms([t], lang, [w] if has_spoken_spellings(lang) else ())
     }
     assert held

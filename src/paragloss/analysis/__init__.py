@@ -40,12 +40,12 @@ def _make(lang: str, stem: bool, stop: bool) -> Analyzer:
         from paragloss.analysis import chinese
         from paragloss.analysis._segmented import SegmentedAnalyzer
 
-        return SegmentedAnalyzer(lang, chinese.segmenter(), stem=stem, stop=stop)
+        return SegmentedAnalyzer(lang, chinese.make_chinese_segmenter(), stem=stem, stop=stop)
     if lang in _BY_ICU:
         from paragloss.analysis import icu
         from paragloss.analysis._segmented import SegmentedAnalyzer
 
-        return SegmentedAnalyzer(lang, icu.segmenter(lang), stem=stem, stop=stop)
+        return SegmentedAnalyzer(lang, icu.make_icu_segmenter(lang), stem=stem, stop=stop)
     from paragloss.analysis.spaces import SpacedAnalyzer
 
     return SpacedAnalyzer(lang, stem=stem, stop=stop)

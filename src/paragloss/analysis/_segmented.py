@@ -8,8 +8,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from paragloss.analysis._words import Words
-from paragloss.types import Cut, Span
+from paragloss.analysis._words import TokenNormalizer
+from paragloss.types import Span, TokenizedText
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -20,8 +20,8 @@ class SegmentedAnalyzer:
     def __init__(self, lang: str, cut: Callable[[str], list[str]], *, stem: bool = True, stop: bool = True) -> None:
         self.lang = lang
         self._cut = cut
-        self._words = Words(lang, stem=stem, stop=stop)
-        self.named = self._words.named
+        self._words = TokenNormalizer(lang, stem=stem, stop=stop)
+        self.token_terms = self._words.token_terms
 
     def terms(self, text: str) -> list[str]:
         return self._words.terms(self._pieces(text))
@@ -34,10 +34,10 @@ class SegmentedAnalyzer:
     def spans(self, text: str) -> list[Span]:
         return self._words.spans(self.tokens(text))
 
-    def cut(self, text: str) -> Cut:
+    def tokenize(self, text: str) -> TokenizedText:
         pieces = self._pieces(text)
         lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
-        return self._words.cut(text, pieces, np.cumsum(lengths) - lengths)
+        return self._words.tokenize(text, pieces, np.cumsum(lengths) - lengths)
 
     def _pieces(self, text: str) -> list[str]:
         try:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 
-from paragloss.languages import known, name
+from paragloss.languages import known_codes, language_name
 
 #: Snowball calls its stemmers by the English names of their languages, but for one; a language without a stemmer takes
 #: that of its nearest relative.
@@ -83,7 +83,7 @@ def stemmer(lang: str) -> Callable[[str], str]:
         return _without_final_length
     from Stemmer import Stemmer, algorithms
 
-    algorithm = _SNOWBALL.get(lang) or (name(lang).lower() if lang in known() else "")
+    algorithm = _SNOWBALL.get(lang) or (language_name(lang).lower() if lang in known_codes() else "")
     if algorithm not in algorithms():
         return lambda word: word
     # Our memo already sees every word once; a second cache inside would only take memory.
@@ -137,9 +137,9 @@ def _swahili() -> tuple[re.Pattern[str], ...]:
 
 def _partings(word: str, endings: str) -> Iterator[tuple[str, str]]:
     """(stem, ending) for every known ending of a word, the longest ending first."""
-    known, longest = _known_endings(endings)
+    ending_set, longest = _known_endings(endings)
     for cut in range(max(1, len(word) - longest), len(word)):
-        if word[cut:] in known:
+        if word[cut:] in ending_set:
             yield word[:cut], word[cut:]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from paragloss.analysis._normalise import after_stemming, before_stemming, fold
 from paragloss.analysis._stemming import stemmer
 from paragloss.analysis._stopwords import stopwords
-from paragloss.types import Cut, Integers, Span
+from paragloss.types import Integers, Span, TokenizedText
 
 #: Languages whose own words are never ASCII: an ASCII word in them is most often English, and stemmed as such, so that
 #: "arrays" in a Japanese page and in an English one is the same term.
@@ -28,7 +28,7 @@ _MOST_TOKENS = 500_000
 _LONGEST_TOKEN = 64
 
 
-class Words:
+class TokenNormalizer:
     """Turns the tokens of a text into terms, dropping stop words unless nothing else is there."""
 
     def __init__(self, lang: str, *, stem: bool, stop: bool) -> None:
@@ -38,16 +38,16 @@ class Words:
         self._english_inside = stem and lang in _NEVER_ASCII.split()
         self._stem_ascii = stemmer("en") if self._english_inside else self._stem
         self._stops = stopwords(lang, self._spell) if stop else frozenset[str]()
-        self._memo = Memo(self._term)
+        self._memo = TermCache(self._term)
 
-    def named(self, tokens: Collection[str]) -> list[str]:
+    def token_terms(self, tokens: Collection[str]) -> list[str]:
         """The term of each token: "" of a stop word, and of one without letters or digits."""
         terms = list(map(self._memo.__getitem__, tokens))
         return terms if any(terms) else list(map(self._term_or_stop_word, tokens))
 
     def terms(self, tokens: Collection[str]) -> list[str]:
         """In order; a token without letters or digits gives none."""
-        return list(filter(None, self.named(tokens)))
+        return list(filter(None, self.token_terms(tokens)))
 
     def counts(self, token: str) -> bool:
         """Whether a token is a word and no stop word."""
@@ -55,20 +55,20 @@ class Words:
 
     def spans(self, tokens: Sequence[tuple[int, int, str]]) -> list[Span]:
         """The same terms from (start, end, token), with their places."""
-        terms = self.named([token for _, _, token in tokens])
+        terms = self.token_terms([token for _, _, token in tokens])
         return [Span(start, end, term) for (start, end, _), term in zip(tokens, terms, strict=True) if term]
 
-    def cut(self, text: str, tokens: Sequence[str], starts: Integers, closing: str = "") -> Cut:
+    def tokenize(self, text: str, tokens: Sequence[str], starts: Integers, closing: str = "") -> TokenizedText:
         """The same of a long text, distinct word by distinct word; words end before what is `closing`."""
         distinct = dict(zip(dict.fromkeys(tokens), count(), strict=False))
         which = np.fromiter(map(distinct.__getitem__, tokens), np.int64, len(tokens))
-        terms = self.named(distinct)
+        terms = self.token_terms(distinct)
         words = np.fromiter(map(bool, terms), bool, len(terms))
         number, here = words.cumsum() - 1, words[which]
         kept = [*compress(distinct, terms)]
         if any(map(text.__contains__, closing)):
             kept = [token.rstrip(closing) for token in kept]
-        return Cut(
+        return TokenizedText(
             self._lang,
             text,
             list(filter(None, terms)),
@@ -96,7 +96,7 @@ class Words:
         return self._before(fold(token, self._lang))
 
 
-class Memo(dict[str, str]):
+class TermCache(dict[str, str]):
     """token -> term, worked out by `work_out` on first sight. Looking up a seen token never leaves C.
 
     Safe to share between threads: entries are pure functions of their key, so a race only repeats work.

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis._stopwords import stopwords
-from paragloss.languages import identify_one, known, script_of, scripts
-from paragloss.languages.scripts import strange
+from paragloss.languages import identify_one, known_codes, script_of, scripts_of
+from paragloss.languages.scripts import foreign_letters
 
 _WORD, _WIDE = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_\x00-\xff]")
 #: Of each byte the letter that it is in Latin-1, or the end of a line, else a space.
@@ -28,7 +28,7 @@ _SEEN = 500
 _LEAST, _SHARE = 2, 0.12
 
 
-def others(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
+def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
     """For each language that some blocks (lines) of a text are in, other than its own, where they stand."""
     lines = _lines(text)
     likely = {other: _beyond(other, lang) for other in _likely([*chain(*lines)], lang) if other != lang}
@@ -85,7 +85,7 @@ def _enough(small: int, words: Sequence[str]) -> bool:
 
 
 def _is(text: str, lang: str, instead: str) -> bool:
-    words, spaced = [*chain(*_lines(text))], "Latn" in scripts(lang)
+    words, spaced = [*chain(*_lines(text))], "Latn" in scripts_of(lang)
     if len(words) < _SPOKEN if spaced else len(text) < 3 * _SPOKEN:
         return False
     small = _beyond(lang, instead).intersection(words)
@@ -94,11 +94,11 @@ def _is(text: str, lang: str, instead: str) -> bool:
 
 def _foreign_letters(text: str, lang: str) -> dict[str, str]:
     """The language of blocks in each script that the text's language is not written in; Latin letters tell none."""
-    if text.isascii() or not strange(lang).search(text):
+    if text.isascii() or not foreign_letters(lang).search(text):
         return {}
     found: dict[str, list[str]] = {}
-    for block in filter(strange(lang).search, text.split("\n")):
-        if (script := script_of(block)) and script not in ("Latn", *scripts(lang)):
+    for block in filter(foreign_letters(lang).search, text.split("\n")):
+        if (script := script_of(block)) and script not in ("Latn", *scripts_of(lang)):
             found.setdefault(script, []).append(block)
     return {script: other for script, blocks in found.items() if (other := identify_one("\n".join(blocks)))}
 
@@ -106,7 +106,7 @@ def _foreign_letters(text: str, lang: str) -> dict[str, str]:
 @cache
 def _small() -> dict[str, frozenset[str]]:
     """The small words of every language that has a list of them."""
-    listed = {lang: stopwords(lang, str) for lang in known()}
+    listed = {lang: stopwords(lang, str) for lang in known_codes()}
     return {lang: frozenset(word for word in words if len(word) > 1) for lang, words in listed.items() if words}
 
 

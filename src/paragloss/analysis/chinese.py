@@ -17,7 +17,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9 ]*")
 _PIECES = re.compile(r"[A-Za-z0-9]+| ")
 
 
-def segmenter() -> Callable[[str], list[str]]:
+def make_chinese_segmenter() -> Callable[[str], list[str]]:
     """A function from text to all its pieces, in Simplified characters."""
 
     def cut(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 _SEPARATORS = "._:'’"
 
 
-def segmenter(lang: str) -> Callable[[str], list[str]]:
+def make_icu_segmenter(lang: str) -> Callable[[str], list[str]]:
     """A function from text to all its pieces."""
     from icu4py.breakers import WordBreaker
     from icu4py.locale import Locale

@@ -1,4 +1,4 @@
-"""Words of any script in Latin letters: letter by letter (`romanised`), or as near to their sound as rules get
+"""Words of any script in Latin letters: letter by letter (`romanize`), or as near to their sound as rules get
 (`transcribe`)."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIRST_HANGUL_SYLLABLE = 0xAC00
 _HIRAGANA_TO_KATAKANA = 0x60
 
 
-def romanised(word: str) -> str:
+def romanize(word: str) -> str:
     """The word in ASCII letters, as near to its sound as letter by letter gets; Latin words stay as they are."""
     if all(ord(char) < 0x250 for char in word):
         return word
@@ -53,7 +53,7 @@ def transcribe(word: str, lang: str) -> str:
         return _transcribe_kana(katakana)
     if lang == "ja":
         return word
-    return _transcribe_hangul(word) if all("가" <= char <= "힣" for char in word) else romanised(word)
+    return _transcribe_hangul(word) if all("가" <= char <= "힣" for char in word) else romanize(word)
 
 
 def to_katakana(word: str) -> str:

@@ -10,7 +10,7 @@ from paragloss.errors import LanguageError
 from paragloss.languages import normalise
 
 
-def sentences(text: str, lang: str) -> Iterator[tuple[int, int]]:
+def split_sentences(text: str, lang: str) -> Iterator[tuple[int, int]]:
     """(start, end) of each sentence, one after another, as they are asked for; together they are the whole text."""
     from icu4py.breakers import SentenceBreaker
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from paragloss.analysis._words import Memo
+from paragloss.analysis._words import TermCache
 
 #: Letters that say another sound than anyascii's, or nothing: Greek pairs, Hebrew and Arabic vowels, Indian nasals.
 _LETTERS = """
@@ -67,7 +67,7 @@ def _sound(word: str) -> str:
 
 
 #: The consonants of a word, `MRKL` for Merkel, Меркель and ميركل; empty for what has none.
-sound: Callable[[str], str] = Memo(_sound).__getitem__
+phonetic_key: Callable[[str], str] = TermCache(_sound).__getitem__
 
 
 def _once(word: str) -> str:
@@ -105,7 +105,7 @@ def _rules(text: str) -> _Rules:
     """Without groups around letters, so that `re` passes over what no rule begins with."""
     pairs = [rule.rpartition("=")[::2] for rule in text.split()]
     if text is _LETTERS:  # what says nothing keeps two consonants apart as a vowel does
-        pairs = sorted(((letters, sound or "a") for letters, sound in pairs), key=lambda pair: -len(pair[0]))
+        pairs = sorted(((letters, symbol or "a") for letters, symbol in pairs), key=lambda pair: -len(pair[0]))
     pattern = re.compile("|".join(letters.replace("[", "([").replace("]", "])") for letters, _ in pairs))
-    ahead = [(letters.partition("(?=")[::2], sound) for letters, sound in pairs]
-    return _Rules(pattern, {(plain, bool(next_)): sound for (plain, next_), sound in ahead})
+    ahead = [(letters.partition("(?=")[::2], symbol) for letters, symbol in pairs]
+    return _Rules(pattern, {(plain, bool(next_)): symbol for (plain, next_), symbol in ahead})

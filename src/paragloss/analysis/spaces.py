@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from paragloss.analysis._characters import APOSTROPHES, GERSHAYIM, JOINERS, word_pattern
-from paragloss.analysis._words import Words
-from paragloss.types import Cut, Span
+from paragloss.analysis._words import TokenNormalizer
+from paragloss.types import Span, TokenizedText
 
 #: What may stand inside a word where it is not the usual apostrophes and joiners. Persian spells plural and tense
 #: endings behind a zero-width non-joiner, or a space, or nothing: cut there, all three give the same first term.
@@ -21,8 +21,8 @@ class SpacedAnalyzer:
 
     def __init__(self, lang: str, *, stem: bool = True, stop: bool = True) -> None:
         self.lang = lang
-        self._words = Words(lang, stem=stem, stop=stop)
-        self.named = self._words.named
+        self._words = TokenNormalizer(lang, stem=stem, stop=stop)
+        self.token_terms = self._words.token_terms
         self._pattern = word_pattern(_INSIDE.get(lang, APOSTROPHES + JOINERS))
 
     def terms(self, text: str) -> list[str]:
@@ -38,10 +38,10 @@ class SpacedAnalyzer:
     def spans(self, text: str) -> list[Span]:
         return self._words.spans(self.tokens(text))
 
-    def cut(self, text: str) -> Cut:
+    def tokenize(self, text: str) -> TokenizedText:
         parts = self._pattern.split(text)  # what stands between words, and words
         ends = np.fromiter(map(len, parts), np.int64, len(parts)).cumsum()
-        return self._words.cut(text, parts[1::2], ends[:-1:2], _CLOSING)
+        return self._words.tokenize(text, parts[1::2], ends[:-1:2], _CLOSING)
 
 
 def _placed(match: re.Match[str]) -> tuple[int, int, str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.cuts import REACH
+from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS
 from paragloss.bm25 import Ids
 from paragloss.collection.state import State
 from paragloss.encoders.bag import BagEncoder
@@ -19,7 +19,7 @@ from paragloss.gloss import contributions, snippet
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.terms import NAME
 from paragloss.translation.subword_terms import find_subword_matches
-from paragloss.types import Cut, Document, Query, QueryForms, Record
+from paragloss.types import Document, Query, QueryForms, Record, TokenizedText
 
 
 class Result(NamedTuple):
@@ -61,7 +61,7 @@ class Matcher:
             self._terms[lang] = weights
         return self._terms[lang]
 
-    def weights(self, document: Document, words_of: Cut) -> dict[str, float]:
+    def weights(self, document: Document, words_of: TokenizedText) -> dict[str, float]:
         """The terms of a document that speak for the query, with weights: the query's own words, their translations,
         words that hold those or sound like its names, and the words a model finds close to it."""
         lang, terms = document.lang, self.terms(document.lang)
@@ -109,22 +109,22 @@ class Matcher:
         return None
 
 
-def result(matcher: Matcher, record: Record, cuts: Sequence[Cut], score: float, fit: float) -> Result:
+def result(matcher: Matcher, record: Record, cuts: Sequence[TokenizedText], score: float, fit: float) -> Result:
     """A document, cut into words, as it is shown for a query."""
     fit, document, passage = min(1.0, max(0.0, fit)), record.document, matcher.passage(record)
     cut, *others = cuts
     own, weights = cut.lang, matcher.weights(document, cut)
-    cut = cut.weighing(weights)
+    cut = cut.select_weighted(weights)
     for other in others:  # found by words of another language that it holds
-        terms, most = matcher.terms(other.lang), cut.weight(weights)
-        if sum(terms.values()) > most and (there := other.weighing(terms)).weight(terms) > most:
+        terms, most = matcher.terms(other.lang), cut.sum_weights(weights)
+        if sum(terms.values()) > most and (there := other.select_weighted(terms)).sum_weights(terms) > most:
             cut, weights = there, terms
-    if passage and passage[1] > REACH:
-        cut = analyzer(cut.lang).cut(document.text[slice(*passage)]).weighing(weights)
+    if passage and passage[1] > MAX_TOKENIZED_CHARACTERS:
+        cut = analyzer(cut.lang).tokenize(document.text[slice(*passage)]).select_weighted(weights)
     elif passage:
-        cut = cut.part(*passage)
+        cut = cut.slice_text(*passage)
     if not cut.text:
-        cut = analyzer(cut.lang).cut(document.title).weighing(weights)
+        cut = analyzer(cut.lang).tokenize(document.title).select_weighted(weights)
     shown = snippet(cut, weights, partly=cut.lang != own)
     meta, start = document.meta, passage[0] if passage else 0
     if "pages" in meta:  # a form feed stands before every page but the first

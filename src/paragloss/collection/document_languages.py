@@ -79,12 +79,12 @@ def _head(document: Document) -> str:
 
 def _likeliest(text: str, among: set[str], counts: Mapping[str, int]) -> str | None:
     """The likeliest language of a text, weighed with how many documents are in each."""
-    scores = languages.likelihoods(text, among)
+    scores = languages.language_likelihoods(text, among)
     return max(scores, key=lambda lang: (scores[lang] + np.log(counts.get(lang, 0) + 0.5), lang), default=None)
 
 
 def _clear(head: str, among: set[str], text: str | None) -> str | None:
     """The language of a title and its headings, where it is clear that they are not in the text's."""
-    scores = languages.likelihoods(head, among | {text} if text else among)
+    scores = languages.language_likelihoods(head, among | {text} if text else among)
     best = max(scores, key=lambda lang: (scores[lang], lang), default=None)
     return best if best and scores[best] - scores.get(text or "", -np.inf) > CLEAR else None

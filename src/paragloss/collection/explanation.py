@@ -11,13 +11,13 @@ from typing import Any
 
 from paragloss.analysis import analyzer
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX, find_subword_matches
-from paragloss.types import Account, Cut, Document, Query, Share
+from paragloss.types import Account, Document, Query, Share, TokenizedText
 
 #: Pairs of words shown of a part; what the others carried is one line.
 PAIRS = 12
 
 
-def why(query: Query, document: Document, cut: Cut, account: Account, *, name: str) -> dict[str, Any]:
+def why(query: Query, document: Document, cut: TokenizedText, account: Account, *, name: str) -> dict[str, Any]:
     """The parts of a score with the pairs of words that carried each; pairs sum to their part, parts to the score. A
     search that has no parts is one, with the `name` it goes by. `cut` is the document's text in its own language."""
     parts = [(part, told, list(told.flat())) for part, told in account.parts or ((name, account),)]
@@ -65,21 +65,21 @@ def _written(text: str, *langs: str) -> Mapping[str, str]:
     return found
 
 
-def _spelled(document: Document, cut: Cut, terms: set[str]) -> dict[str, str]:
+def _spelled(document: Document, cut: TokenizedText, terms: set[str]) -> dict[str, str]:
     """How matched terms are written in a document: a word, one that holds it, or one that sounds like it."""
     lang, inside = (
         document.lang,
         {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))},
     )
-    each = analyzer(lang).cut(document.title), cut
+    each = analyzer(lang).tokenize(document.title), cut
     found: dict[str, str] = {}
     for some in each:
-        here = some.having(terms - found.keys())
-        for place, word in zip(here, some.words(here), strict=True):
+        here = some.find_words(terms - found.keys())
+        for place, word in zip(here, some.spell_words(here), strict=True):
             if word:
                 found.setdefault(some.terms[place], word)
     for some in each if inside else ():
         held = find_subword_matches(some, lang, inside)
-        for (inner, _), word in zip(held, some.words([place for _, place in held]), strict=True):
+        for (inner, _), word in zip(held, some.spell_words([place for _, place in held]), strict=True):
             found.setdefault(inner if inner[0] == SOUND_PREFIX else SUBWORD_PREFIX + inner, word)
     return found

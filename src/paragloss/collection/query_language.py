@@ -63,8 +63,8 @@ def guesses(text: str, statistics: Statistics, models: Mapping[str, object]) -> 
     """The languages a query may be in, likeliest first: of those of the documents and of the models, all there are
     where there are none."""
     spoken = {lang for model in models.values() for lang in (model.langs if isinstance(model, Multilingual) else ())}
-    among = ({*statistics.langs, *spoken} - {languages.UNKNOWN}) or languages.known()
-    scores = languages.likelihoods(text, among)
+    among = ({*statistics.langs, *spoken} - {languages.UNKNOWN}) or languages.known_codes()
+    scores = languages.language_likelihoods(text, among)
     if not scores:
         raise LanguageError(f"can't tell the language of {text!r}: say it with --lang")
     for lang in scores:

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.cuts import kept
+from paragloss.analysis.tokenization import read_tokenized_texts
 from paragloss.collection import retrieval
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.display import Matcher
 from paragloss.collection.state import State
 from paragloss.formats.markdown import BULLET
 from paragloss.gloss.snippets import MARKED, best_window
-from paragloss.types import Cut, Document, Record
+from paragloss.types import Document, Record, TokenizedText
 
 #: Characters of a piece, of what stands before the best passage in the first one, and of a paragraph: what has no
 #: breaks is cut between words. Headings that are listed.
@@ -31,7 +31,7 @@ def piece(
     matcher = retrieval.matcher(state, text, document.id, options) if text.strip() else None
     headings, paged = _headings(document), "\f" in document.text
     record = next(iter(state.records([document.id])), Record(document))
-    cut, *_ = kept(record)
+    cut, *_ = read_tokenized_texts(record)
     weights = matcher.weights(document, cut) if matcher else {}
     best = _best(matcher, record, cut, weights) if matcher and start is None and before is None else None
     low, high = _stretch(document.text, (best or [0])[0] - BEFORE if start is None else start, before)
@@ -57,11 +57,11 @@ def piece(
     }
 
 
-def _best(matcher: Matcher, record: Record, cut: Cut, weights: Mapping[str, float]) -> list[int] | None:
+def _best(matcher: Matcher, record: Record, cut: TokenizedText, weights: Mapping[str, float]) -> list[int] | None:
     """The passage that speaks for the query; None where nothing does."""
     if passage := matcher.passage(record):
         return list(passage)
-    start, end = best_window(cut.weighing(weights).places(), weights, 240)
+    start, end = best_window(cut.select_weighted(weights).offsets(), weights, 240)
     return [start, end] if end else None
 
 

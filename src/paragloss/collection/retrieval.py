@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from paragloss import languages
-from paragloss.analysis.cuts import kept
+from paragloss.analysis.tokenization import read_tokenized_texts
 from paragloss.collection import coverage, explanation
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.coverage import Understood
@@ -28,7 +28,7 @@ from paragloss.search.default_search import DefaultSearcher
 from paragloss.search.evidence import explain_mixture
 from paragloss.search.merged import merge_rankings
 from paragloss.search.scoring import Candidates
-from paragloss.types import Cut, Document, Query, QueryForms, RankedList, Ranking, Record, Searcher
+from paragloss.types import Document, Query, QueryForms, RankedList, Ranking, Record, Searcher, TokenizedText
 
 #: Languages in which words of a query are compared with known ones, to correct its spelling.
 MAX_SPELLING_LANGUAGES = 3
@@ -57,10 +57,10 @@ class AnswerEvidence(NamedTuple):
 
     query: Query
     ranking: RankedList
-    records: Mapping[str, tuple[Record, Sequence[Cut]]]  # of the results, by document id
+    records: Mapping[str, tuple[Record, Sequence[TokenizedText]]]  # of the results, by document id
     pipeline: str
 
-    def why(self, document: Document, cut: Cut) -> dict[str, Any]:
+    def why(self, document: Document, cut: TokenizedText) -> dict[str, Any]:
         """Explain the score of a document; `cut` is its text as tokens."""
         return explanation.why(self.query, document, cut, self.ranking.explain(document), name=self.pipeline)
 
@@ -144,21 +144,23 @@ def _rank_correction(state: State, corrected: Query, ranked: RankedQuery, option
     return RankedQuery(merge_rankings([other.ranking, ranked.ranking], options.k), other.searcher)
 
 
-def _read_shown(state: State, ranking: RankedList, options: SearchOptions) -> dict[str, tuple[Record, Sequence[Cut]]]:
+def _read_shown(
+    state: State, ranking: RankedList, options: SearchOptions
+) -> dict[str, tuple[Record, Sequence[TokenizedText]]]:
     """Read the documents that are shown, with their tokens: the best ones, or the newest of the best."""
     doc_ids = [hit.id for hit in ranking]
     if options.newest:
         documents = _without_texts(state, ranking)
         documents.sort(key=lambda document: get_document_day(document.meta) or 0.0, reverse=True)
         doc_ids = [document.id for document in documents[: options.k]]
-    return {record.document.id: (record, kept(record)) for record in state.records(doc_ids)}
+    return {record.document.id: (record, read_tokenized_texts(record)) for record in state.records(doc_ids)}
 
 
 def _make_results(
     state: State,
     ranked: RankedQuery,
     query: Query,
-    shown: Sequence[tuple[Record, Sequence[Cut]]],
+    shown: Sequence[tuple[Record, Sequence[TokenizedText]]],
     deadline: Deadline | None,
 ) -> list[Result]:
     """Prepare results as a person sees them; none if no document is likely to answer the query."""
@@ -190,7 +192,7 @@ def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str
         raise InputError(f"no document {id!r} in this collection: give the id of one that was found")
     ranking = rank_queries(state, [reading], replace(options, k=max(options.k, RANKS_TO_EXPLAIN)))[0].ranking
     evidence = AnswerEvidence(reading.query, ranking, {}, options.pipeline or "bm25")
-    return evidence.why(record.document, kept(record)[0])
+    return evidence.why(record.document, read_tokenized_texts(record)[0])
 
 
 def matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:

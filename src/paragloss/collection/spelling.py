@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from paragloss.analysis import analyzer
-from paragloss.languages import scripts
+from paragloss.languages import scripts_of
 from paragloss.statistics import Statistics
 from paragloss.translation.default import DefaultModel
 from paragloss.types import Query
@@ -166,11 +166,11 @@ def _knows(words: Sequence[str], lang: str, statistics: Statistics, model: Defau
 
 def _terms(words: Sequence[str], lang: str) -> list[str]:
     """The term that each word is, cut all at once; "" for one that is none or several."""
-    cut = analyzer(lang).cut("\n".join(words))
+    cut = analyzer(lang).tokenize("\n".join(words))
     ends = np.cumsum([len(word) + 1 for word in words])
     lines = np.searchsorted(ends, cut.starts, side="right")
     number = np.bincount(lines, minlength=len(words)).tolist()
-    only = dict(zip(lines.tolist(), cut.sequence(), strict=True))
+    only = dict(zip(lines.tolist(), cut.token_terms(), strict=True))
     for at, word in enumerate(words):
         if not number[at]:  # a stop word is a term where nothing else is said
             found = analyzer(lang).terms(word)
@@ -238,7 +238,7 @@ def _letters(lang: str, model: DefaultModel | None) -> str:
     """The letters of a language: those of its words in the model, or of its keyboard."""
     if model is None or lang not in model.langs:
         umlauts = "äöüß" if lang == "de" else ""
-        return "".join(_KEYS.split() if scripts(lang) != ("Latn",) else _KEYS.split("\n")[1].split()) + umlauts
+        return "".join(_KEYS.split() if scripts_of(lang) != ("Latn",) else _KEYS.split("\n")[1].split()) + umlauts
     counts = Counter(filter(_is_letter, "".join(model.sample_spellings(lang, _SAMPLE)).lower()))
     marked = sum(number for letter, number in counts.items() if _plain(letter) not in ("", letter))
     if marked < _MARKED * counts.total():  # those of borrowed words

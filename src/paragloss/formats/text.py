@@ -24,7 +24,7 @@ from typing import IO, BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
 from paragloss.errors import EmptyFileError, InputError, LanguageError
 from paragloss.formats.encodings import Utf8Stream, detect_encoding
-from paragloss.languages import known, normalise
+from paragloss.languages import known_codes, normalise
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -54,7 +54,7 @@ def parse_language_code(lang: str) -> str:
 @lru_cache(maxsize=1024)
 def is_language_code(word: str) -> bool:
     """Whether a part of a path may be read as a language: two letters that are a code, and perhaps a region."""
-    return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known()
+    return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known_codes()
 
 
 def parse_declared_language(code: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.romanisation import transcribe
-from paragloss.analysis.sound import sound
+from paragloss.analysis.sound import phonetic_key
 from paragloss.gloss import english_letters
 from paragloss.gloss.lexicon import NAMES, Lexicon
 from paragloss.translation.default import DefaultModel
@@ -68,7 +68,7 @@ def _find_spelling(letters: str, lexicon: Lexicon, model: DefaultModel) -> _Spel
 
 def _prefer_name(letters: str, lexicon: Lexicon, spelling: _Spelling) -> _Spelling:
     """Return the most frequent name with these letters, or the spelling if there is none."""
-    entries = lexicon.find_entries(sound(letters), NAMES)
+    entries = lexicon.find_entries(phonetic_key(letters), NAMES)
     frequencies = [(entry.weight, entry.text) for entry in entries if _strip_accents(entry.text) == letters]
     if not frequencies:
         return spelling

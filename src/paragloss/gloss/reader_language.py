@@ -31,7 +31,7 @@ def is_in_readers_language(sentence: str, lang: str, to: str, lexicon: Lexicon, 
         return False
     if len(words) <= _MAX_WORDS_OF_PHRASE and not all(is_readers_word(word, to, lexicon, model) for word in words):
         return False
-    scores = languages.likelihoods(sentence, {lang, to})
+    scores = languages.language_likelihoods(sentence, {lang, to})
     if to not in scores:
         return False
     return lang not in scores or scores[to] - scores[lang] > MIN_LOG_LIKELIHOOD_MARGIN

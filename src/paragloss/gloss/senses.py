@@ -22,7 +22,7 @@ from paragloss.gloss.glossed_text import Meaning, Word
 from paragloss.gloss.identifiers import is_software_identifier
 from paragloss.gloss.lexicon import Lexicon, LexiconEntry, is_korean_noun_suffix
 from paragloss.gloss.reader_language import is_readers_word
-from paragloss.languages import scripts
+from paragloss.languages import scripts_of
 from paragloss.translation import default as default_model
 from paragloss.translation.default import DefaultModel
 from paragloss.translation.glossary import CorrectedTranslator, UserGlossary
@@ -321,7 +321,7 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
         return Word(0, len(text), text, "word", tuple(meanings), meanings[0].weight)
     has_capital = text[:1].isupper() or text[:1].lower() == text[:1].upper()
     kind = "name" if has_capital and not starts_sentence else "unknown"
-    latin = names.transcribe(text, sources.lang) if "Latn" in scripts(sources.to) else text
+    latin = names.transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
     if sources.lexicon and latin != text:
         match = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
         if match and (match.text[:1].isupper() or text[:1].isupper()):

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.sentences import sentences
+from paragloss.analysis.sentences import split_sentences
 from paragloss.gloss import lexicon as lexicons
 from paragloss.gloss import pivoting, rendering, word_associations
 from paragloss.gloss.glossed_text import Gloss, GlossedSentence, Word
@@ -121,7 +121,7 @@ def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexic
 def _gloss_text(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> Gloss:
     glossed = []
     lang, to = sources.built_in.lang, sources.built_in.to
-    for start, end in sentences(text, lang):
+    for start, end in split_sentences(text, lang):
         sentence = text[start:end]
         if is_in_readers_language(sentence, lang, to, lexicons.open(), default_model.open()):
             glossed.append((start, GlossedSentence((), " ".join(sentence.split()))))
@@ -198,9 +198,9 @@ def _tokenize(text: str, lang: str) -> list[Span]:
     """Return the words of a sentence; stop words have the term "", punctuation is left out."""
     tokens = analyzer(lang).tokens(text)
     pieces = [piece for _, _, piece in tokens]
-    terms = analyzer(lang).named(pieces)
+    terms = analyzer(lang).token_terms(pieces)
     termless = [piece for piece, term in zip(pieces, terms, strict=True) if not term]  # stop words and punctuation
-    is_word = iter(analyzer(lang, stem=False, stop=False).named(termless))
+    is_word = iter(analyzer(lang, stem=False, stop=False).token_terms(termless))
     return [
         Span(start, end, term) for (start, end, _), term in zip(tokens, terms, strict=True) if term or next(is_word)
     ]

@@ -8,10 +8,10 @@ from itertools import accumulate, pairwise, takewhile
 from typing import NamedTuple
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.cuts import REACH
-from paragloss.analysis.sentences import sentences
+from paragloss.analysis.sentences import split_sentences
+from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS
 from paragloss.encoders.bag import BagEncoder
-from paragloss.types import Cut, Floats
+from paragloss.types import Floats, TokenizedText
 
 #: The least weight of a word that is marked, beside the strongest of the document: where all is marked, nothing is.
 MARKED = 0.25
@@ -26,13 +26,13 @@ class Snippet(NamedTuple):
     first: int = 0
 
 
-def snippet(cut: Cut, weights: Mapping[str, float], *, width: int = 240, partly: bool = False) -> Snippet:
+def snippet(cut: TokenizedText, weights: Mapping[str, float], *, width: int = 240, partly: bool = False) -> Snippet:
     """The passage of about `width` characters that holds the greatest weight of different terms, given the words of a
     text that weigh something.
 
     Without any it is the beginning of the text. A text that is cut `partly` may have more of them there.
     """
-    text, places = cut.text[:REACH], cut.places()
+    text, places = cut.text[:MAX_TOKENIZED_CHARACTERS], cut.offsets()
     first, last = best_window(places, weights, width)
     start, end = _widen(text, first, last, width, cut.lang)
     passage = " ".join(text[start:end].split())
@@ -62,7 +62,7 @@ def contributions(encoder: BagEncoder, query: Floats, text: str, lang: str) -> d
     import scipy.sparse as sp
 
     vocabulary = encoder.tower(lang).vocabulary
-    counts = vocabulary.counts([text[:REACH]])
+    counts = vocabulary.counts([text[:MAX_TOKENIZED_CHARACTERS]])
     if counts.nnz == 0:
         return {}
     ids, weights = counts.indices, counts.data * vocabulary.idf[counts.indices]
@@ -105,7 +105,7 @@ def _widen(text: str, start: int, end: int, width: int, lang: str) -> tuple[int,
     spare = max(0, width - (end - start))
     low = max(0, start - spare // 2)
     before, after = max(0, low - width), min(len(text), end + 2 * width)
-    begins = (before + place for place, _ in sentences(text[before:after], lang))
+    begins = (before + place for place, _ in split_sentences(text[before:after], lang))
     edges = [*takewhile((start + width * 5 // 4).__ge__, begins)]
     begun = [edge for edge in edges if low <= edge <= start]
     if begun:

@@ -57,22 +57,22 @@ UNKNOWN = "und"
 def normalise(code: str) -> str:
     """The base code of a language: `pt-br` -> `pt`, `eng` -> `en`, `zh_Hant` -> `zh`."""
     base = re.split(r"[-_.@]", code.strip().lower(), maxsplit=1)[0]
-    known = UNKNOWN if base == UNKNOWN else bases().get(base) or (base if base in _others() else None)
-    if known is None:
+    base_code = UNKNOWN if base == UNKNOWN else bases().get(base) or (base if base in _others() else None)
+    if base_code is None:
         raise LanguageError(
             f"unknown language code {code!r}; expected an ISO 639 code such as 'en', 'pt-br' or 'swa' "
-            "(paragloss.languages.known() lists the usual ones)"
+            "(paragloss.languages.known_codes() lists the usual ones)"
         )
-    return known
+    return base_code
 
 
-def name(code: str) -> str:
+def language_name(code: str) -> str:
     """The English name of a language."""
     base = normalise(code)
     return _names().get(base) or _others().get(base, "unknown")
 
 
-def known() -> tuple[str, ...]:
+def known_codes() -> tuple[str, ...]:
     """The base codes of languages that are met often, in alphabetical order."""
     return tuple(sorted(_names()))
 

@@ -35,7 +35,7 @@ def grams(text: str) -> npt.NDArray[np.int32]:
     return np.array([zlib.crc32(gram.encode("utf-8", "replace")) % BUCKETS for gram in found], np.int32)
 
 
-def likelihoods(text: str) -> Mapping[str, float]:
+def score_languages(text: str) -> Mapping[str, float]:
     """For each language the model knows, the logarithm of how likely the text is in it, up to one number for all."""
     weights, scale, langs = _model()
     sums = weights[grams(text)].sum(axis=0, dtype=np.int64) * scale

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from paragloss.languages import grams
-from paragloss.languages.codes import bases, known, normalise
-from paragloss.languages.scripts import script_of, scripts
+from paragloss.languages.codes import bases, known_codes, normalise
+from paragloss.languages.scripts import script_of, scripts_of
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -31,7 +31,7 @@ def identify_one(text: str, among: Collection[str] | None = None) -> str | None:
     return identify([text], among)[0]
 
 
-def likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
+def language_likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
     """For each candidate the logarithm of how likely a few words are in it, up to one number for all; none for a text
     without letters. Candidates that are not written in the text's script are left out, unless all are.
 
@@ -44,7 +44,7 @@ def likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
     candidates = sorted(_written_in(script, frozenset(map(normalise, among))))
     if len(candidates) == 1:
         return {candidates[0]: 0.0}
-    near = _spread(grams.likelihoods(text), candidates)
+    near = _spread(grams.score_languages(text), candidates)
     far = _spread(
         {bases().get(label, label): score for label, score in _identifier().rank(f" {text} ")[::-1]}, candidates
     )
@@ -53,9 +53,9 @@ def likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
 
 def _spread(scores: Mapping[str, float], candidates: Sequence[str]) -> dict[str, float]:
     """Scores of candidates, counted from the best; at least `_LEAST`, and that half for those it does not know."""
-    known = {lang: scores[lang] for lang in candidates if lang in scores}
-    best = max(known.values(), default=0.0)
-    return {lang: max(known[lang] - best, _LEAST) if lang in known else _LEAST / 2 for lang in candidates}
+    known_scores = {lang: scores[lang] for lang in candidates if lang in scores}
+    best = max(known_scores.values(), default=0.0)
+    return {lang: max(known_scores[lang] - best, _LEAST) if lang in known_scores else _LEAST / 2 for lang in candidates}
 
 
 def _identify(text: str, among: frozenset[str] | None) -> str | None:
@@ -77,8 +77,8 @@ def _identify(text: str, among: frozenset[str] | None) -> str | None:
 @lru_cache(maxsize=1024)
 def _written_in(script: str, among: frozenset[str] | None) -> frozenset[str]:
     """The candidates written in a script; all of them if none is, since the caller knows they are the ones."""
-    pool = among or frozenset(known())
-    return frozenset(lang for lang in pool if script in scripts(lang)) or pool
+    pool = among or frozenset(known_codes())
+    return frozenset(lang for lang in pool if script in scripts_of(lang)) or pool
 
 
 @cache

@@ -83,7 +83,7 @@ _SCRIPTS_OF = {
 _WEIGHTS = {"Hani": 3, "Kana": 3, "Hang": 2}
 
 
-def scripts(code: str) -> tuple[str, ...]:
+def scripts_of(code: str) -> tuple[str, ...]:
     """The ISO 15924 codes of the scripts a language is usually written in."""
     return _SCRIPTS_OF.get(normalise(code), ("Latn",))
 
@@ -99,9 +99,9 @@ def script_of(text: str) -> str | None:
 
 
 @cache
-def strange(code: str) -> re.Pattern[str]:
+def foreign_letters(code: str) -> re.Pattern[str]:
     """Letters that are neither Latin nor of a language's own scripts."""
-    return re.compile(f"[{''.join(r for s, r in _SCRIPT_RANGES.items() if s not in ('Latn', *scripts(code)))}]")
+    return re.compile(f"[{''.join(r for s, r in _SCRIPT_RANGES.items() if s not in ('Latn', *scripts_of(code)))}]")
 
 
 @lru_cache(maxsize=1 << 16)

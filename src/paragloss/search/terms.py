@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paragloss.analysis import analyzer, check_yield, cuts
+from paragloss.analysis import analyzer, check_yield, tokenization
 from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
 from paragloss.search.indexed_fields import INNER, SUBWORD_FIELDS, TITLE_SUBWORDS, language_of, text_of, translation
 from paragloss.statistics import DRIFT, Statistics
 from paragloss.translation.subword_terms import has_spoken_spellings, list_subword_terms
-from paragloss.types import Analyzer, Cut, Document, Floats, Record, SparseVector, Store
+from paragloss.types import Analyzer, Document, Floats, Record, SparseVector, Store, TokenizedText
 
 #: The sparse vector of every document that holds its terms.
 NAME = "terms"
@@ -256,9 +256,9 @@ def counting(layout: Layout, documents: Sequence[Document], found: Sequence[Anal
 
 
 def analysed(layout: Layout, document: Document, analyze: Callable[[str], Analyzer] = analyzer) -> Analysed:
-    own, *others = cuts.cut(document.text, document.lang, analyze)
+    own, *others = tokenization.tokenize_by_language(document.text, document.lang, analyze)
     found = {
-        field: own.sequence() if field == "text" else analyze(language_of(field) or document.lang).terms(text)
+        field: own.token_terms() if field == "text" else analyze(language_of(field) or document.lang).terms(text)
         for field in layout.fields
         if field not in SUBWORD_FIELDS and (text := text_of(document, field))
     }
@@ -270,19 +270,19 @@ def analysed(layout: Layout, document: Document, analyze: Callable[[str], Analyz
         return Analysed(found, b"")
     for other in others:
         if translation(other.lang) not in layout.fields:
-            found[translation(other.lang)] = other.sequence()
-    return Analysed(found, cuts.pack(cuts.near([own, *others])))
+            found[translation(other.lang)] = other.token_terms()
+    return Analysed(found, tokenization.pack_texts(tokenization.truncate_texts([own, *others])))
 
 
 def _inner(
-    document: Document, terms: Mapping[str, Sequence[str]], cut: Cut, analyze: Callable[[str], Analyzer]
+    document: Document, terms: Mapping[str, Sequence[str]], cut: TokenizedText, analyze: Callable[[str], Analyzer]
 ) -> list[str]:
     both = [*terms.get("title", ()), *terms.get("text", ())]
     if not has_spoken_spellings(document.lang):
         return list_subword_terms(both, document.lang)
-    title, words = document.title, cut.words()
+    title, words = document.title, cut.spell_words()
     written = [title[span.start : span.end] for span in analyze(document.lang).spans(title)]
-    return list_subword_terms(both, document.lang, [*written, *map(words.__getitem__, cut.which.tolist())])
+    return list_subword_terms(both, document.lang, [*written, *map(words.__getitem__, cut.word_indices.tolist())])
 
 
 def _title_subwords(document: Document, terms: Sequence[str], analyze: Callable[[str], Analyzer]) -> list[str]:

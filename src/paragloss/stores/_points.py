@@ -83,8 +83,8 @@ def payload(record: Record) -> dict[str, Any]:
         kept["numbers"] |= {
             name: found for name, value in document.meta.items() if (found := _numbers(value)) not in (None, [])
         }
-    if record.cut:
-        kept["cut"] = base64.b64encode(record.cut).decode()
+    if record.packed_tokens:
+        kept["cut"] = base64.b64encode(record.packed_tokens).decode()
     kept["sum"] = _sum(document)
     return kept
 

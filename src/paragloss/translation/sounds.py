@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from paragloss.analysis.sound import sound
+from paragloss.analysis.sound import phonetic_key
 
 #: Words with fewer consonants are not compared by sound: too many others share them.
 MIN_CONSONANTS = 3
@@ -41,7 +41,7 @@ def list_pronunciations(word: str, source: str, target: str) -> tuple[tuple[str,
 
     There are none for a word with too few consonants.
     """
-    consonants = sound(word)
+    consonants = phonetic_key(word)
     if len(consonants) < MIN_CONSONANTS:
         return ()
     variants = list_consonant_variants(consonants, _find_channel(source, target))

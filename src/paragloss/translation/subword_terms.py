@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from paragloss.analysis.sound import sound
-from paragloss.languages import scripts
+from paragloss.analysis.sound import phonetic_key
+from paragloss.languages import scripts_of
 from paragloss.translation import default, sounds
-from paragloss.types import Alternative, Cut, Translation
+from paragloss.types import Alternative, TokenizedText, Translation
 
 #: Terms that are sounds begin with this, so that no word is taken for one.
 SOUND_PREFIX = "≈"
@@ -56,7 +56,7 @@ def list_subword_terms(terms: Sequence[str], lang: str, written: Sequence[str] =
     return subwords
 
 
-def find_subword_matches(cut: Cut, lang: str, query_terms: Iterable[str]) -> list[tuple[str, int]]:
+def find_subword_matches(cut: TokenizedText, lang: str, query_terms: Iterable[str]) -> list[tuple[str, int]]:
     """Return (query term, index of the distinct word of the text that contains it) for terms inside words.
 
     Only words that may contain one are analysed: what a word contains is written in it, or sounds as it does.
@@ -70,8 +70,8 @@ def find_subword_matches(cut: Cut, lang: str, query_terms: Iterable[str]) -> lis
     for index in sorted(_find_candidate_words(cut.terms, query_terms, query_sounds)):
         matches += [(subword, index) for subword in cached[cut.terms[index]] if subword in query_terms]
     if query_sounds and has_spoken_spellings(lang):
-        for index, (term, word) in enumerate(zip(cut.terms, cut.words(), strict=True)):
-            if sound(word) in query_sounds:
+        for index, (term, word) in enumerate(zip(cut.terms, cut.spell_words(), strict=True)):
+            if phonetic_key(word) in query_sounds:
                 spoken = cached.sounds_as_written[term, word]
                 matches += [(subword, index) for subword in spoken if subword in query_terms]
     return matches
@@ -85,7 +85,7 @@ def _find_candidate_words(terms: Sequence[str], query_terms: Iterable[str], quer
         if len(query_term) > 1 or query_term.isdigit():
             candidates.update(_find_lines(query_term, lines))
     if query_sounds:
-        candidates.update(index for index, term in enumerate(terms) if sound(term) in query_sounds)
+        candidates.update(index for index, term in enumerate(terms) if phonetic_key(term) in query_sounds)
     return candidates
 
 
@@ -103,7 +103,7 @@ def _find_lines(part: str, lines: str) -> Iterator[int]:
 @cache
 def has_spoken_spellings(lang: str) -> bool:
     """Say whether names are also indexed by the sound of the written word: in other scripts than English."""
-    return "Latn" not in scripts(lang)
+    return "Latn" not in scripts_of(lang)
 
 
 def add_sound_alternatives(clauses: Iterable[Translation], source: str, target: str) -> list[Translation]:
@@ -122,7 +122,7 @@ def _compute_sound_share(clause: Translation, source: str, target: str) -> float
 
 @cache
 def _share_script(first: str, second: str) -> bool:
-    return bool(set(scripts(first)) & set(scripts(second)))
+    return bool(set(scripts_of(first)) & set(scripts_of(second)))
 
 
 @lru_cache(maxsize=20_000)
@@ -148,7 +148,7 @@ def sounds_of_split_names(terms: Sequence[str], lang: str) -> list[str]:
         while end < len(terms) and end - start < _MAX_NAME_PIECES and may_be_piece[end]:
             name, end = name + terms[end], end + 1
             if end - start > 1 and _MIN_NAME_CHARACTERS <= len(name) <= _MAX_NAME_CHARACTERS:
-                consonants = sound(name)
+                consonants = phonetic_key(name)
                 if len(consonants) >= sounds.MIN_CONSONANTS:
                     sound_terms.append(SOUND_PREFIX + consonants)
     return sound_terms
@@ -172,7 +172,7 @@ class _SubwordTerms(dict[str, tuple[str, ...]]):
             self.clear()
         if len(self) == _MANY_WORDS:
             self._knows = self._model.vocabulary(self._lang).__contains__
-        consonants = sound(term)
+        consonants = phonetic_key(term)
         is_sounded = len(consonants) >= sounds.MIN_CONSONANTS and self.is_name(term, consonants)
         parts = self._model.find_known_parts(term, self._lang, self._knows)
         self[term] = subwords = (SOUND_PREFIX + consonants, *parts) if is_sounded else tuple(parts)
@@ -201,8 +201,8 @@ class _SoundsAsWritten(dict[tuple[str, str], tuple[str, ...]]):
         if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
         term, word = key
-        consonants = sound(word)
-        is_different = len(consonants) >= sounds.MIN_CONSONANTS and consonants != sound(term)
+        consonants = phonetic_key(word)
+        is_different = len(consonants) >= sounds.MIN_CONSONANTS and consonants != phonetic_key(term)
         is_sounded = is_different and self._terms.is_name(term, consonants)
         self[key] = sound_terms = (SOUND_PREFIX + consonants,) if is_sounded else ()
         return sound_terms
@@ -211,7 +211,7 @@ class _SoundsAsWritten(dict[tuple[str, str], tuple[str, ...]]):
 @cache
 def _english_consonant_classes(number: int) -> str:
     """Return the classes of the consonants of an English word."""
-    return sounds.classify_consonants(sound(default.open().english_spelling(number)))
+    return sounds.classify_consonants(phonetic_key(default.open().english_spelling(number)))
 
 
 _subword_terms_of = cache(_SubwordTerms)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from paragloss.languages import scripts as scripts_of
+from paragloss.languages import scripts_of
 
 
 def _rules(text: str) -> dict[str, str]:

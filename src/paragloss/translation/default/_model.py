@@ -20,7 +20,7 @@ import numpy.typing as npt
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
-from paragloss.languages import normalise, scripts
+from paragloss.languages import normalise, scripts_of
 from paragloss.translation.compounds import (
     COMPOUND_LINKERS,
     MIN_UNSPACED_PART,
@@ -447,7 +447,7 @@ def _number_pattern() -> re.Pattern[str]:
 
 @cache
 def _share_script(first: str, second: str) -> bool:
-    return bool(set(scripts(first)) & set(scripts(second)))
+    return bool(set(scripts_of(first)) & set(scripts_of(second)))
 
 
 def _keep_likely(ranked: RankedWords) -> RankedWords:

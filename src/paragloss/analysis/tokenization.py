@@ -1,0 +1,150 @@
+"""Tokenizes a document once, in its own language and in the languages of its foreign blocks, and packs the tokens.
+
+The packed tokens are stored with the document. Snippets, glosses and explanations look up there where terms stand and
+read the text only at those offsets.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from paragloss.analysis import analyzer
+from paragloss.analysis.blocks import find_foreign_blocks
+from paragloss.languages import UNKNOWN
+from paragloss.types import Analyzer, Integers, Record, TokenizedText
+
+#: Tokens beyond this many characters of a text are neither stored nor shown.
+MAX_TOKENIZED_CHARACTERS = 50_000
+_FORMAT_VERSION = 1
+_HEADER = struct.Struct("<BI")  # format version, length of the text in characters
+_LANGUAGE_HEADER = struct.Struct("<BI")  # bytes of the language code, bytes of the terms
+_ARRAY_HEADER = struct.Struct("<BI")  # bytes per number, number of numbers
+
+
+def tokenize_by_language(text: str, lang: str, analyze: Callable[[str], Analyzer] = analyzer) -> list[TokenizedText]:
+    """Tokenize a text in its own language, and its blocks in other languages in those.
+
+    Args:
+        text: The text of a document.
+        lang: The language of most of it; a text of unknown language has no foreign blocks.
+        analyze: Returns the analyzer of a language code.
+
+    Returns:
+        The text tokenized in `lang`, then one item per other language with the tokens of that language's blocks only.
+        All offsets refer to `text`.
+    """
+    own_tokens = analyze(lang).tokenize(text)
+    tokenized_texts = [own_tokens if own_tokens.lang == lang else own_tokens._replace(lang=lang)]
+    if lang != UNKNOWN:
+        for block_lang, block_spans in find_foreign_blocks(text, lang).items():
+            tokenized_texts.append(_tokenize_blocks(text, block_spans, block_lang, analyze(block_lang)))
+    return tokenized_texts
+
+
+def _tokenize_blocks(text: str, spans: Sequence[tuple[int, int]], lang: str, analyzer: Analyzer) -> TokenizedText:
+    """Tokenize some blocks of a text as if they were one text; offsets in the result refer to the whole text."""
+    joined_blocks = "\n".join(text[start:end] for start, end in spans)
+    tokens = analyzer.tokenize(joined_blocks)
+    sizes = np.array([end - start + 1 for start, end in spans])
+    joined_starts = np.cumsum(sizes) - sizes  # (blocks,) where each block begins in `joined_blocks`
+    shifts = np.array([start for start, _ in spans]) - joined_starts
+    block_numbers = np.searchsorted(joined_starts, tokens.starts, side="right") - 1
+    return tokens._replace(lang=lang, text=text, starts=tokens.starts + shifts[block_numbers])
+
+
+def read_tokenized_texts(record: Record) -> Sequence[TokenizedText]:
+    """Return the tokens stored with a document, or tokenize it again where none fit its text."""
+    document = record.document
+    stored_texts = unpack_texts(record.packed_tokens, document.text) if record.packed_tokens else None
+    if stored_texts:
+        return stored_texts
+    beginning = document.text[:MAX_TOKENIZED_CHARACTERS]
+    tokenized_texts = truncate_texts(tokenize_by_language(beginning, document.lang))
+    return [tokens._replace(text=document.text) for tokens in tokenized_texts]
+
+
+def truncate_texts(tokenized_texts: list[TokenizedText]) -> list[TokenizedText]:
+    """Drop tokens that reach beyond the first `MAX_TOKENIZED_CHARACTERS` of their text."""
+    if len(tokenized_texts[0].text) < MAX_TOKENIZED_CHARACTERS:
+        return tokenized_texts
+    return [_truncate_text(tokens) for tokens in tokenized_texts]
+
+
+def _truncate_text(tokens: TokenizedText) -> TokenizedText:
+    ends = tokens.starts + tokens.lengths[tokens.word_indices]
+    token_count = int(np.searchsorted(ends, MAX_TOKENIZED_CHARACTERS))
+    if token_count == len(tokens.starts):
+        return tokens
+    word_indices = tokens.word_indices[:token_count]
+    word_count = int(word_indices.max(initial=-1)) + 1  # words are numbered in the order they first occur
+    return tokens._replace(
+        terms=tokens.terms[:word_count],
+        lengths=tokens.lengths[:word_count],
+        word_indices=word_indices,
+        starts=tokens.starts[:token_count],
+    )
+
+
+def pack_texts(tokenized_texts: list[TokenizedText]) -> bytes:
+    """Pack the tokens of one text, terms as text and numbers in as few bytes as they need."""
+    parts = [_HEADER.pack(_FORMAT_VERSION, len(tokenized_texts[0].text))]
+    for tokens in tokenized_texts:
+        lang, terms = tokens.lang.encode(), "\n".join(tokens.terms).encode("utf-8", "surrogatepass")
+        parts += [_LANGUAGE_HEADER.pack(len(lang), len(terms)), lang, terms]
+        steps = np.diff(tokens.starts, prepend=0)
+        parts += [_pack_numbers(numbers) for numbers in (tokens.lengths, tokens.word_indices, steps)]
+    return zlib.compress(b"".join(parts), 1)
+
+
+@lru_cache(maxsize=256)
+def unpack_texts(data: bytes, text: str) -> tuple[TokenizedText, ...] | None:
+    """Unpack the tokens of a text; None where they were packed from another text or in another format.
+
+    The cache serves documents that are shown, then explained or read.
+    """
+    try:
+        unpacked = memoryview(zlib.decompress(data))
+        if _HEADER.unpack_from(unpacked) != (_FORMAT_VERSION, len(text)):
+            return None
+        return tuple(_iterate_texts(unpacked, text))
+    except (zlib.error, struct.error):
+        return None
+
+
+def _iterate_texts(data: memoryview, text: str) -> Iterator[TokenizedText]:
+    position = _HEADER.size
+    while position < len(data):
+        lang_size, terms_size = _LANGUAGE_HEADER.unpack_from(data, position)
+        lang_start = position + _LANGUAGE_HEADER.size
+        terms_start = lang_start + lang_size
+        position = terms_start + terms_size
+        lang = str(data[lang_start:terms_start], "utf-8")
+        terms = str(data[terms_start:position], "utf-8", "surrogatepass").split("\n") if terms_size else []
+        arrays = []
+        for _ in range(3):
+            numbers, position = _unpack_numbers(data, position)
+            arrays.append(numbers)
+        lengths, word_indices, steps = arrays
+        yield TokenizedText(lang, text, terms, lengths, word_indices, np.cumsum(steps))
+
+
+def _pack_numbers(numbers: Integers) -> bytes:
+    values = numbers.tolist()
+    largest = max(values, default=0)
+    if largest < 1 << 8:  # most arrays: `bytes` is quicker than an array of its own
+        return _ARRAY_HEADER.pack(1, len(values)) + bytes(values)
+    width = 2 if largest < 1 << 16 else 4
+    return _ARRAY_HEADER.pack(width, len(values)) + numbers.astype(f"<u{width}").tobytes()
+
+
+def _unpack_numbers(data: memoryview, position: int) -> tuple[Integers, int]:
+    """Return the numbers packed at a position, and the position behind them."""
+    width, count = _ARRAY_HEADER.unpack_from(data, position)
+    start = position + _ARRAY_HEADER.size
+    end = start + width * count
+    return np.frombuffer(data[start:end], f"<u{width}").astype(np.int64), end
