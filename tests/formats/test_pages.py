@@ -219,12 +219,31 @@ def test_markdown(tmp_path):
     )
     assert read_markdown(path) == Document(
         "a.md",
-        "Rain\n\nIt is very wet, says a site.\n\nSnow\n\n• snake_case_name\nquoted\n\n\ncode",
+        "Rain\nIt is very wet, says a site.\nSnow\n• snake_case_name\nquoted\ncode",
         "fr",
         "Rain",
         {"headings": "Rain\nSnow", "strong": "very"},
     )
     assert read_markdown(written(tmp_path / "b.md", '---\ntitle: "It\'s"\n---\n# Other\n')).title == "It's"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("[logo]: /images/logo.png\n\nSee [the site][logo].", "See the site."),
+        ("![Diagram](a.png) of a *pump*", "of a pump"),
+        ("# Pumps {#pumps}\n\n{: .note}\nRead this.\n{:.lead}", "Pumps\nRead this."),
+        ("* Contents\n{:toc}\n\nText", "Text"),
+        ("{% include nav.html %}\n\nWelcome {{ page.title }}.", "Welcome ."),
+        ("<!-- hidden -->\n\nA <b>bold</b> `List<String>`.", "A bold List<String>."),
+        ("<nav><a href='/'>Home</a></nav>\n\n<p>Shown</p>", "Shown"),
+        ("| Part | Price |\n|---|---|\n| pump | 3 |", "Part | Price\npump | 3"),
+        (":::tip\n\nGrease it.\n\n:::", "Grease it."),
+        ("Rue Saint-Laurent, Saint-\nJean", "Rue Saint-Laurent, Saint- Jean"),
+    ],
+)
+def test_markdown_gives_what_a_reader_of_the_page_sees(tmp_path, source, text):
+    assert read_markdown(written(tmp_path / "a.md", source)).text == text
 
 
 def test_plain_text(tmp_path):

@@ -1,49 +1,160 @@
-"""Plain text and Markdown files. Markdown's marks are taken off; the title is its first heading."""
+"""Plain text and Markdown files.
+
+Markdown is parsed by markdown-it-py (CommonMark and tables). The text keeps what a reader of the rendered page sees,
+a line for every paragraph, heading, list item and table row; link targets, image files, HTML comments, reference
+definitions and template instructions are left out.
+"""
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from paragloss.formats.text import PathLike, is_language_code, read_text
 from paragloss.types import Document
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n", re.DOTALL)
-_SETTING = re.compile(r"^(title|lang|language)[ \t]*:(.*)$", re.MULTILINE)
-_FENCE = re.compile(r"^[ \t]*(```|~~~).*$", re.MULTILINE)
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
-_UNDERLINED = re.compile(r"^(\S[^\n]*)\n(?:=+|-+)[ \t]*$", re.MULTILINE)
-_LINK = re.compile(r"!?\[([^\[\]]*+)\]\([^()\s]*+(?:[ \t]+\"[^\"]*+\")?\)")
-_STRONG = re.compile(r"(\*\*|__)(?=\S)([^*_\n]+)\1")
-_EMPHASIS = re.compile(r"(?<!\w)([*_`])(?=\S)([^*_`\n]+)\1(?!\w)")
-_BULLET, _QUOTED = (re.compile(rf"^[ \t]*{sign}[ \t]+", re.MULTILINE) for sign in ("[-*+]", ">"))
-#: What an item of a list begins with, here and in web pages.
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+#: The mark before an item of a list, here and in web pages.
 BULLET = "• "
+#: A short first line of a text file with a blank line behind it is a title.
+MAX_TITLE_LENGTH = 120
+
+_FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)[ \t]*\n(.*?)\n(?:---|\+\+\+|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_SETTING = re.compile(r"^(title|lang|language)[ \t]*[:=](.*)$", re.MULTILINE)
+#: Kramdown's attribute lists and options ({:toc}, {: .note}, {::options ...}), and Pandoc's attributes ({#id .class}).
+_ATTRIBUTES = re.compile(r"\{::?[^{}\n]*\}|\{[#.][\w-][^{}\n]*\}")
+#: Instructions of site generators: Liquid and Jinja ({% include x %}, {{ page.title }}), Hugo's shortcodes, [[_TOC_]],
+#: and the list item that kramdown replaces by a table of contents.
+_TEMPLATES = re.compile(
+    r"\{%.*?%\}|\{\{.*?\}\}|^\[\[_?TOC_?\]\]$|^\[TOC\]$|^(?:[-*+]|1\.)[ \t][^\n]*\n\{:toc[^{}\n]*\}",
+    re.MULTILINE | re.DOTALL,
+)
+#: A fence of Docusaurus and MkDocs admonitions: ":::note", '!!! warning "Title"'.
+_ADMONITION = re.compile(
+    r"^[ \t]*(?::::+[ \t]*(?:\w+)?|[!?]{3}\+?[ \t]+\w+)[ \t]*(?:\"([^\"\n]*)\")?[ \t]*$", re.MULTILINE
+)
+_NAVIGATION = re.compile(r"<nav\b.*?</nav\s*>", re.DOTALL | re.IGNORECASE)
+_LINE_BREAK_TOKENS = frozenset({"softbreak", "hardbreak"})
+
+
+class _MarkdownText(NamedTuple):
+    """The lines of a rendered document, its headings, and its words in bold."""
+
+    lines: list[str]
+    headings: list[str]
+    strong: list[str]
 
 
 def read_plain(path: PathLike, *, id: str = "") -> Document:
-    """A text file. A short first line with a blank line behind it is its title."""
+    """Read a text file; a short first line with a blank line behind it is its title."""
     text = read_text(path).replace("\r\n", "\n").strip()
-    first, _, rest = text.partition("\n")
-    headed = len(first) <= 120 and rest.startswith("\n")
-    return Document(id or Path(path).name, text, "", first.strip() if headed else "")
+    first_line, _, rest = text.partition("\n")
+    has_title = len(first_line) <= MAX_TITLE_LENGTH and rest.startswith("\n")
+    return Document(id or Path(path).name, text, "", first_line.strip() if has_title else "")
 
 
 def read_markdown(path: PathLike, *, id: str = "") -> Document:
-    """A Markdown file; `title` and `lang` of a YAML head go before what the text says."""
-    text = read_text(path).replace("\r\n", "\n")
-    front = _FRONT.match(text)
-    settings = {key.lower(): value.strip(" \t\"'") for key, value in _SETTING.findall(front[1])} if front else {}
-    text = text[front.end() :] if front else text
-    text = _UNDERLINED.sub(r"# \1", _FENCE.sub("", text))
-    headings = [_inline(heading) for heading in _HEADING.findall(text)]
-    strong = [_inline(match[2]) for match in _STRONG.finditer(text)]
+    """Read a Markdown file; `title` and `lang` of its front matter (YAML or TOML) take precedence over its headings."""
+    source = read_text(path).replace("\r\n", "\n")
+    front_matter = _FRONT_MATTER.match(source)
+    settings: dict[str, str] = {}
+    if front_matter:
+        settings = {key: value.strip(" \t\"'") for key, value in _SETTING.findall(front_matter[1])}
+        source = source[front_matter.end() :]
+    markdown_text = _render_text(source)
     lang = settings.get("lang") or settings.get("language") or ""
-    fields = {"headings": "\n".join(headings), "strong": "\n".join(strong)}
-    text = _inline(_BULLET.sub(BULLET, _QUOTED.sub("", _HEADING.sub(r"\1", text)))).strip()
-    title, lang = settings.get("title") or next(iter(headings), ""), lang if is_language_code(lang) else ""
-    return Document(id or Path(path).name, text, lang, title, {name: value for name, value in fields.items() if value})
+    title = settings.get("title") or next(iter(markdown_text.headings), "")
+    fields = {"headings": "\n".join(markdown_text.headings), "strong": "\n".join(markdown_text.strong)}
+    return Document(
+        id or Path(path).name,
+        "\n".join(markdown_text.lines),
+        lang if is_language_code(lang) else "",
+        title,
+        {name: value for name, value in fields.items() if value},
+    )
 
 
-def _inline(text: str) -> str:
-    return _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", _LINK.sub(r"\1", text)))
+def _render_text(source: str) -> _MarkdownText:
+    """Render Markdown as the lines of text that a reader sees."""
+    source = _ADMONITION.sub(lambda match: match[1] or "", _TEMPLATES.sub("", source))
+    markdown_text = _MarkdownText([], [], [])
+    is_heading = is_list_item = False
+    row_cells: list[str] | None = None
+    for token in _parser().parse(source):
+        if token.type == "heading_open":
+            is_heading = True
+        elif token.type == "list_item_open":
+            is_list_item = True
+        elif token.type == "tr_open":
+            row_cells = []
+        elif token.type == "tr_close" and row_cells is not None:
+            markdown_text.lines.append(" | ".join(cell for cell in row_cells if cell))
+            row_cells = None
+        elif token.type == "inline":
+            text = _render_inline(token.children or [], markdown_text.strong)
+            if row_cells is not None:
+                row_cells.append(text)
+            elif text:
+                if is_heading:
+                    markdown_text.headings.append(text)
+                markdown_text.lines.append(BULLET + text if is_list_item else text)
+                is_list_item = False
+            is_heading = False
+        else:
+            markdown_text.lines.extend(_render_block(token))
+    return markdown_text._replace(lines=[line for line in markdown_text.lines if line.strip()])
+
+
+def _render_block(token: Token) -> list[str]:
+    """Return the lines of a block of code or HTML; none for other tokens."""
+    if token.type in ("fence", "code_block"):
+        return token.content.rstrip("\n").split("\n")
+    if token.type == "html_block":
+        return _html_text(token.content).split("\n")
+    return []
+
+
+def _render_inline(tokens: Sequence[Token], strong_texts: list[str]) -> str:
+    """Return the text of inline tokens without markup and images, and add the words in bold to `strong_texts`."""
+    has_html = any(token.type == "html_inline" for token in tokens)
+    parts: list[str] = []
+    strong_starts: list[int] = []
+    for token in tokens:
+        if token.type in ("text", "code_inline"):
+            parts.append(html.escape(token.content) if has_html else token.content)
+        elif token.type in _LINE_BREAK_TOKENS:
+            parts.append(" ")
+        elif token.type == "html_inline":
+            parts.append(token.content)
+        elif token.type == "strong_open":
+            strong_starts.append(len(parts))
+        elif token.type == "strong_close" and strong_starts:
+            strong_texts.append(_clean_text("".join(parts[strong_starts.pop() :]), has_html))
+    return _clean_text("".join(parts), has_html)
+
+
+def _clean_text(text: str, has_html: bool) -> str:
+    """Remove HTML tags and attribute lists, and fold white space."""
+    shown_text = _html_text(text) if has_html else text
+    return " ".join(_ATTRIBUTES.sub("", shown_text).split())
+
+
+def _html_text(source: str) -> str:
+    """Return what a piece of HTML shows, without navigation, scripts and comments."""
+    from paragloss.formats.html import shown_text
+
+    return shown_text(_NAVIGATION.sub("", source))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from paragloss.types import Document
 
 #: PDFium's number for page objects that are pictures (FPDF_PAGEOBJ_IMAGE).
 _PICTURE_OBJECT = 3
+#: PDFium's mark for a hyphen at a line's end, and the character behind it.
+_LINE_END_HYPHEN = re.compile("\ufffe(.?)")
 
 
 def read_pdf(path: PathLike, *, id: str = "") -> Document:
@@ -62,5 +65,5 @@ def _read_page_text(page: Any) -> str:
         text = str(textpage.get_text_range())
         if has_right_to_left(text):
             text = reorder_page(text, textpage)
-    # PDFium ends lines with \r\n and marks a hyphen at a line's end with U+FFFE.
-    return text.replace("\r\n", "\n").replace("\ufffe", "").replace("\0", "").replace("\f", "\n").strip()
+    # PDFium ends lines with \r\n.
+    return _join_hyphenated(text.replace("\r\n", "\n")).replace("\0", "").replace("\f", "\n").strip()
