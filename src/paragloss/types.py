@@ -342,12 +342,14 @@ class Record(NamedTuple):
     """A document as a store keeps it: with one dense vector per model, one sparse vector per field.
 
     A model that reads long documents passage by passage has a matrix instead, a row per passage. `packed_tokens`
-    are its tokens (`analysis.tokenization`); without them the text is tokenized again."""
+    are its tokens (`analysis.tokenization`); without them the text is tokenized again. `signature` tells whether
+    another document is a copy of it (`analysis.duplicates.estimate_similarity`)."""
 
     document: Document
     dense: Mapping[str, Floats] = _NOTHING
     sparse: Mapping[str, SparseVector] = _NOTHING
     packed_tokens: bytes = b""
+    signature: bytes = b""
 
 
 class Analyzer(Protocol):

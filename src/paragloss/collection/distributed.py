@@ -140,15 +140,18 @@ def prepare_part(part: Part, settings: Settings) -> tuple[str, bytes, str]:
             found = (_at_home(document, part) for document in read_documents(path, make_id=lambda _: part.name))
             batches = iter(lambda: list(islice(found, _BATCH)), [])
             each = prepared(batches, layout, models, settings.lang)
-            ready = [[p.documents, list(p.counted.bags), p.counted.cuts, p.dense] for p in each]
+            ready = [
+                [p.documents, list(p.counted.bags), p.counted.packed_tokens, p.counted.signatures, p.dense]
+                for p in each
+            ]
         return part.note, wire.to_bytes(ready), ""
     except InputError as error:
         return part.note, wire.to_bytes([]), f"{part.url}: {error}"
 
 
 def _unpacked(data: bytes) -> Iterator[Prepared]:
-    for documents, bags, cuts, dense in wire.from_bytes(data):
-        yield Prepared(documents, Counted(Bags(*bags), cuts), dense)
+    for documents, bags, packed_tokens, signatures, dense in wire.from_bytes(data):
+        yield Prepared(documents, Counted(Bags(*bags), packed_tokens, signatures), dense)
 
 
 def _at_home(document: Any, part: Part) -> Any:

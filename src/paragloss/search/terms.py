@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paragloss.analysis import analyzer, check_yield, tokenization
+from paragloss.analysis.duplicates import compute_signature
 from paragloss.bm25 import Bags, Layout
 from paragloss.errors import StoreError
 from paragloss.search.indexed_fields import INNER, SUBWORD_FIELDS, TITLE_SUBWORDS, language_of, text_of, translation
@@ -114,13 +115,13 @@ class TermIndex:
         if "text" in self.statistics.layout.fields:
             _alarm(documents, ready.bags, self.statistics.layout.field("text"))
         bags = ready.bags
-        self._put(documents, vectors, ready.cuts, lambda statistics: statistics.weigh(langs, bags), drift)
+        self._put(documents, vectors, ready, lambda statistics: statistics.weigh(langs, bags), drift)
 
     def _put(
         self,
         documents: Sequence[Document],
         dense: Sequence[Mapping[str, Floats]],
-        cuts: Sequence[bytes],
+        ready: Counted,
         weigh: Callable[[Statistics], list[SparseVector]],
         drift: float,
     ) -> None:
@@ -128,8 +129,13 @@ class TermIndex:
         with self._change():
             self._forget([document.id for document in documents])
             weighed = weigh(self.statistics)
-            records = zip(documents, dense, weighed, cuts, strict=True)
-            self._store.add([Record(document, some, {NAME: vector}, cut) for document, some, vector, cut in records])
+            parts = zip(documents, dense, weighed, ready.packed_tokens, ready.signatures, strict=True)
+            self._store.add(
+                [
+                    Record(document, rows, {NAME: vector}, tokens, signature)
+                    for document, rows, vector, tokens, signature in parts
+                ]
+            )
             self._count([document.lang for document in documents], weighed)
             self._note()
             self.refresh(tolerance=drift)
@@ -234,14 +240,16 @@ class Counted(NamedTuple):
     """Documents ready to be weighed: their terms counted, and where their words stand."""
 
     bags: Bags
-    cuts: list[bytes]
+    packed_tokens: list[bytes]  # of each document, as `analysis.tokenization` packs them
+    signatures: list[bytes]  # of each document (`analysis.duplicates`)
 
 
 class Analysed(NamedTuple):
     """The terms of a document by field, and where the words of its text stand."""
 
     terms: dict[str, list[str]]
-    cut: bytes
+    packed_tokens: bytes
+    signature: bytes
 
 
 def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[str], Analyzer] = analyzer) -> Counted:
@@ -252,7 +260,7 @@ def counted(layout: Layout, documents: Sequence[Document], analyze: Callable[[st
 def counting(layout: Layout, documents: Sequence[Document], found: Sequence[Analysed]) -> Counted:
     """The same of documents that have been analysed."""
     counted = [(document.lang, each.terms) for document, each in zip(documents, found, strict=True)]
-    return Counted(layout.bags(counted), [each.cut for each in found])
+    return Counted(layout.bags(counted), [each.packed_tokens for each in found], [each.signature for each in found])
 
 
 def analysed(layout: Layout, document: Document, analyze: Callable[[str], Analyzer] = analyzer) -> Analysed:
@@ -267,11 +275,12 @@ def analysed(layout: Layout, document: Document, analyze: Callable[[str], Analyz
     if TITLE_SUBWORDS in layout.fields:
         found[TITLE_SUBWORDS] = _title_subwords(document, found.get("title", ()), analyze)
     if "text" not in found:
-        return Analysed(found, b"")
+        return Analysed(found, b"", b"")
     for other in others:
         if translation(other.lang) not in layout.fields:
             found[translation(other.lang)] = other.token_terms()
-    return Analysed(found, tokenization.pack_texts(tokenization.truncate_texts([own, *others])))
+    packed_tokens = tokenization.pack_texts(tokenization.truncate_texts([own, *others]))
+    return Analysed(found, packed_tokens, compute_signature(found["text"]))
 
 
 def _inner(

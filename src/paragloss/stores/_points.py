@@ -85,6 +85,8 @@ def payload(record: Record) -> dict[str, Any]:
         }
     if record.packed_tokens:
         kept["cut"] = base64.b64encode(record.packed_tokens).decode()
+    if record.signature:
+        kept["signature"] = base64.b64encode(record.signature).decode()
     kept["sum"] = _sum(document)
     return kept
 
@@ -261,5 +263,6 @@ def record(
     sparse_: Mapping[str, tuple[Sequence[int], Sequence[float]]],
 ) -> Record:
     rows: dict[str, Floats] = {name: np.array(row, np.float32) for name, row in dense.items()}
-    cut = base64.b64decode(payload.get("cut", ""))
-    return Record(document(payload), rows, {name: sparse(*pair) for name, pair in sparse_.items()}, cut)
+    packed_tokens, signature = (base64.b64decode(payload.get(key, "")) for key in ("cut", "signature"))
+    sparse_vectors = {name: sparse(*pair) for name, pair in sparse_.items()}
+    return Record(document(payload), rows, sparse_vectors, packed_tokens, signature)

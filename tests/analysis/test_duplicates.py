@@ -1,0 +1,74 @@
+"""Copies and near-copies are recognised by the signatures stored with documents."""
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from paragloss.analysis import analyzer
+from paragloss.analysis.duplicates import compute_signature, estimate_similarity, group_duplicates
+from paragloss.collection import Collection
+from paragloss.types import Document
+
+LETTER = """The bridge over the river was closed in March because two of its pillars had moved. The council asked three
+engineers for a report. They found that heavy lorries had crossed it every night, although a sign forbids them, and
+that water had washed away the gravel below the northern pillar. Repairs will take until autumn and cost more than the
+town has put aside for all its roads this year. Until then the ferry runs every twenty minutes without charge."""
+
+
+def signature_of(text):
+    return compute_signature(analyzer("en").terms(text))
+
+
+def similarity(first, second):
+    return estimate_similarity(signature_of(first), signature_of(second))
+
+
+def jaccard(first, second):
+    first_pairs, second_pairs = set(pairwise(first)), set(pairwise(second))
+    return len(first_pairs & second_pairs) / len(first_pairs | second_pairs)
+
+
+def test_a_copy_that_differs_in_case_spaces_and_punctuation_is_an_exact_copy():
+    assert similarity(LETTER, LETTER.upper().replace(" ", "\n\n").replace(".", " ;")) == 1.0
+
+
+def test_a_signed_copy_is_nearly_the_same():
+    assert 0.8 < similarity(LETTER, f"{LETTER}\nSigned: Maria Keller, mayor, 3 April") < 1.0
+
+
+def test_texts_about_other_things_are_not_similar():
+    assert similarity(LETTER, "Beat the eggs with sugar until they are pale. " * 9) < 0.1
+
+
+@pytest.mark.parametrize("changed", [0.02, 0.1, 0.3, 0.7])
+def test_similarity_is_the_share_of_pairs_of_terms_in_common(changed):
+    generator = random.Random(7)
+    terms = [f"w{generator.randrange(5000)}" for _ in range(3000)]
+    other = [f"x{i}" if generator.random() < changed else term for i, term in enumerate(terms)]
+    assert estimate_similarity(compute_signature(terms), compute_signature(other)) == pytest.approx(
+        jaccard(terms, other), abs=0.13
+    )
+
+
+def test_short_texts_are_copies_only_if_all_their_words_are_equal():
+    assert similarity("libfoo: development files", "libfoo: debug files") == 0.0
+    assert similarity("libfoo: debug files", "Libfoo (debug files)") == 1.0
+
+
+def test_a_text_without_words_is_a_copy_of_nothing():
+    assert signature_of("...") == b""
+    assert estimate_similarity(b"", b"") == 0.0
+
+
+def test_copies_are_grouped_behind_the_best_of_them():
+    signatures = [signature_of(text) for text in ("one", LETTER, "two", f"{LETTER} Copy.", "One!", "")] + [b""]
+    assert group_duplicates(signatures) == [[0, 4], [1, 3], [2], [5], [6]]
+
+
+def test_the_signature_is_stored_with_every_document(tmp_path):
+    with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
+        collection.index([Document("a", LETTER, "en"), Document("b", f"{LETTER} Copy.", "en", "Title")])
+        first, second = collection.state.store.get(["a", "b"])
+        assert first.signature == signature_of(LETTER)
+        assert group_duplicates([first.signature, second.signature]) == [[0, 1]]
