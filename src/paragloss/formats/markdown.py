@@ -148,9 +148,9 @@ def _clean_text(text: str, has_html: bool) -> str:
 
 def _html_text(source: str) -> str:
     """Return what a piece of HTML shows, without navigation, scripts and comments."""
-    from paragloss.formats.html import shown_text
+    from paragloss.formats.html import extract_visible_text
 
-    return shown_text(_NAVIGATION.sub("", source))
+    return extract_visible_text(_NAVIGATION.sub("", source))
 
 
 @cache
