@@ -1,11 +1,10 @@
-"""Documents in two languages, as half-translated manuals have them: taken for the manual's language, and found by their
-words in each."""
+"""Documents in two languages, as half-translated manuals have them: found by their words in each."""
 
 import pytest
 
 from paragloss.analysis.blocks import find_foreign_blocks as places
 from paragloss.collection import Collection
-from paragloss.collection.document_languages import There, with_languages
+from paragloss.collection.document_languages import assign_languages
 from paragloss.types import Document, Query
 
 GERMAN = "Mit diesem Befehl können Sie das Bild zuschneiden, wenn es nicht auf die Seite passt, die Sie drucken."
@@ -35,29 +34,9 @@ def test_blocks_in_another_language():
     assert others(f"{GERMAN}\nFattal et al. 2002, Fattal et al. 2002, of the font 3D", "de") == {}  # too little
 
 
-def test_a_half_translated_manual_is_in_the_language_of_its_titles():
-    assert {document.lang for document in with_languages(list(manual()), None)} == {"de"}
-    # one page of it, changed, where the others are
-    (page, *_) = manual()
-    assert with_languages([page], None, There({"de": 30}, {"en": 10}))[0].lang == "de"
-    assert with_languages([page], None)[0].lang == "en"  # of itself it says no more
-
-
-def test_texts_of_another_language_stay_in_it_where_titles_are():
-    german = [Document(str(i), GERMAN, "", TITLES[i % 5]) for i in range(20)]
-    english = [Document(str(i), ENGLISH, "", "The picture does not fit") for i in range(20)]
-    named = [Document("name", ENGLISH, "", "Schützenverein Großgörschen")]
-    found = with_languages([*german, *english, *named], None)
-    assert [document.lang for document in found] == ["de"] * 20 + ["en"] * 21
-
-
-def test_no_language_that_nobody_has():
-    odd = Document("odd", "Di picture no dey fit di page wey you wan print o.", "", "Flip")
-    assert with_languages([odd], None)[0].lang == "pcm"
-    around = [Document(str(i), f"{ENGLISH} ({i})", "", "Flipping pictures") for i in range(40)]
-    few = Document("few", "font: 12 px, picture-flip (x, y)", "")
-    assert with_languages([*around, few], None)[-1].lang == "en"
-    assert with_languages([*around, Document("de", GERMAN, "")], None)[-1].lang == "de"  # this is clear
+def test_a_page_is_in_the_language_of_its_body_whatever_its_title():
+    languages = [document.lang for document in assign_languages(list(manual()))]
+    assert languages == ["en" if i % 3 == 0 else "de" for i in range(30)] + ["en"]
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,6 @@ from paragloss.collection.embeddings import quick
 from paragloss.collection.models import load
 from paragloss.collection.preparation import Prepared, Settings, prepared
 from paragloss.collection.sources import open_roots
-from paragloss.collection.writer import languages_there
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.file_ids import IndexedFolders
@@ -96,7 +95,6 @@ def spread(
             layout.b,
             tuple((m, into) for m in quick(engine.state.models)),
             lang,
-            languages_there(engine.state),
         )
         ahead = _AHEAD * max(1, len(client.scheduler_info()["workers"]))
         waiting = iter(wanted)

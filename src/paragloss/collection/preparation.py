@@ -13,7 +13,7 @@ import numpy as np
 from paragloss.analysis import analyzer
 from paragloss.analysis.spaces import SpacedAnalyzer
 from paragloss.bm25 import Layout
-from paragloss.collection.document_languages import NOWHERE, There, with_languages
+from paragloss.collection.document_languages import assign_languages
 from paragloss.collection.embeddings import encoded, storing
 from paragloss.collection.models import load
 from paragloss.errors import StoreError
@@ -36,14 +36,13 @@ class Prepared(NamedTuple):
 
 class Settings(NamedTuple):
     """What preparing needs to know of a collection: how terms are laid out, where its quick encoders are kept, and the
-    language of documents that don't say theirs, or which there are already."""
+    language of documents that don't say theirs."""
 
     fields: tuple[str, ...]
     k1: float
     b: float
     models: tuple[tuple[str, str], ...]  # name, folder
     lang: str | None
-    there: There
 
 
 def prepared(
@@ -51,11 +50,10 @@ def prepared(
     layout: Layout,
     models: Mapping[str, Encoder],
     lang: str | None,
-    there: There = NOWHERE,
 ) -> Iterator[Prepared]:
     """Batches as they come, in this process."""
     for batch in batches:
-        documents = with_languages(batch, lang, there)
+        documents = assign_languages(batch, lang)
         analyses = [analysed(layout, document) for document in documents]
         terms = [_whole(d, each.terms) for d, each in zip(documents, analyses, strict=True)] if models else []
         yield Prepared(documents, counting(layout, documents, analyses), _rows(models, documents, terms))
@@ -77,14 +75,13 @@ def side_by_side(
     *,
     lang: str | None,
     workers: int,
-    there: There = NOWHERE,
 ) -> Iterator[Prepared]:
     """Batches in the order they come, a few of them being prepared while one is written. Where reading them fails,
     those that were read before still come."""
     from paragloss.processes import in_order
 
     kept = tuple((name, str(folder)) for name, folder in folders.items())
-    settings = Settings(layout.fields, layout.k1, layout.b, kept, lang, there)
+    settings = Settings(layout.fields, layout.k1, layout.b, kept, lang)
     died = StoreError("a process that prepared documents died: is there memory for all? --workers 1 needs the least")
     waiting: deque[list[Document]] = deque()
 
@@ -94,7 +91,7 @@ def side_by_side(
             yield [(document.lang, document.title, document.text, dict(document.fields)) for document in batch]
 
     def here(texts: list[_Text]) -> _Packed:
-        return _packed(texts, layout, models, lang, there)
+        return _packed(texts, layout, models, lang)
 
     for langs, counted, dense in in_order(workers, _open, settings, _prepare, texts(), died, few=_ALONE, here=here):
         batch = waiting.popleft()
@@ -122,13 +119,13 @@ def _rows(
 # In the processes
 
 
-_opened: tuple[Layout, dict[str, Any], str | None, There] | None = None
+_opened: tuple[Layout, dict[str, Any], str | None] | None = None
 
 
 def _open(settings: Settings) -> None:
     global _opened
     models = {name: load(folder) for name, folder in settings.models}
-    _opened = Layout(settings.fields, k1=settings.k1, b=settings.b), models, settings.lang, settings.there
+    _opened = Layout(settings.fields, k1=settings.k1, b=settings.b), models, settings.lang
 
 
 def _prepare(texts: list[_Text]) -> _Packed:
@@ -136,9 +133,7 @@ def _prepare(texts: list[_Text]) -> _Packed:
     return _packed(texts, *_opened)
 
 
-def _packed(
-    texts: list[_Text], layout: Layout, models: Mapping[str, Encoder], lang: str | None, there: There
-) -> _Packed:
+def _packed(texts: list[_Text], layout: Layout, models: Mapping[str, Encoder], lang: str | None) -> _Packed:
     batch = [Document("", text, code, title, fields) for code, title, text, fields in texts]
-    [(documents, counted, dense)] = prepared([batch], layout, models, lang, there)
+    [(documents, counted, dense)] = prepared([batch], layout, models, lang)
     return _Packed([document.lang for document in documents], counted, dense)

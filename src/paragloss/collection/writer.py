@@ -20,7 +20,7 @@ from paragloss.collection.backfill import (
     encode_missing,
     read_unchanged_vectors,
 )
-from paragloss.collection.document_languages import There, with_languages
+from paragloss.collection.document_languages import assign_languages
 from paragloss.collection.embeddings import encoded, quick
 from paragloss.collection.file_records import FileTracker
 from paragloss.collection.preparation import Prepared, prepared, side_by_side
@@ -102,33 +102,24 @@ def _prepared(state: State, batches: Iterator[list[Document]], lang: str | None,
     """Batches ready to be written, by so many processes beside this one; by none where one is enough."""
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
-    known = languages_there(state)
     if state.machine.to:
         batches = (
-            document_translation.translated(with_languages(b, lang, known), state.machine, state.store) for b in batches
+            document_translation.translated(assign_languages(b, lang), state.machine, state.store) for b in batches
         )
-    batches = _parts(batches, lang, known)
+    batches = _parts(batches)
     layout, models = state.index.statistics.layout, quick(state.models)
     if workers == 1:
-        return prepared(batches, layout, models, lang, known)
+        return prepared(batches, layout, models, lang)
     folders = {name: model_files.kept(state.store, name) for name in models}
-    return side_by_side(batches, layout, models, folders, lang=lang, there=known, workers=workers)
+    return side_by_side(batches, layout, models, folders, lang=lang, workers=workers)
 
 
-def _parts(batches: Iterator[list[Document]], lang: str | None, known: There) -> Iterator[list[Document]]:
-    """Batches, those of long documents in parts. What language a document is in is judged by all of its batch."""
+def _parts(batches: Iterator[list[Document]]) -> Iterator[list[Document]]:
+    """Split batches of long documents into smaller ones."""
     for batch in batches:
         ends = np.cumsum([len(document.text) for document in batch])
-        if ends[-1] > LONG:
-            batch = with_languages(batch, lang, known)
         for _, part in groupby(zip(ends // (LONG + 1), batch, strict=True), key=itemgetter(0)):
             yield [document for _, document in part]
-
-
-def languages_there(state: State) -> There:
-    """In which languages the documents of a collection are."""
-    statistics = state.index.statistics
-    return There({lang: statistics.documents("text", lang) for lang in statistics.langs}, statistics.beside)
 
 
 def index_files(state: State, paths: Sequence[str], options: FileOptions) -> IndexReport:
@@ -180,9 +171,7 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
     state.store.check(documents)
     ready = []
     for batch in _batches(documents, SMALL):  # what fails, fails before the first is written
-        some = document_translation.translated(
-            with_languages(batch, lang, languages_there(state)), state.machine, state.store
-        )
+        some = document_translation.translated(assign_languages(batch, lang), state.machine, state.store)
         ready.append((some, encoded(state.models, some)))
     state.memory.clear()
     for some, dense in ready:

@@ -17,7 +17,9 @@ from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox,
 from paragloss.formats.folder_files import guess_path_language, list_files
 from paragloss.formats.foreign import READERS as FOREIGN_READERS
 from paragloss.formats.text import OnError, PathLike, format_suffix, open_bytes, raise_or_report
+from paragloss.formats.titles import choose_title
 from paragloss.formats.unpacking import UNPACKERS
+from paragloss.languages import identify_document
 from paragloss.types import Document
 
 #: Files with a document in each row; the reader is given the prefix of the rows' ids.
@@ -235,7 +237,12 @@ class _FileReader:
             document = _TEXT_READERS[kind](path, id=source.id)
         modified = date.fromtimestamp(os.stat(path).st_mtime).isoformat()
         meta = {"modified": modified, **document.meta, "path": decode_path(os.path.abspath(path))}
-        yield document._replace(lang=document.lang or guess_path_language(source.relative), meta=meta)
+        title = choose_title(document, source.relative, kind)
+        declared_lang = document.lang or guess_path_language(source.relative)
+        # A declaration is checked against the text; without one the language is identified when indexing, unless the
+        # user says it.
+        lang = identify_document(document.text, title, declared_lang) if declared_lang else ""
+        yield document._replace(lang=lang or "", title=title, meta=meta)
         if kind in UNPACKERS and "attachments" in document.fields:
             yield from self._read_attachments(source, kind, depth)
 

@@ -67,3 +67,13 @@ def _read_page_text(page: Any) -> str:
             text = reorder_page(text, textpage)
     # PDFium ends lines with \r\n.
     return _join_hyphenated(text.replace("\r\n", "\n")).replace("\0", "").replace("\f", "\n").strip()
+
+
+def _join_hyphenated(text: str) -> str:
+    """Join words divided at a line's end; a hyphen before a capital or a digit belongs to the word: Saint-Laurent."""
+
+    def join(match: re.Match[str]) -> str:
+        next_character = match[1]
+        return "-" + next_character if next_character.isupper() or next_character.isdigit() else next_character
+
+    return _LINE_END_HYPHEN.sub(join, text)

@@ -1,5 +1,5 @@
-"""Which language a text is in, by py3langid's naive Bayes over byte n-grams (Lui and Baldwin, 2012), narrowed first by
-the scripts each language is written in."""
+"""Identifies the language of a text by py3langid's naive Bayes over byte n-grams (Lui and Baldwin, 2012) and, for short
+texts, by character n-grams learned here (`grams`). Only languages written in the text's script are considered."""
 
 from __future__ import annotations
 
@@ -14,29 +14,84 @@ from paragloss.languages.scripts import script_of, scripts_of
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-#: How much each judge of a few words counts, and the least it may say: none is that sure.
-GRAMS, BYTES, _LEAST = 1.0, 0.5, -20.0
-#: A document's language shows in its beginning; reading further only costs time.
-_ENOUGH_CHARACTERS = 1500
+#: Weights of the two models' logarithms, and the lowest logarithm either may give: none of them is that sure.
+GRAM_WEIGHT, BYTE_WEIGHT = 1.0, 0.5
+MIN_LOG_LIKELIHOOD = -20.0
+#: Only the beginning of a long text is read.
+MAX_CHARACTERS = 1500
+#: A language that only py3langid knows is chosen if it leads the languages that both models know by this much. Chosen
+#: on FLORES and Tatoeba sentences of 59 languages: .976 and .953 right, py3langid alone .977 and .942.
+MIN_LEAD_OF_BYTE_MODEL = 2.0
+#: A declared language is believed for a short text unless another one is likelier by this much (a logarithm). Right
+#: declarations bring FLORES sentences from .976 to .999 and Tatoeba's from .953 to .995; wrong ones cost .000 and .005.
+MIN_LEAD_OVER_DECLARED = 12.0
 
 
 def identify(texts: Iterable[str], among: Collection[str] | None = None) -> list[str | None]:
-    """The language of each text, one of `among` if given; None for a text without letters."""
+    """Identify the language of each text.
+
+    Args:
+        texts: Texts of any length; the beginning of a long one is read.
+        among: The languages to choose from; without it all known ones.
+
+    Returns:
+        A language code for each text, None for a text without letters.
+    """
     candidates = None if among is None else frozenset(map(normalise, among))
     return [_identify(text, candidates) for text in texts]
 
 
 def identify_one(text: str, among: Collection[str] | None = None) -> str | None:
-    """The language of one text: see `identify`."""
+    """Identify the language of one text, as `identify` does."""
     return identify([text], among)[0]
 
 
-def language_likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
-    """For each candidate the logarithm of how likely a few words are in it, up to one number for all; none for a text
-    without letters. Candidates that are not written in the text's script are left out, unless all are.
+def identify_short(text: str, declared: str = "") -> str | None:
+    """Identify the language of a few words or sentences by both models.
 
-    Two judges are heard: the n-grams learned here (`grams`), and py3langid, which knows more languages. A candidate
-    that the first does not know is as likely to it as the others on average.
+    Args:
+        text: The text.
+        declared: A language it is said to be in, believed unless another one is clearly likelier; or "".
+
+    Returns:
+        A language code; `declared`, or None without one, for a text without letters.
+    """
+    script = script_of(text)
+    if script is None:
+        return declared or None
+    candidates = _written_in(script, None)
+    byte_scores = _score_by_bytes(text, candidates)
+    if not byte_scores:
+        return declared if declared in candidates else min(candidates)
+    lang = _choose_short(text, byte_scores)
+    is_believed = declared in byte_scores and byte_scores[lang] - byte_scores[declared] < MIN_LEAD_OVER_DECLARED
+    return declared if is_believed else lang
+
+
+def _choose_short(text: str, byte_scores: Mapping[str, float]) -> str:
+    """Choose the language of a short text: by both models among those that both know, unless another one leads."""
+    gram_scores = grams.score_languages(text)
+    shared_langs = [lang for lang in byte_scores if lang in gram_scores]
+    lang = max(byte_scores, key=byte_scores.__getitem__)
+    if not shared_langs:
+        return lang
+    lead = byte_scores[lang] - max(byte_scores[code] for code in shared_langs)
+    if lang not in gram_scores and lead > MIN_LEAD_OF_BYTE_MODEL:
+        return lang
+    likelihoods = _combine_scores(gram_scores, byte_scores, shared_langs)
+    return max(likelihoods, key=likelihoods.__getitem__)
+
+
+def language_likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
+    """Compute how likely a few words are in each of some languages.
+
+    Args:
+        text: A few words, such as a query.
+        among: The candidates. Those that are not written in the text's script are left out, unless all are.
+
+    Returns:
+        The logarithm of each candidate's likelihood, up to one number for all; empty for a text without letters. A
+        candidate that a model does not know gets half of the lowest logarithm from it.
     """
     script = script_of(text)
     if script is None:
@@ -44,39 +99,50 @@ def language_likelihoods(text: str, among: Collection[str]) -> dict[str, float]:
     candidates = sorted(_written_in(script, frozenset(map(normalise, among))))
     if len(candidates) == 1:
         return {candidates[0]: 0.0}
-    near = _spread(grams.score_languages(text), candidates)
-    far = _spread(
-        {bases().get(label, label): score for label, score in _identifier().rank(f" {text} ")[::-1]}, candidates
-    )
-    return {lang: GRAMS * near[lang] + BYTES * far[lang] for lang in candidates}
+    return _combine_scores(grams.score_languages(text), _score_by_bytes(text, None), candidates)
 
 
-def _spread(scores: Mapping[str, float], candidates: Sequence[str]) -> dict[str, float]:
-    """Scores of candidates, counted from the best; at least `_LEAST`, and that half for those it does not know."""
-    known_scores = {lang: scores[lang] for lang in candidates if lang in scores}
-    best = max(known_scores.values(), default=0.0)
-    return {lang: max(known_scores[lang] - best, _LEAST) if lang in known_scores else _LEAST / 2 for lang in candidates}
+def _combine_scores(
+    gram_scores: Mapping[str, float], byte_scores: Mapping[str, float], candidates: Sequence[str]
+) -> dict[str, float]:
+    by_grams, by_bytes = _relate_to_best(gram_scores, candidates), _relate_to_best(byte_scores, candidates)
+    return {lang: GRAM_WEIGHT * by_grams[lang] + BYTE_WEIGHT * by_bytes[lang] for lang in candidates}
+
+
+def _relate_to_best(scores: Mapping[str, float], candidates: Sequence[str]) -> dict[str, float]:
+    """Subtract the best candidate's score from each, with a lower limit; half of that for unknown candidates."""
+    best = max((scores[lang] for lang in candidates if lang in scores), default=0.0)
+    return {
+        lang: max(scores[lang] - best, MIN_LOG_LIKELIHOOD) if lang in scores else MIN_LOG_LIKELIHOOD / 2
+        for lang in candidates
+    }
+
+
+def _score_by_bytes(text: str, candidates: Collection[str] | None) -> dict[str, float]:
+    """Return py3langid's logarithm for each candidate it knows, or for all languages."""
+    scores: dict[str, float] = {}
+    # The model knows how words begin and end, but sees it only between spaces.
+    for label, score in _identifier().rank(f" {text} "):
+        lang = bases().get(label, label)
+        if candidates is None or lang in candidates:
+            scores.setdefault(lang, score)  # of two labels of a language the likelier comes first
+    return scores
 
 
 def _identify(text: str, among: frozenset[str] | None) -> str | None:
-    text = text[:_ENOUGH_CHARACTERS]
+    text = text[:MAX_CHARACTERS]
     script = script_of(text)
     if script is None:
         return None
     candidates = _written_in(script, among)
     if len(candidates) == 1:
         return next(iter(candidates))
-    # The model knows what words begin and end with, but only sees it between spaces.
-    for label, _ in _identifier().rank(f" {text} "):
-        lang = bases().get(label)
-        if lang in candidates:
-            return lang
-    return min(candidates)
+    return next(iter(_score_by_bytes(text, candidates)), min(candidates))
 
 
 @lru_cache(maxsize=1024)
 def _written_in(script: str, among: frozenset[str] | None) -> frozenset[str]:
-    """The candidates written in a script; all of them if none is, since the caller knows they are the ones."""
+    """Return the candidates written in a script; all of them if none is, since the caller knows they are the ones."""
     pool = among or frozenset(known_codes())
     return frozenset(lang for lang in pool if script in scripts_of(lang)) or pool
 

@@ -89,13 +89,24 @@ def scripts_of(code: str) -> tuple[str, ...]:
 
 
 def script_of(text: str) -> str | None:
-    """The script of most letters. Any kana makes Han letters Japanese, as Chinese has none."""
-    counts = dict[str, int]()
-    for letter, number in Counter(text).items():
-        if script := _script(letter):
-            counts[script] = counts.get(script, 0) + number * _WEIGHTS.get(script, 1)
-    best = max(counts, key=counts.__getitem__, default=None)
-    return "Kana" if best == "Hani" and "Kana" in counts else best
+    """Return the script of most letters of a text, None if it has none. Any kana makes Han letters Japanese."""
+    letter_weights = _weigh_scripts(text)
+    script = max(letter_weights, key=letter_weights.__getitem__, default=None)
+    return "Kana" if script == "Hani" and "Kana" in letter_weights else script
+
+
+def weigh_letters(text: str) -> int:
+    """Count the letters of a text; a Chinese, Japanese or Korean character counts as several letters."""
+    return sum(_weigh_scripts(text).values())
+
+
+def _weigh_scripts(text: str) -> dict[str, int]:
+    weights = dict[str, int]()
+    for letter, count in Counter(text).items():
+        script = _script(letter)
+        if script:
+            weights[script] = weights.get(script, 0) + count * _WEIGHTS.get(script, 1)
+    return weights
 
 
 @cache

@@ -1,0 +1,78 @@
+"""Decides the language of a document by its own text: most of its body, else its title and what its file declares.
+
+The decision never depends on other documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from paragloss.languages.identification import identify_one, identify_short
+from paragloss.languages.scripts import script_of, weigh_letters
+
+#: A body with at least this many letters (CJK characters count as several, see `weigh_letters`), about fifty words,
+#: decides alone.
+MIN_LETTERS_OF_LONG_BODY = 250
+#: A long body is undecided if its commonest language has less than this share of it.
+MIN_SHARE_OF_DECIDED_BODY = 0.6
+#: Blocks of about this many characters are identified one by one, and this many of them, spread over the text.
+_BLOCK_CHARACTERS = 400
+_MAX_BLOCKS = 6
+#: Addresses, file names, identifiers, tags and everything with digits: they are the same in every language.
+_CODE = re.compile(r"\S*(?:[\d/\\@_{}<>=$#|~^]|\w[.:]\w|\(\))\S*")
+
+
+def identify_document(text: str, title: str = "", declared: str = "") -> str | None:
+    """Decide which language a document is in.
+
+    Args:
+        text: The body. If it is long, the language of most of it (by letters, block by block) is the document's.
+        title: Read together with a short body.
+        declared: A language code from metadata or from the path of the file, or "". It is taken where a long body is
+            undecided and partly in it, and where a short text may well be in it.
+
+    Returns:
+        A language code; None where neither text nor title has letters and nothing is declared.
+    """
+    body = _remove_code(text[: _BLOCK_CHARACTERS * 500])
+    if weigh_letters(body) >= MIN_LETTERS_OF_LONG_BODY:
+        letters_by_lang = _count_letters_by_language(body)
+        lang, letters = max(letters_by_lang.items(), key=lambda item: (item[1], item[0]))
+        is_undecided = letters < MIN_SHARE_OF_DECIDED_BODY * sum(letters_by_lang.values())
+        return declared if is_undecided and declared in letters_by_lang else lang
+    short_text = f"{_remove_code(title)}\n{body}".strip() or f"{title}\n{text}"
+    return identify_short(short_text, declared)
+
+
+def _remove_code(text: str) -> str:
+    """Replace by spaces what is not running text; the line structure stays."""
+    return _CODE.sub(" ", text)
+
+
+def _count_letters_by_language(body: str) -> Mapping[str, int]:
+    """Identify blocks spread over a text, and count the letters of those in each language."""
+    blocks = [*_split_blocks(body)]
+    sample_size = min(len(blocks), _MAX_BLOCKS)
+    letters_by_lang: Counter[str] = Counter()
+    for number in range(sample_size):
+        block = blocks[number * len(blocks) // sample_size]
+        lang = identify_one(block)
+        if lang is not None:
+            letters_by_lang[lang] += weigh_letters(block)
+    return letters_by_lang
+
+
+def _split_blocks(text: str) -> Iterator[str]:
+    """Split a text into blocks of whole lines; a line in another script begins a new block."""
+    lines: list[str] = []
+    size, script = 0, None
+    for line in text.split("\n"):
+        line_script = script_of(line) or script
+        if lines and (size + len(line) > _BLOCK_CHARACTERS or line_script != script):
+            yield "\n".join(lines)
+            lines, size = [], 0
+        lines.append(line[: 2 * _BLOCK_CHARACTERS])
+        size, script = size + len(line), line_script
+    yield "\n".join(lines)
