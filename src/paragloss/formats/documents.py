@@ -17,7 +17,7 @@ from paragloss.formats import csv, irds, jsonl, lsclir, mail, markdown, sandbox,
 from paragloss.formats.folder_files import guess_path_language, list_files
 from paragloss.formats.foreign import READERS as FOREIGN_READERS
 from paragloss.formats.text import OnError, PathLike, format_suffix, open_bytes, raise_or_report
-from paragloss.formats.titles import choose_title
+from paragloss.formats.title_choice import choose_title
 from paragloss.formats.unpacking import UNPACKERS
 from paragloss.languages import identify_document
 from paragloss.types import Document

@@ -3,7 +3,7 @@
 import pytest
 
 from paragloss.formats.documents import read_documents
-from paragloss.formats.titles import choose_title, clean_file_name, is_meaningless_title
+from paragloss.formats.title_choice import choose_title, clean_file_name, is_meaningless_title
 from paragloss.types import Document
 
 TEXT = "Bridge closed\nThe bridge was closed in March."
