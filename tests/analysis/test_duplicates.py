@@ -72,3 +72,12 @@ def test_the_signature_is_stored_with_every_document(tmp_path):
         first, second = collection.state.store.get(["a", "b"])
         assert first.signature == signature_of(LETTER)
         assert group_duplicates([first.signature, second.signature]) == [[0, 1]]
+
+
+def test_copies_are_shown_once_with_every_place_and_leave_room_for_other_documents(tmp_path):
+    with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
+        copies = [Document(f"copies/{number}.txt", f"{LETTER} Copy {number}.", "en") for number in range(3)]
+        collection.index([*copies, Document("ferry.txt", "The ferry crosses the river beside the bridge.", "en")])
+        first, second = sorted(collection.search("bridge river", k=2).results, key=lambda result: len(result.copies))
+        assert (first.id, first.copies) == ("ferry.txt", ())
+        assert {second.id, *second.copies} == {"copies/0.txt", "copies/1.txt", "copies/2.txt"}

@@ -171,6 +171,8 @@ def show(answer: Any, reasons: Sequence[dict[str, Any]] = ()) -> None:
         lang, fit = styled(f"{result.lang:<3}", "cyan"), styled(f"{result.fit:6.2f}  ", "dim")
         print(f"{place:3}. {lang}{fit}{styled(plain(result.title or result.id), 'bold')}")
         print(styled(f"     {plain(_place(result))}", "dim"))
+        if result.copies:
+            print(styled(f"     {1 + len(result.copies)} copies, also in {plain(', '.join(result.copies))}", "dim"))
         snippet, at = "     ", 0
         for start, end in result.marks:
             snippet += plain(result.snippet[at:start]) + styled(plain(result.snippet[start:end]), "marked")

@@ -34,6 +34,7 @@ class Result(NamedTuple):
     marks: tuple[tuple[int, int], ...]
     meta: Mapping[str, Any]
     fit: float
+    copies: tuple[str, ...] = ()  # ids of documents with the same or nearly the same text, which are not shown again
 
 
 class Matcher:

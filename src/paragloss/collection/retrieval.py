@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from paragloss import languages
+from paragloss.analysis.duplicates import group_duplicates
 from paragloss.analysis.tokenization import read_tokenized_texts
 from paragloss.collection import coverage, explanation
 from paragloss.collection.arguments import SearchOptions
@@ -50,6 +51,10 @@ class RankedQuery(NamedTuple):
 
     ranking: RankedList
     searcher: Searcher
+
+
+#: So many documents more than are shown are ranked and compared, so that copies leave room for other documents.
+EXTRA_FOR_COPIES = 10
 
 
 class AnswerEvidence(NamedTuple):
@@ -110,7 +115,7 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     state.index.catch_up()
     reading = understood(state, Query("", text, options.lang or ""), options.reader or FALLBACK)
     query, targets = reading.query, targets_of(state, options.to)
-    ranking_options = replace(options, k=max(options.k, options.newest))
+    ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
     ranked = rank_queries(state, [reading], ranking_options)[0]
     words = coverage.understood(query, ranked.ranking.forms, state.index.statistics, targets)
     corrected = suggested(state, query, certain=bool(options.lang))
@@ -118,8 +123,9 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     if corrected and not _fits_query(state, ranked, words, options, query):
         shown_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
-    records = _read_shown(state, ranked.ranking, options)
-    results = _make_results(state, ranked, shown_query, list(records.values()), options.deadline)
+    shown = _read_shown(state, ranked.ranking, options)
+    results = _make_results(state, ranked, shown_query, list(shown.records.values()), options.deadline)
+    results = [result._replace(copies=shown.copies[result.id]) for result in results]
     return Answer(
         query,
         results,
@@ -127,7 +133,7 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
         understood=words,
         searched={} if results else coverage.searched(query, ranked.ranking.forms, targets),
         suggestion=corrected.text if corrected else "",
-        evidence=AnswerEvidence(query, ranked.ranking, records, options.pipeline or "bm25"),
+        evidence=AnswerEvidence(query, ranked.ranking, shown.records, options.pipeline or "bm25"),
     )
 
 
@@ -144,16 +150,28 @@ def _rank_correction(state: State, corrected: Query, ranked: RankedQuery, option
     return RankedQuery(merge_rankings([other.ranking, ranked.ranking], options.k), other.searcher)
 
 
-def _read_shown(
-    state: State, ranking: RankedList, options: SearchOptions
-) -> dict[str, tuple[Record, Sequence[TokenizedText]]]:
-    """Read the documents that are shown, with their tokens: the best ones, or the newest of the best."""
+class ShownDocuments(NamedTuple):
+    """The documents that are shown, by id, with their tokens; and of each the ids of its copies, which are not."""
+
+    records: Mapping[str, tuple[Record, Sequence[TokenizedText]]]
+    copies: Mapping[str, tuple[str, ...]]
+
+
+def _read_shown(state: State, ranking: RankedList, options: SearchOptions) -> ShownDocuments:
+    """Read the documents that are shown, the best ones or the newest of the best; of copies the first is shown."""
     doc_ids = [hit.id for hit in ranking]
     if options.newest:
         documents = _without_texts(state, ranking)
         documents.sort(key=lambda document: get_document_day(document.meta) or 0.0, reverse=True)
-        doc_ids = [document.id for document in documents[: options.k]]
-    return {record.document.id: (record, read_tokenized_texts(record)) for record in state.records(doc_ids)}
+        doc_ids = [document.id for document in documents[: options.k + EXTRA_FOR_COPIES]]
+    records = state.records(doc_ids)
+    shown_records = {}
+    copies = {}
+    for group in group_duplicates([record.signature for record in records])[: options.k]:
+        first, *others = (records[position] for position in group)
+        shown_records[first.document.id] = (first, read_tokenized_texts(first))
+        copies[first.document.id] = tuple(copy.document.id for copy in others)
+    return ShownDocuments(shown_records, copies)
 
 
 def _make_results(

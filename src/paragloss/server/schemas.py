@@ -61,6 +61,7 @@ class Found(BaseModel):
     marks: list[tuple[int, int]] = Field(examples=[[(2, 9)]], description="Places in the snippet that matched.")
     meta: dict[str, Any] = Field(examples=[{"concept": "bee"}])
     fit: float = Field(examples=[0.72], description="How likely this is what was asked for.")
+    copies: list[str] = Field(default=[], description="Ids of documents with the same or nearly the same text.")
     why: list[Part] = Field(default=[], description="What its score is made of; only where `why` is asked.")
 
 
