@@ -28,14 +28,11 @@ MAX_TITLE_LENGTH = 120
 
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)[ \t]*\n(.*?)\n(?:---|\+\+\+|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _SETTING = re.compile(r"^(title|lang|language)[ \t]*[:=](.*)$", re.MULTILINE)
-#: Kramdown's attribute lists and options ({:toc}, {: .note}, {::options ...}), and Pandoc's attributes ({#id .class}).
-_ATTRIBUTES = re.compile(r"\{::?[^{}\n]*\}|\{[#.][\w-][^{}\n]*\}")
-#: Instructions of site generators: Liquid and Jinja ({% include x %}, {{ page.title }}), Hugo's shortcodes, [[_TOC_]],
-#: and the list item that kramdown replaces by a table of contents.
-_TEMPLATES = re.compile(
-    r"\{%.*?%\}|\{\{.*?\}\}|^\[\[_?TOC_?\]\]$|^\[TOC\]$|^(?:[-*+]|1\.)[ \t][^\n]*\n\{:toc[^{}\n]*\}",
-    re.MULTILINE | re.DOTALL,
-)
+#: Kramdown's attribute lists and options ({: .note}, {::options ...}), Pandoc's attributes ({#id .class}), and
+#: instructions of site generators: Liquid, Jinja and Hugo ({% include x %}, {{ page.title }}).
+_INSTRUCTIONS = re.compile(r"\{::?[^{}\n]*\}|\{[#.][\w-][^{}\n]*\}|\{%.*?%\}|\{\{.*?\}\}")
+#: A paragraph or list item that a site generator replaces by a table of contents.
+_CONTENTS_MARK = re.compile(r"\{:toc[^{}\n]*\}|^\[\[_?TOC_?\]\]$|^\[TOC\]$")
 #: A fence of Docusaurus and MkDocs admonitions: ":::note", '!!! warning "Title"'.
 _ADMONITION = re.compile(
     r"^[ \t]*(?::::+[ \t]*(?:\w+)?|[!?]{3}\+?[ \t]+\w+)[ \t]*(?:\"([^\"\n]*)\")?[ \t]*$", re.MULTILINE
@@ -83,7 +80,7 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
 
 def _render_text(source: str) -> _MarkdownText:
     """Render Markdown as the lines of text that a reader sees."""
-    source = _ADMONITION.sub(lambda match: match[1] or "", _TEMPLATES.sub("", source))
+    source = _ADMONITION.sub(lambda match: match[1] or "", source)
     markdown_text = _MarkdownText([], [], [])
     is_heading = is_list_item = False
     row_cells: list[str] | None = None
@@ -141,9 +138,11 @@ def _render_inline(tokens: Sequence[Token], strong_texts: list[str]) -> str:
 
 
 def _clean_text(text: str, has_html: bool) -> str:
-    """Remove HTML tags and attribute lists, and fold white space."""
+    """Remove HTML tags and the instructions of site generators, and fold white space."""
     shown_text = _html_text(text) if has_html else text
-    return " ".join(_ATTRIBUTES.sub("", shown_text).split())
+    if _CONTENTS_MARK.search(shown_text.strip()):
+        return ""
+    return " ".join(_INSTRUCTIONS.sub("", shown_text).split())
 
 
 def _html_text(source: str) -> str:
