@@ -1,4 +1,4 @@
-"""Which blocks of a text are in another language than the text: by the small words of each language, and by script."""
+"""Finds the blocks (lines) of a text that are in another language than the text, by function words and by script."""
 
 from __future__ import annotations
 
@@ -15,118 +15,165 @@ from paragloss.analysis._stopwords import stopwords
 from paragloss.languages import identify_one, known_codes, script_of, scripts_of
 from paragloss.languages.scripts import foreign_letters
 
-_WORD, _WIDE = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_\x00-\xff]")
-#: Of each byte the letter that it is in Latin-1, or the end of a line, else a space.
-_LETTERS = bytes(code if _WORD.match(chr(code)) or code == 10 else 32 for code in range(256))
-#: A language is looked for where a text has so many of its small words and they are such a share of all, and spoken
-#: where blocks have so many words, so many different small ones among them.
-_SMALL, _RARE, _SPOKEN, _DIFFERENT = 4, 0.01, 12, 4
-#: So many characters tell one of two languages from the other.
-_SEEN = 500
-#: A block is in another language if so many of its words are small words there and not in the text's own language, and
-#: at least as many as those of its own.
-_LEAST, _SHARE = 2, 0.12
+_WORD = re.compile(r"[^\W\d_]+")
+_LETTER_BEYOND_LATIN1 = re.compile(r"[^\W\d_\x00-\xff]")
+#: Maps each byte to the letter that it is in Latin-1, or to a line's end, or to a space.
+_LATIN1_LETTERS = bytes(code if _WORD.match(chr(code)) or code == 10 else 32 for code in range(256))
+
+#: A language is a candidate if a text has this many of its function words and they are this share of all words.
+MIN_FUNCTION_WORDS, MIN_FUNCTION_WORD_SHARE = 4, 0.01
+MAX_CANDIDATES = 3
+#: A block is in another language if this many of its words, and this share, are function words there and not in the
+#: text's own language, and more than are function words of the text's own language.
+MIN_BLOCK_FUNCTION_WORDS, MIN_BLOCK_SHARE = 2, 0.12
+#: All blocks of a language together need this many words, and this many different function words.
+MIN_WORDS_IN_LANGUAGE, MIN_DIFFERENT_FUNCTION_WORDS = 12, 4
+#: This many characters are enough to tell one of two languages from the other.
+_IDENTIFIED_CHARACTERS = 500
 
 
 def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]]:
-    """For each language that some blocks (lines) of a text are in, other than its own, where they stand."""
-    lines = _lines(text)
-    likely = {other: _beyond(other, lang) for other in _likely([*chain(*lines)], lang) if other != lang}
-    foreign = _foreign_letters(text, lang)
-    if not likely and not foreign:
+    """Find the blocks of a text that are in other languages.
+
+    Args:
+        text: A text whose blocks are its lines.
+        lang: The language of most of it.
+
+    Returns:
+        For each other language the (start, end) of its blocks, in order.
+    """
+    words_by_line = _split_words_by_line(text)
+    candidates = _find_candidate_languages([*chain(*words_by_line)], lang)
+    function_words = {other: _function_words_beyond(other, lang) for other in candidates if other != lang}
+    lang_by_script = _identify_foreign_scripts(text, lang)
+    if not function_words and not lang_by_script:
         return {}
-    spoken, every = _small().get(lang, frozenset()), frozenset().union(*likely.values())
-    found: dict[str, list[tuple[int, int]]] = {}
-    end = -1
-    for line, words in zip(text.split("\n"), lines, strict=True):
-        start, end = end + 1, end + 1 + len(line)
-        other = foreign.get(script_of(line) or "", "") if foreign else ""
-        if not other and _enough(sum(map(every.__contains__, words)), words):
-            other = _other(words, spoken, likely)
-        if other:
-            first = end - len(line.lstrip())
-            found.setdefault(other, []).append((first, start + len(line.rstrip())))
-    texts = {other: "\n".join(text[start:end] for start, end in blocks) for other, blocks in found.items()}
-    return {other: blocks for other, blocks in found.items() if _is(texts[other], other, lang)}
+    classifier = _LineClassifier(_function_words().get(lang, frozenset()), function_words, lang_by_script)
+    spans_by_lang: dict[str, list[tuple[int, int]]] = {}
+    start = 0
+    for line, words in zip(text.split("\n"), words_by_line, strict=True):
+        line_lang = classifier.classify(line, words)
+        if line_lang:
+            first = start + len(line) - len(line.lstrip())
+            spans_by_lang.setdefault(line_lang, []).append((first, start + len(line.rstrip())))
+        start += len(line) + 1
+    return {
+        other: spans
+        for other, spans in spans_by_lang.items()
+        if _is_in_language("\n".join(text[start:end] for start, end in spans), other, lang)
+    }
 
 
-def _lines(text: str) -> list[list[str]]:
-    """The words of each line in small letters; of Western European letters without a look at each."""
+class _LineClassifier:
+    """Tells the foreign language of a line by its script or its function words."""
+
+    def __init__(
+        self,
+        own_words: frozenset[str],
+        function_words: Mapping[str, frozenset[str]],
+        lang_by_script: Mapping[str, str],
+    ) -> None:
+        self._own_words = own_words
+        self._function_words = function_words
+        self._all_function_words = frozenset().union(*function_words.values())
+        self._lang_by_script = lang_by_script
+
+    def classify(self, line: str, words: Sequence[str]) -> str:
+        """Return the foreign language of a line; "" for a line in the text's own language."""
+        if self._lang_by_script:
+            lang = self._lang_by_script.get(script_of(line) or "", "")
+            if lang:
+                return lang
+        if not _are_enough(_count_members(words, self._all_function_words), words):
+            return ""
+        counts = {lang: _count_members(words, members) for lang, members in self._function_words.items()}
+        lang = max(counts, key=counts.__getitem__)
+        is_foreign = _are_enough(counts[lang], words) and counts[lang] > _count_members(words, self._own_words)
+        return lang if is_foreign else ""
+
+
+def _count_members(words: Sequence[str], members: frozenset[str]) -> int:
+    return sum(map(members.__contains__, words))
+
+
+def _are_enough(function_word_count: int, words: Sequence[str]) -> bool:
+    return function_word_count >= max(MIN_BLOCK_FUNCTION_WORDS, MIN_BLOCK_SHARE * len(words))
+
+
+def _split_words_by_line(text: str) -> list[list[str]]:
+    """Return the lower-cased words of each line. Western European text takes a path without regular expressions."""
     text = text.lower()
-    if _WIDE.search(text):
-        return [*map(_WORD.findall, text.split("\n"))]
-    plain = text.encode("latin-1", "replace").translate(_LETTERS).decode("latin-1")
-    return [*map(str.split, plain.split("\n"))]
+    if _LETTER_BEYOND_LATIN1.search(text):
+        return [_WORD.findall(line) for line in text.split("\n")]
+    letters = text.encode("latin-1", "replace").translate(_LATIN1_LETTERS).decode("latin-1")
+    return [line.split() for line in letters.split("\n")]
 
 
-def _likely(words: Sequence[str], lang: str) -> list[str]:
-    """The three languages most of whose small words are there, where they are not few."""
-    number, says = _languages()
-    small = [*filter(_foreign(lang).__contains__, words)]
-    few = max(_SMALL, _RARE * len(words))
-    if len(small) < few:
+def _find_candidate_languages(words: Sequence[str], lang: str) -> list[str]:
+    """Return the languages, three at most, that most function words of a text belong to, unless those are few."""
+    word_numbers, has_word = _function_word_table()
+    counts = Counter(filter(_foreign_function_words(lang).__contains__, words))
+    min_count = max(MIN_FUNCTION_WORDS, MIN_FUNCTION_WORD_SHARE * len(words))
+    if counts.total() < min_count:
         return []
-    counts, langs = Counter(small), [*_small()]
-    found = np.array([*counts.values()]) @ says[[number[word] for word in counts]]
-    return [langs[place] for place in np.argsort(-found, kind="stable")[:3].tolist() if found[place] >= few]
+    langs = [*_function_words()]
+    rows = [word_numbers[word] for word in counts]
+    count_by_lang = np.array([*counts.values()]) @ has_word[rows]  # (languages,)
+    best = np.argsort(-count_by_lang, kind="stable")[:MAX_CANDIDATES].tolist()
+    return [langs[column] for column in best if count_by_lang[column] >= min_count]
 
 
-def _other(words: Sequence[str], own: frozenset[str], likely: Mapping[str, frozenset[str]]) -> str:
-    """The language of a block that is not in the text's own."""
-    best, most = "", 0
-    for other, theirs in likely.items():
-        if (matched := sum(map(theirs.__contains__, words))) > most:
-            best, most = other, matched
-    return best if _enough(most, words) and most > sum(map(own.__contains__, words)) else ""
+def _is_in_language(text: str, lang: str, own_lang: str) -> bool:
+    """Check that all blocks of a language together are enough text, and rather in it than in the text's own."""
+    words = [*chain(*_split_words_by_line(text))]
+    if "Latn" not in scripts_of(lang):
+        is_enough = len(text) >= 3 * MIN_WORDS_IN_LANGUAGE
+    else:
+        different_words = _function_words_beyond(lang, own_lang).intersection(words)
+        is_enough = len(words) >= MIN_WORDS_IN_LANGUAGE and len(different_words) >= MIN_DIFFERENT_FUNCTION_WORDS
+    return is_enough and identify_one(text[:_IDENTIFIED_CHARACTERS], {lang, own_lang}) == lang
 
 
-def _enough(small: int, words: Sequence[str]) -> bool:
-    return small >= max(_LEAST, _SHARE * len(words))
-
-
-def _is(text: str, lang: str, instead: str) -> bool:
-    words, spaced = [*chain(*_lines(text))], "Latn" in scripts_of(lang)
-    if len(words) < _SPOKEN if spaced else len(text) < 3 * _SPOKEN:
-        return False
-    small = _beyond(lang, instead).intersection(words)
-    return (len(small) >= _DIFFERENT or not spaced) and identify_one(text[:_SEEN], {lang, instead}) == lang
-
-
-def _foreign_letters(text: str, lang: str) -> dict[str, str]:
-    """The language of blocks in each script that the text's language is not written in; Latin letters tell none."""
+def _identify_foreign_scripts(text: str, lang: str) -> dict[str, str]:
+    """Identify the language of the lines in each script that `lang` is not written in; Latin letters tell none."""
     if text.isascii() or not foreign_letters(lang).search(text):
         return {}
-    found: dict[str, list[str]] = {}
-    for block in filter(foreign_letters(lang).search, text.split("\n")):
-        if (script := script_of(block)) and script not in ("Latn", *scripts_of(lang)):
-            found.setdefault(script, []).append(block)
-    return {script: other for script, blocks in found.items() if (other := identify_one("\n".join(blocks)))}
+    lines_by_script: dict[str, list[str]] = {}
+    for line in filter(foreign_letters(lang).search, text.split("\n")):
+        script = script_of(line)
+        if script and script not in ("Latn", *scripts_of(lang)):
+            lines_by_script.setdefault(script, []).append(line)
+    identified = {script: identify_one("\n".join(lines)) for script, lines in lines_by_script.items()}
+    return {script: code for script, code in identified.items() if code}
 
 
 @cache
-def _small() -> dict[str, frozenset[str]]:
-    """The small words of every language that has a list of them."""
-    listed = {lang: stopwords(lang, str) for lang in known_codes()}
-    return {lang: frozenset(word for word in words if len(word) > 1) for lang, words in listed.items() if words}
+def _function_words() -> dict[str, frozenset[str]]:
+    """Return the function words (stop words of two letters or more) of every language that has a list of them."""
+    stopwords_by_lang = {lang: stopwords(lang, str) for lang in known_codes()}
+    return {
+        lang: frozenset(word for word in words if len(word) > 1) for lang, words in stopwords_by_lang.items() if words
+    }
 
 
 @cache
-def _beyond(lang: str, other: str) -> frozenset[str]:
-    """The small words of one language that are none in another."""
-    return _small().get(lang, frozenset()) - _small().get(other, frozenset())
+def _function_words_beyond(lang: str, other: str) -> frozenset[str]:
+    """Return the function words of one language that are none in another."""
+    return _function_words().get(lang, frozenset()) - _function_words().get(other, frozenset())
 
 
 @cache
-def _foreign(lang: str) -> frozenset[str]:
-    """The small words of all languages that are none in one."""
-    return frozenset(_languages()[0]) - _small().get(lang, frozenset())
+def _foreign_function_words(lang: str) -> frozenset[str]:
+    """Return the function words of all languages that are none in `lang`."""
+    return frozenset(_function_word_table()[0]) - _function_words().get(lang, frozenset())
 
 
 @cache
-def _languages() -> tuple[dict[str, int], npt.NDArray[np.bool_]]:
-    """A number for every small word, and for each number which languages have it."""
-    number = {word: place for place, word in enumerate(sorted(frozenset().union(*_small().values())))}
-    says = np.zeros((len(number), len(_small())), bool)
-    for column, words in enumerate(_small().values()):
-        says[[number[word] for word in words], column] = True
-    return number, says
+def _function_word_table() -> tuple[dict[str, int], npt.NDArray[np.bool_]]:
+    """Number all function words; return the numbers, and (words, languages) which languages have which word."""
+    all_words = sorted(frozenset().union(*_function_words().values()))
+    word_numbers = {word: number for number, word in enumerate(all_words)}
+    has_word = np.zeros((len(word_numbers), len(_function_words())), bool)
+    for column, words in enumerate(_function_words().values()):
+        has_word[[word_numbers[word] for word in words], column] = True
+    return word_numbers, has_word
