@@ -3,8 +3,9 @@
     python benchmarks/snippets.py [--cache FOLDER]
 
 Five sites are indexed, one after the other: three manuals of Debian packages in HTML (fetched with `apt-get download`)
-and the Markdown documentation in the source archives of two PyPI packages (fetched with `pip download`). Ten queries
-are asked of each; every snippet of the first ten results is searched for markup and for lines of navigation.
+and the Markdown documentation of a PyPI and an npm package (fetched with `pip download` and `npm pack`). Ten queries
+are asked of each; every snippet of the first ten results is searched for markup and for lines of navigation. Markup in
+examples of code is part of the text and not counted: lines that stand in a fenced block of the page.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from pathlib import Path
 from paragloss.collection import Collection
 
 DEBIAN_MANUALS = ["debian-faq-fr", "developers-reference-de", "aptitude-doc-es"]
-PYTHON_PACKAGES = ["starlette", "mkdocs"]
+#: Commands that fetch the archive of a package with Markdown documentation.
+MARKDOWN_PACKAGES = {
+    "starlette": [
+        sys.executable,
+        *["-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", ":all:"],
+    ],
+    "fastify": ["npm", "pack", "--silent"],
+}
 QUERIES = [
     "install a package",
     "configuration file",
@@ -55,12 +63,13 @@ def main() -> None:
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
     sites = [fetch_manual(options.cache, package) for package in DEBIAN_MANUALS]
-    sites += [fetch_documentation(options.cache, package) for package in PYTHON_PACKAGES]
+    sites += [fetch_documentation(options.cache, package) for package in MARKDOWN_PACKAGES]
     total = flawed = 0
     print("| site | pages | snippets | with markup | with navigation |\n|---|---|---|---|---|")
     for site in sites:
         page_count, snippets = collect_snippets(site)
-        with_markup = [snippet for snippet in snippets if MARKUP.search(snippet)]
+        code_lines = find_code_lines(site)
+        with_markup = [snippet for snippet in snippets if has_markup(snippet, code_lines)]
         with_navigation = [snippet for snippet in snippets if NAVIGATION.search(snippet)]
         print(f"| {site.name} | {page_count} | {len(snippets)} | {len(with_markup)} | {len(with_navigation)} |")
         for snippet in [*with_markup, *with_navigation][:3]:
@@ -81,12 +90,11 @@ def fetch_manual(cache: Path, package: str) -> Path:
 
 
 def fetch_documentation(cache: Path, package: str) -> Path:
-    """Fetch the source archive of a PyPI package and unpack its Markdown files, unless the cache has them."""
+    """Fetch the archive of a package and unpack its Markdown files, unless the cache has them."""
     target = cache / package
     if not target.exists():
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation"]
-        subprocess.run([*command, "--no-binary", ":all:", package], cwd=cache, check=True)
-        archive = next(cache.glob(f"{package}-*.tar.gz"))
+        subprocess.run([*MARKDOWN_PACKAGES[package], package], cwd=cache, check=True)
+        archive = next(path for path in cache.glob(f"{package}-*") if path.suffix in (".gz", ".tgz"))
         with tarfile.open(archive) as source:
             pages = [member for member in source.getmembers() if member.name.endswith(".md")]
             source.extractall(target, pages, filter="data")
@@ -100,6 +108,22 @@ def collect_snippets(site: Path) -> tuple[int, list[str]]:
         collection.index_files([str(path) for path in pages])
         snippets = [result.snippet for query in QUERIES for result in collection.search(query, k=10).results]
     return len(pages), snippets
+
+
+def find_code_lines(site: Path) -> set[str]:
+    """Return the lines of fenced blocks of code in the Markdown pages of a site, with white space folded."""
+    code_lines: set[str] = set()
+    for page in site.rglob("*.md"):
+        for block in re.findall(r"^[ \t]*```.*?^[ \t]*```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+            code_lines.update(" ".join(line.split()) for line in block.split("\n"))
+    return code_lines
+
+
+def has_markup(snippet: str, code_lines: set[str]) -> bool:
+    """Return whether a snippet has markup that does not stand in a line of code."""
+    matches = [match[0].strip() for match in MARKUP.finditer(snippet)]
+    lines_in_snippet = [line for line in code_lines if line and line in snippet]
+    return any(not any(match in line for line in lines_in_snippet) for match in matches)
 
 
 def find_pages(site: Path) -> list[Path]:

@@ -239,11 +239,22 @@ def test_markdown(tmp_path):
         ("<nav><a href='/'>Home</a></nav>\n\n<p>Shown</p>", "Shown"),
         ("| Part | Price |\n|---|---|\n| pump | 3 |", "Part | Price\npump | 3"),
         (":::tip\n\nGrease it.\n\n:::", "Grease it."),
+        ('!!! tip "Care"\n    See [the site](x.md).\n\nText', "Care\nSee the site.\nText"),
+        ("```\n{{ url }}\n```", "{{ url }}"),
         ("Rue Saint-Laurent, Saint-\nJean", "Rue Saint-Laurent, Saint- Jean"),
     ],
 )
 def test_markdown_gives_what_a_reader_of_the_page_sees(tmp_path, source, text):
     assert read_markdown(written(tmp_path / "a.md", source)).text == text
+
+
+def test_tables_of_contents_and_links_to_neighbours_are_no_text_of_a_page(tmp_path):
+    contents = "<div class='toc'><p>Table of Contents</p><ul><li>1. Stairs</li></ul></div>"
+    page = f"<body><div class='navheader'>Prev Next</div><h1>Light</h1>{contents}<p>{PARAGRAPH}</p></body>"
+    text = read_html(written(tmp_path / "a.html", f"<html>{page}</html>")).text
+    assert "Contents" not in text
+    assert "Next" not in text
+    assert PARAGRAPH[:40] in text
 
 
 def test_plain_text(tmp_path):

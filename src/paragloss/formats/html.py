@@ -19,6 +19,10 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
 _UNSHOWN = ["script", "style", "noscript", "template", "title"]
 _FEW_LINKS, _LONGEST_LINK = 8, 300
+#: Tables of contents and links to neighbouring pages, as DocBook, Sphinx and MediaWiki write them.
+_NAVIGATION_ELEMENTS = [
+    "nav", ".toc", "#toc", ".toctree-wrapper", ".navheader", ".navfooter", ".headerlink", "[role=navigation]"
+]  # fmt: skip
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 
 
@@ -99,7 +103,8 @@ def _language(tree: Any) -> str:
 def _body(source: str, tree: Any) -> str:
     from resiliparse.extract.html2text import extract_plain_text
 
-    text = str(extract_plain_text(source, main_content=True, alt_texts=False, list_bullets=True))
+    options = {"main_content": True, "alt_texts": False, "list_bullets": True, "skip_elements": _NAVIGATION_ELEMENTS}
+    text = str(extract_plain_text(source, **options))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line) or _shown(tree)  # too short or too odd for resiliparse
 

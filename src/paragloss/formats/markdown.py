@@ -33,9 +33,12 @@ _SETTING = re.compile(r"^(title|lang|language)[ \t]*[:=](.*)$", re.MULTILINE)
 _INSTRUCTIONS = re.compile(r"\{::?[^{}\n]*\}|\{[#.][\w-][^{}\n]*\}|\{%.*?%\}|\{\{.*?\}\}")
 #: A paragraph or list item that a site generator replaces by a table of contents.
 _CONTENTS_MARK = re.compile(r"\{:toc[^{}\n]*\}|^\[\[_?TOC_?\]\]$|^\[TOC\]$")
-#: A fence of Docusaurus and MkDocs admonitions: ":::note", '!!! warning "Title"'.
-_ADMONITION = re.compile(
-    r"^[ \t]*(?::::+[ \t]*(?:\w+)?|[!?]{3}\+?[ \t]+\w+)[ \t]*(?:\"([^\"\n]*)\")?[ \t]*$", re.MULTILINE
+#: A line that begins or ends an admonition of Docusaurus: ":::note".
+_ADMONITION_FENCE = re.compile(r"^[ \t]*:::+[ \t]*\w*[ \t]*$", re.MULTILINE)
+#: An admonition of MkDocs, '!!! warning "Title"', and the indented lines that belong to it.
+_INDENTED_ADMONITION = re.compile(
+    r"^(?:!!!|\?\?\?\+?)[ \t]+\w+[ \t]*(?:\"([^\"\n]*)\")?[ \t]*\n((?:[ \t]*\n|(?: {4}|\t)[^\n]*(?:\n|\Z))*)",
+    re.MULTILINE,
 )
 _NAVIGATION = re.compile(r"<nav\b.*?</nav\s*>", re.DOTALL | re.IGNORECASE)
 _LINE_BREAK_TOKENS = frozenset({"softbreak", "hardbreak"})
@@ -80,7 +83,7 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
 
 def _render_text(source: str) -> _MarkdownText:
     """Render Markdown as the lines of text that a reader sees."""
-    source = _ADMONITION.sub(lambda match: match[1] or "", source)
+    source = _ADMONITION_FENCE.sub("", _INDENTED_ADMONITION.sub(_dedent_admonition, source))
     markdown_text = _MarkdownText([], [], [])
     is_heading = is_list_item = False
     row_cells: list[str] | None = None
@@ -107,6 +110,12 @@ def _render_text(source: str) -> _MarkdownText:
         else:
             markdown_text.lines.extend(_render_block(token))
     return markdown_text._replace(lines=[line for line in markdown_text.lines if line.strip()])
+
+
+def _dedent_admonition(match: re.Match[str]) -> str:
+    """Return the title and the contents of an admonition as if they stood in the text around it."""
+    title, contents = match[1] or "", re.sub(r"^(?: {4}|\t)", "", match[2], flags=re.MULTILINE)
+    return f"{title}\n\n{contents}\n"
 
 
 def _render_block(token: Token) -> list[str]:
