@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from paragloss.analysis import analyzer
 from paragloss.collection.document_languages import assign_languages
 from paragloss.formats.documents import read_documents
-from paragloss.formats.html import extract_visible_text
+from paragloss.formats.html import parse_html
 from paragloss.languages import normalise
 from paragloss.types import Document
 
@@ -99,7 +99,8 @@ def unpack_package(cache: Path, package: str) -> list[str]:
 
 
 def read_lines(page: str) -> list[str]:
-    return [line for line in extract_visible_text(page).split("\n") if len(line) > 20]
+    """Return the longer lines of a page's body as it is indexed, without its table of contents."""
+    return [line for line in parse_html(page, id="").text.split("\n") if len(line) > 20]
 
 
 def find_page_language(page: str, lang: str, english_lines: set[str]) -> str:
