@@ -75,9 +75,9 @@ class Cooccurrence:
         n_b, rows_b = self._rows(second)
         n_ab = np.asarray((rows_a @ rows_b.T).todense(), np.float64)
         chance = np.outer(n_a, n_b) / max(self.number, 1)
-        either = np.maximum(n_a[:, None] + n_b[None, :], 1)
-        above: Reals = np.maximum((n_ab - chance) / either, 0)
-        return above
+        total = np.maximum(n_a[:, None] + n_b[None, :], 1)
+        association: Reals = np.maximum((n_ab - chance) / total, 0)
+        return association
 
     def _rows(self, texts: Sequence[str]) -> tuple[Reals, sp.csr_matrix]:
         """Return how often each text occurs, and a matrix (texts, windows) with 1 for each window that it is in."""

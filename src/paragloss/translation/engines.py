@@ -79,14 +79,14 @@ class Apertium:
         if not texts:
             return []
         lines = "".join(f"{' '.join(text.split())}{_STOP}\n" for text in texts)
-        made = self._run(["-u", "-f", "line", mode], lines).split("\n")
-        if len(made) - 1 != len(texts):
-            raise ModelError(f"Apertium's {mode} gave {len(made) - 1} lines for {len(texts)}: check its installation")
-        return [line.removesuffix(_STOP).rstrip() for line in made[:-1]]
+        output = self._run(["-u", "-f", "line", mode], lines).split("\n")
+        if len(output) - 1 != len(texts):
+            raise ModelError(f"Apertium's {mode} gave {len(output) - 1} lines for {len(texts)}: check its installation")
+        return [line.removesuffix(_STOP).rstrip() for line in output[:-1]]
 
     def _modes(self) -> dict[tuple[str, str], str]:
         """The installed pairs under our codes: `eng-spa` is en->es. Variants such as `spa-eng_US` come second."""
-        found: dict[tuple[str, str], str] = {}
+        modes: dict[tuple[str, str], str] = {}
         for mode in sorted(self._run(["-l"], "").split(), key=len):
             parts = mode.split("-")
             if len(parts) == 2:
@@ -94,19 +94,19 @@ class Apertium:
                     pair = tuple(languages.normalise(part.split("_")[0]) for part in parts)
                 except LanguageError:
                     continue
-                found.setdefault((pair[0], pair[1]), mode)
-        return found
+                modes.setdefault((pair[0], pair[1]), mode)
+        return modes
 
     def _run(self, arguments: list[str], text: str) -> str:
         try:
-            done = subprocess.run(
+            completed = subprocess.run(
                 [self._program, *arguments], input=text, capture_output=True, encoding="utf-8", timeout=self._timeout
             )
         except subprocess.TimeoutExpired:
             raise ModelError(f"Apertium took more than {self._timeout:g} s: give it fewer texts at a time") from None
-        if done.returncode:
-            raise ModelError(f"Apertium failed: {(done.stderr or done.stdout).strip()[:200]}")
-        return done.stdout
+        if completed.returncode:
+            raise ModelError(f"Apertium failed: {(completed.stderr or completed.stdout).strip()[:200]}")
+        return completed.stdout
 
 
 class CTranslate2:

@@ -35,7 +35,7 @@ class LibreTranslate:
     def _pairs(self) -> dict[str, frozenset[str]]:
         """The target languages of each source language, as the server lists them."""
         try:
-            by_source = {each["code"]: each.get("targets") for each in self._ask("languages")}
+            by_source = {entry["code"]: entry.get("targets") for entry in self._send_request("languages")}
             return {_code(lang): frozenset(map(_code, targets or by_source)) for lang, targets in by_source.items()}
         except (KeyError, TypeError, AttributeError):
             raise ModelError(f"{self._url} answered something else than its languages: is it LibreTranslate?") from None
@@ -48,7 +48,7 @@ class LibreTranslate:
         request = {"q": list(texts), "source": source, "target": target, "format": "text"}
         if self._key:
             request["api_key"] = self._key
-        answer = self._ask("translate", request)
+        answer = self._send_request("translate", request)
         translations = answer.get("translatedText") if isinstance(answer, dict) else None
         if not isinstance(translations, list) or len(translations) != len(texts):
             raise ModelError(
@@ -56,7 +56,7 @@ class LibreTranslate:
             )
         return [str(text) for text in translations]
 
-    def _ask(self, path: str, data: dict[str, Any] | None = None) -> Any:
+    def _send_request(self, path: str, data: dict[str, Any] | None = None) -> Any:
         body = None if data is None else json.dumps(data).encode()
         request = urllib.request.Request(f"{self._url}/{path}", body, {"Content-Type": "application/json"})
         try:
