@@ -201,6 +201,6 @@ def test_parts_of_a_compound_in_a_title_count_as_words_of_the_title(tmp_path):
         Document("other", "Kuchen mit Sahne.", "de", "Kuchen"),
     ]
     with make_collection(tmp_path / "c", documents) as collection:
-        candidates = collect_candidates(collection.state, "delay", SearchOptions(lang="en"))
+        candidates = collect_candidates(collection.state, "train", SearchOptions(lang="en"))
     assert candidates.doc_ids == ["compound"]
     assert candidates.features[0, FEATURE_NAMES.index("title_words")] > 0

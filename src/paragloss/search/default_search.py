@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -50,13 +51,15 @@ from paragloss.types import (
 
 #: The sparse vector of every document that holds its terms.
 TERMS_VECTOR = "terms"
-#: Candidates that are measured for each query: by words, and by each kind of vector.
-WORD_CANDIDATES = 200
+#: Candidates that are measured for each query: by words, and by each kind of vector. With 100 or 200 by words the first
+#: ten results of 720 queries were equally good; with 60 nDCG@10 falls by .001.
+WORD_CANDIDATES = 100
 VECTOR_CANDIDATES = 50
 #: How much of the expected best of several unrelated passages is subtracted: passages of a document are alike.
 PASSAGE_CORRECTION = 0.5
 
 
+_NO_SIZES, _NO_IDS, _NO_VALUES = np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32)
 #: The parts of an explanation, each with the features whose contributions it adds up.
 WORDS_PART = "words"
 PARTS_OF_EXPLANATION: Mapping[str, tuple[str, ...]] = {
@@ -82,6 +85,14 @@ class SemanticSearchers:
     encoder: Encoder
     passages: SimilaritySearcher
     titles: SimilaritySearcher | None
+
+
+class StoredTerms(NamedTuple):
+    """Documents with their languages and what their stored vectors hold of some terms."""
+
+    doc_ids: Sequence[str]
+    languages: Sequence[str]
+    rows: SparseRows
 
 
 @dataclass(frozen=True)
@@ -126,11 +137,11 @@ class DefaultSearcher:
         languages = [str(lang) for lang in (where or {}).get("lang", self._targets)]
         forms = self.translate(query, languages)
         table = build_clause_table(query, [(form.lang, cut_query(form)) for form in forms], self._statistics)
-        by_words = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
+        found = self._find_by_words(table, max(k, WORD_CANDIDATES), where)
         query_vector = self._encode(query)
         similar = self._find_similar(query_vector, max(k, VECTOR_CANDIDATES), where)
-        doc_ids = list(dict.fromkeys([*by_words, *(doc_id for cosines in similar for doc_id in cosines)]))
-        candidates = self._measure(query, doc_ids, table, query_vector, similar)
+        documents = self._read_similar(found, similar)
+        candidates = self._measure(query, documents, table, query_vector, similar)
         return QueryEvidence(candidates, table, QueryForms(tuple(forms), self._name_vector(query_vector)))
 
     def translate(self, query: Query, languages: Sequence[str] | None = None) -> list[Query]:
@@ -148,11 +159,24 @@ class DefaultSearcher:
             forms.append(attributed(form, self._translator_name) if translations else form)
         return forms
 
-    def _find_by_words(self, table: ClauseTable | None, limit: int, where: Where | None) -> list[str]:
+    def _find_by_words(self, table: ClauseTable | None, limit: int, where: Where | None) -> StoredTerms:
+        """Find documents by words, and read what their stored vectors hold of the query's terms."""
         if table is None or not len(table.request.indices):
-            return []
-        (hits,) = self._store.search_sparse(TERMS_VECTOR, [table.request], limit, where)
-        return [hit.id for hit in hits]
+            return StoredTerms([], [], SparseRows(_NO_SIZES, _NO_IDS, _NO_VALUES))
+        needed = self._statistics.layout.with_lengths(table.term_ids)
+        rows = self._store.look(TERMS_VECTOR, [table.request], limit, where, needed)
+        return StoredTerms(rows.ids, rows.langs, rows.rows)
+
+    def _read_similar(self, found: StoredTerms, similar: Sequence[dict[str, float]]) -> StoredTerms:
+        """Add the documents that only vectors have found."""
+        known_ids = set(found.doc_ids)
+        new_ids = [doc_id for doc_id in dict.fromkeys(chain(*similar)) if doc_id not in known_ids]
+        languages, rows = self._store.read_sparse(TERMS_VECTOR, new_ids)
+        return StoredTerms(
+            [*found.doc_ids, *new_ids],
+            [*found.languages, *languages],
+            SparseRows(*(np.concatenate(columns) for columns in zip(found.rows, rows, strict=True))),
+        )
 
     def _encode(self, query: Query) -> Floats | None:
         """Return the query's vector; None where the encoder knows nothing of it."""
@@ -179,12 +203,12 @@ class DefaultSearcher:
     def _measure(
         self,
         query: Query,
-        doc_ids: Sequence[str],
+        documents: StoredTerms,
         table: ClauseTable | None,
         query_vector: Floats | None,
         similar: Sequence[dict[str, float]],
     ) -> Candidates:
-        doc_languages, rows = self._store.read_sparse(TERMS_VECTOR, doc_ids)
+        doc_ids, doc_languages, rows = documents
         lexical = self._measure_words(table, doc_languages, rows)
         title_similarity, passage_similarity, has_vectors = self._measure_similarity(
             query_vector, similar, doc_ids, doc_languages, lexical
