@@ -204,3 +204,19 @@ def test_parts_of_a_compound_in_a_title_count_as_words_of_the_title(tmp_path):
         candidates = collect_candidates(collection.state, "train", SearchOptions(lang="en"))
     assert candidates.doc_ids == ["compound"]
     assert candidates.features[0, FEATURE_NAMES.index("title_words")] > 0
+
+
+def test_an_explanation_is_said_in_a_sentence_that_names_the_words(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+        answer = collection.search("volcano lava", lang="en", to=["de"])
+        (first, *_) = answer.results
+        told = answer.why(first.id)
+    assert told["sentence"].startswith(f"{first.fit:.0%} likely, because of matching words (")
+    assert "volcano – Vulkan" in told["sentence"]
+    assert "lava – Lava" in told["sentence"]
+
+
+def test_a_pipeline_of_the_reader_has_no_sentence(tmp_path):
+    with make_collection(tmp_path / "c", DOCUMENTS) as collection:
+        answer = collection.search("volcano", lang="en", pipeline="bm25")
+        assert answer.why("lava")["sentence"] == ""

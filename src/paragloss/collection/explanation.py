@@ -1,11 +1,9 @@
-"""Why a document was found, as a person sees it: its score's parts, and the words that met, as they are written.
-
-What words met, and how much that carried, is `search.evidence`' business.
-"""
+"""Explain to a person why a document was found: the parts of its score, and the pairs of words that matched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,73 +11,117 @@ from paragloss.analysis import analyzer
 from paragloss.translation.subword_terms import SOUND_PREFIX, SUBWORD_PREFIX, find_subword_matches
 from paragloss.types import Account, Document, Query, Share, TokenizedText
 
-#: Pairs of words shown of a part; what the others carried is one line.
-PAIRS = 12
+#: Pairs of words that are listed for a part; the others are added up in one line.
+MAX_PAIRS = 12
+#: Pairs of words that are named in the sentence.
+MAX_PAIRS_IN_SENTENCE = 3
+#: What a sentence says of each part of the default search, where it speaks for the document.
+REASONS: Mapping[str, str] = {
+    "words": "matching words",
+    "title meaning": "a title with a similar meaning",
+    "passage meaning": "a passage with a similar meaning",
+    "language": "its language",
+}
 
 
 def why(query: Query, document: Document, cut: TokenizedText, account: Account, *, name: str) -> dict[str, Any]:
-    """The parts of a score with the pairs of words that carried each; pairs sum to their part, parts to the score. A
-    search that has no parts is one, with the `name` it goes by. `cut` is the document's text in its own language."""
-    parts = [(part, told, list(told.flat())) for part, told in account.parts or ((name, account),)]
-    ours = _written(query.text, query.lang, document.lang)
-    theirs = _spelled(document, cut, {share.document for _, _, shares in parts for share in shares})
+    """Describe the parts of a score with the pairs of words that matched.
+
+    Pairs sum to their part, and parts to the score. The score of the default search is explained by its log-odds. A
+    search without parts is one part called `name`. `cut` is the document's text as tokens.
+    """
+    parts = account.parts or ((name, account),)
+    query_spelling = _spell_query(query.text, query.lang, document.lang)
+    matched_terms = {share.document for _, part in parts for share in part.flat()}
+    document_spelling = _spell_document(document, cut, matched_terms)
+    described = [
+        {
+            "part": part_name,
+            "score": part.score,
+            "approximate": not part.exact,
+            "pairs": _list_pairs(part.flat(), query_spelling, document_spelling),
+        }
+        for part_name, part in parts
+    ]
     return {
         "query": {"text": query.text, "lang": query.lang},
         "id": document.id,
         "score": account.score,
-        "parts": [
-            {
-                "part": part,
-                "score": told.score,
-                "approximate": not told.exact,
-                "pairs": _pairs(shares, ours, theirs),
-            }
-            for part, told, shares in parts
-        ],
+        "sentence": write_sentence(account.score, described) if account.parts else "",
+        "parts": described,
     }
 
 
-def _pairs(shares: Iterable[Share], ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The strongest pairs of words, and the rest of them as a pair of none."""
+def write_sentence(log_odds: float, parts: Sequence[Mapping[str, Any]]) -> str:
+    """Say in one sentence what speaks for a result of the default search, strongest first; "" for other searches."""
+    by_strength = sorted(parts, key=lambda part: -part["score"])
+    reasons = [_describe_part(part) for part in by_strength if part["part"] in REASONS and part["score"] > 0]
+    if not any(part["part"] in REASONS for part in parts):
+        return ""
+    probability = 1 / (1 + math.exp(-log_odds))
+    return f"{probability:.0%} likely, because of {', '.join(reasons) or 'nothing in particular'}."
+
+
+def _describe_part(part: Mapping[str, Any]) -> str:
+    """Name a part, with the pairs of words that contribute most to it."""
+    pairs = [pair for pair in part["pairs"] if pair["query"] and pair["document"]]
+    named = [f"{pair['query']} – {pair['document']}" for pair in pairs]
+    best = list(dict.fromkeys(named))[:MAX_PAIRS_IN_SENTENCE]
+    return REASONS[part["part"]] + (f" ({'; '.join(best)})" if best else "")
+
+
+def _list_pairs(
+    shares: Iterable[Share], query_spelling: Mapping[str, str], document_spelling: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """List the strongest pairs of words as they are written; a last entry without words adds up the others."""
     sums: dict[tuple[str, str, str], float] = {}
     for share in shares:
-        key = ours.get(share.query, share.query), theirs.get(share.document, share.document), share.source
+        query_word = query_spelling.get(share.query, share.query)
+        document_word = document_spelling.get(share.document, share.document)
+        key = query_word, document_word, share.source
         sums[key] = sums.get(key, 0.0) + share.score
-    best = sorted(sums.items(), key=lambda item: (not (item[0][0] or item[0][1]), -abs(item[1])))
-    some = [
-        {"query": query, "document": word, "source": source, "score": score}
-        for (query, word, source), score in best[:PAIRS]
+    by_strength = sorted(sums.items(), key=lambda item: (not (item[0][0] or item[0][1]), -abs(item[1])))
+    pairs = [
+        {"query": query_word, "document": document_word, "source": source, "score": score}
+        for (query_word, document_word, source), score in by_strength[:MAX_PAIRS]
     ]
-    if rest := [score for _, score in best[PAIRS:]]:
-        some.append({"query": "", "document": "", "source": "", "score": sum(rest)})
-    return some
+    if len(by_strength) > MAX_PAIRS:
+        remainder = sum(score for _, score in by_strength[MAX_PAIRS:])
+        pairs.append({"query": "", "document": "", "source": "", "score": remainder})
+    return pairs
 
 
 @lru_cache(maxsize=100)
-def _written(text: str, *langs: str) -> Mapping[str, str]:
-    """How terms are written in a text, by the analyzers of some languages."""
-    found: dict[str, str] = {}
-    for lang in langs:
+def _spell_query(text: str, *languages: str) -> Mapping[str, str]:
+    """Return how the terms of a query are written in it, as analyzed in some languages."""
+    spelling: dict[str, str] = {}
+    for lang in languages:
         for start, end, term in analyzer(lang).spans(text):
-            found.setdefault(term, text[start:end])
-    return found
+            spelling.setdefault(term, text[start:end])
+    return spelling
 
 
-def _spelled(document: Document, cut: TokenizedText, terms: set[str]) -> dict[str, str]:
-    """How matched terms are written in a document: a word, one that holds it, or one that sounds like it."""
-    lang, inside = (
-        document.lang,
-        {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))},
-    )
-    each = analyzer(lang).tokenize(document.title), cut
-    found: dict[str, str] = {}
-    for some in each:
-        here = some.find_words(terms - found.keys())
-        for place, word in zip(here, some.spell_words(here), strict=True):
+def _spell_document(document: Document, cut: TokenizedText, terms: set[str]) -> dict[str, str]:
+    """Return how matched terms are written in a document: as a word, inside one, or as one that sounds like it."""
+    spelling: dict[str, str] = {}
+    subwords = {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))}
+    for tokenized in (analyzer(document.lang).tokenize(document.title), cut):
+        numbers = tokenized.find_words(terms - spelling.keys())
+        for number, word in zip(numbers, tokenized.spell_words(numbers), strict=True):
             if word:
-                found.setdefault(some.terms[place], word)
-    for some in each if inside else ():
-        held = find_subword_matches(some, lang, inside)
-        for (inner, _), word in zip(held, some.spell_words([place for _, place in held]), strict=True):
-            found.setdefault(inner if inner[0] == SOUND_PREFIX else SUBWORD_PREFIX + inner, word)
-    return found
+                spelling.setdefault(tokenized.terms[number], word)
+        for subword, word in _spell_subwords(tokenized, document.lang, subwords):
+            spelling.setdefault(subword, word)
+    return spelling
+
+
+def _spell_subwords(tokenized: TokenizedText, lang: str, subwords: set[str]) -> list[tuple[str, str]]:
+    """Return the words of a text that contain some terms, each with the term as matches name it."""
+    if not subwords:
+        return []
+    matches = find_subword_matches(tokenized, lang, subwords)
+    words = tokenized.spell_words([number for _, number in matches])
+    return [
+        (subword if subword.startswith(SOUND_PREFIX) else SUBWORD_PREFIX + subword, word)
+        for (subword, _), word in zip(matches, words, strict=True)
+    ]
