@@ -10,8 +10,8 @@ from paragloss.bm25 import Layout
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, LanguageError
 from paragloss.search import parts as made
-from paragloss.search.parts import Asked, Parts
-from paragloss.search.pipeline import build, sayable
+from paragloss.search.parts import Parts, SearchContext
+from paragloss.search.pipeline import build, list_part_options
 from paragloss.search.terms import TermIndex
 from paragloss.statistics import Statistics
 from paragloss.stores.embedded import EmbeddedStore
@@ -76,7 +76,7 @@ def test_what_may_be_said():
     fields = ["title=1", "text=1"]
     searched = ["tempered|psq|synonyms|nested|each", "candidates=200", *fields]
     parts = collection({"e5": Sentences()}, {"dict": Into("fr")}, {"knrm": None}, choosers={"pairs": None})
-    assert sayable(parts) == {
+    assert list_part_options(parts) == {
         "bm25": fields,
         "translated": [],
         "e5": ["csls", "exact", "words,top=3,context=0.1,limit=50000,csls"],
@@ -116,13 +116,13 @@ def test_a_translation_engine_is_asked_for_the_pair_that_is_searched(monkeypatch
     asked = []
     monkeypatch.setattr(made.engines, "named", lambda *what: asked.append(what) or (None if what[0] == "gone" else 1))
     for source, targets in (("en", ["en", "fr", "de"]), ("en", ["en"]), ("en", ["fr"])):
-        made.mt(Asked(collection(machine="mine", memory={}), source, targets))
-    made.mt(Asked(collection(machine="mine", memory={}), "en", ["fr"]), engine="apertium")
+        made.mt(SearchContext(collection(machine="mine", memory={}), source, targets))
+    made.mt(SearchContext(collection(machine="mine", memory={}), "en", ["fr"]), engine="apertium")
     assert asked == [("mine", "en", "fr"), ("mine", "", ""), ("mine", "en", "fr"), ("apertium", "en", "fr")]
     with pytest.raises(InputError, match="'gone' is not on this machine"):
-        made.mt(Asked(collection(machine="gone", memory={}), "en", ["fr"]))
+        made.mt(SearchContext(collection(machine="gone", memory={}), "en", ["fr"]))
     with pytest.raises(InputError, match="no translation engine"):
-        made.mt(Asked(collection(), "en", ["fr"]))
+        made.mt(SearchContext(collection(), "en", ["fr"]))
 
 
 def test_what_was_made_is_remembered():

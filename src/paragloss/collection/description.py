@@ -48,7 +48,7 @@ def info(state: State) -> dict[str, Any]:
         "default model": _about_default(state),
         "unknown words": _unknown_words(state),
         **found,
-        "options": pipelines.sayable(state.parts()),
+        "options": pipelines.list_part_options(state.parts()),
     }
 
 

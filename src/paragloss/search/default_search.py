@@ -172,11 +172,12 @@ class DefaultSearcher:
         known_ids = set(found.doc_ids)
         new_ids = [doc_id for doc_id in dict.fromkeys(chain(*similar)) if doc_id not in known_ids]
         languages, rows = self._store.read_sparse(TERMS_VECTOR, new_ids)
-        return StoredTerms(
-            [*found.doc_ids, *new_ids],
-            [*found.languages, *languages],
-            SparseRows(*(np.concatenate(columns) for columns in zip(found.rows, rows, strict=True))),
+        joined_rows = SparseRows(
+            np.concatenate([found.rows.sizes, rows.sizes]),
+            np.concatenate([found.rows.indices, rows.indices]),
+            np.concatenate([found.rows.values, rows.values]),
         )
+        return StoredTerms([*found.doc_ids, *new_ids], [*found.languages, *languages], joined_rows)
 
     def _encode(self, query: Query) -> Floats | None:
         """Return the query's vector; None where the encoder knows nothing of it."""

