@@ -8,7 +8,7 @@ from fakes import Listed, Shortest, WordForWord
 
 from paragloss.collection.retrieval import mix_readings
 from paragloss.search.dense import Dense
-from paragloss.search.evidence import NOTHING, added
+from paragloss.search.evidence import NOTHING, add_accounts
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
@@ -60,9 +60,9 @@ def test_accounts_of_one_document_add_up_part_by_part():
     one = Account(3.0, (Share("", "", "n", 1.0),), parts=(("p", Account(1.0)), ("r", Account(1.0))))
     two = Account(2.0, exact=False, parts=(("p", Account(2.0)),))
     parts = (("p", Account(3.0)), ("r", Account(1.0)))
-    assert added([one, NOTHING, two]) == Account(5.0, one.shares, exact=False, parts=parts)
-    assert added([NOTHING, two]) is two
-    assert added([]) == NOTHING == Account(0.0)
+    assert add_accounts([one, NOTHING, two]) == Account(5.0, one.shares, exact=False, parts=parts)
+    assert add_accounts([NOTHING, two]) is two
+    assert add_accounts([]) == NOTHING == Account(0.0)
 
 
 def test_what_was_not_found_has_no_account_and_what_can_not_be_looked_into_one_share():

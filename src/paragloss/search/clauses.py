@@ -11,7 +11,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Doubles, hashed
-from paragloss.search.evidence import translators, words
+from paragloss.search.evidence import explain_matches, list_origins
 from paragloss.search.indexed_fields import INNER, SUBWORD_FIELDS
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
@@ -95,7 +95,7 @@ class StructuredSearcher:
         raise NotImplementedError
 
     def _account(self, query: Query, document: Document, score: float) -> Account:
-        return words(self.matches(query, document.id), translators(query), score)
+        return explain_matches(self.matches(query, document.id), list_origins(query), score)
 
     def shares(self, query: Query) -> list[Shares]:
         """The clauses of a query, cut into words; what is only stop words is left out."""

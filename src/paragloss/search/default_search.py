@@ -20,7 +20,7 @@ from paragloss.bm25 import sieved
 from paragloss.ranking import rank
 from paragloss.search.clause_table import ClauseTable, LexicalEvidence, build_clause_table
 from paragloss.search.clauses import cut_query
-from paragloss.search.evidence import attributed, translators, words
+from paragloss.search.evidence import attribute_clauses, explain_matches, list_origins
 from paragloss.search.indexed_fields import INNER
 from paragloss.search.scoring import (
     FEATURE_NAMES,
@@ -156,7 +156,7 @@ class DefaultSearcher:
             if translations and INNER in self._statistics.layout.fields:
                 translations = tuple(add_sound_alternatives(translations, query.lang, lang))
             form = Query(query.id, query.text, lang, translations)
-            forms.append(attributed(form, self._translator_name) if translations else form)
+            forms.append(attribute_clauses(form, self._translator_name) if translations else form)
         return forms
 
     def _find_by_words(self, table: ClauseTable | None, limit: int, where: Where | None) -> StoredTerms:
@@ -281,9 +281,9 @@ class DefaultSearcher:
         matches = evidence.table.attribute(language, rows)
         origins: dict[tuple[str, str], dict[str, float]] = {}
         for form in evidence.forms.queries:
-            origins.update(translators(form))
+            origins.update(list_origins(form))
         total = sum(match.score for match in matches)
-        return words(matches, origins, total).scaled(log_odds) if total else Account(log_odds)
+        return explain_matches(matches, origins, total).scaled(log_odds) if total else Account(log_odds)
 
 
 def build_features(

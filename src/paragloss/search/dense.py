@@ -1,4 +1,4 @@
-"""Search by meaning: encode the query, find the nearest documents. Knows nothing of how vectors are made."""
+"""Search by meaning: encode the query and find the nearest documents."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from paragloss.types import Account, Document, Encoder, Floats, Query, QueryForm
 class Dense:
     """Finds documents of every language by the dot product of the query's vector with the vectors `name`.
 
-    A query none of whose words the encoder knows has no vector and finds nothing; a language it does not know
-    is an error. `exact` compares with every document instead of walking the engine's graph.
+    A query none of whose words the encoder knows has no vector and finds nothing; a language it does not know is an
+    error. `exact` compares with every document instead of walking the engine's graph.
     """
 
     def __init__(self, store: Store, encoder: Encoder, *, name: str, exact: bool = False) -> None:
@@ -26,41 +26,45 @@ class Dense:
         self._exact = exact
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
+        """Rank the documents of all languages for each query."""
         vectors = self.vectors(queries)
-        rankings = self._found(vectors, k, where)
-        return [self._with_evidence(*each) for each in zip(queries, vectors, rankings, strict=True)]
-
-    def _with_evidence(self, query: Query, vector: Floats, ranking: Ranking) -> RankedList:
-        forms = QueryForms(vectors={self.name: vector})
-        return RankedList(tuple(ranking), forms, partial(self._account, query))
+        rankings = self._search_vectors(vectors, k, where)
+        return [
+            RankedList(tuple(ranking), QueryForms(vectors={self.name: vector}), partial(self._account, query))
+            for query, vector, ranking in zip(queries, vectors, rankings, strict=True)
+        ]
 
     def best(self, lang: str) -> float:
+        """Return the highest score of a document of a language: a cosine of 1, or 0 if the encoder can't read it."""
         return 1.0 if lang in self.encoder.langs else 0.0
 
-    def _account(self, query: Query, document: Document, score: float) -> Account:
-        def kept() -> Floats | None:
-            (record,) = self.store.get([document.id], vectors=[self.name])
-            return record.dense.get(self.name) if record is not None else None
-
-        return near(self.encoder, self.name, query, document, score, kept)
-
-    def _found(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:
-        asked = np.flatnonzero(vectors.any(axis=1)) if len(vectors) else np.zeros(0, np.int64)
-        rankings: list[Ranking] = [[] for _ in vectors]
-        if len(asked):
-            found = self.store.search_dense(self.name, vectors[asked], k, where, exact=self._exact)
-            for i, ranking in zip(asked.tolist(), found, strict=True):
-                rankings[i] = ranking
-        return rankings
-
     def vectors(self, queries: Sequence[Query]) -> Floats:
-        """One row per query, encoded together by language."""
+        """Encode queries, those of one language together; (n_queries, dim).
+
+        Raises `LanguageError` for a language that the encoder does not know.
+        """
         rows = np.zeros((len(queries), self.encoder.dim), np.float32)
         for lang in dict.fromkeys(query.lang for query in queries):
             if lang not in self.encoder.langs:
                 raise LanguageError(
                     f"the model behind {self.name!r} does not know {lang!r}; it knows {', '.join(self.encoder.langs)}"
                 )
-            which = [i for i, query in enumerate(queries) if query.lang == lang]
-            rows[which] = self.encoder.encode([queries[i].text for i in which], lang)
+            numbers = [i for i, query in enumerate(queries) if query.lang == lang]
+            rows[numbers] = self.encoder.encode([queries[i].text for i in numbers], lang)
         return rows
+
+    def _search_vectors(self, vectors: Floats, k: int, where: Where | None) -> list[Ranking]:
+        rankings: list[Ranking] = [[] for _ in vectors]
+        numbers = np.flatnonzero(vectors.any(axis=1)) if len(vectors) else np.zeros(0, np.int64)
+        if len(numbers):
+            answers = self.store.search_dense(self.name, vectors[numbers], k, where, exact=self._exact)
+            for i, ranking in zip(numbers.tolist(), answers, strict=True):
+                rankings[i] = ranking
+        return rankings
+
+    def _account(self, query: Query, document: Document, score: float) -> Account:
+        def read_vectors() -> Floats | None:
+            (record,) = self.store.get([document.id], vectors=[self.name])
+            return record.dense.get(self.name) if record is not None else None
+
+        return near(self.encoder, self.name, query, document, score, read_vectors)

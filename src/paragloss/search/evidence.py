@@ -1,8 +1,7 @@
-"""Where a document's score came from: every searcher accounts for what it gave, and the accounts sum to the score.
+"""Explain scores: split what words contributed, and add up explanations of several searchers.
 
-Here are the words' accounts, and how accounts are added up; wrappers pass on what they made of their inner searchers'
-scores, and `vector_evidence` accounts for vectors and rerankers. docs/understand/why.md derives it. Knows nothing of
-how an account is shown.
+Every searcher explains the score that it gave, and the parts of an explanation sum to the score. `vector_evidence`
+explains vectors and rerankers. docs/understand/why.md derives it.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ NOTHING = Account(0.0)
 DOUBT = "language of the query"
 
 
-def added(accounts: Iterable[Account]) -> Account:
-    """Accounts of one document that add up, part by part."""
-    some = [account for account in accounts if account.score]
-    if len(some) == 1:
-        return some[0]
+def add_accounts(accounts: Iterable[Account]) -> Account:
+    """Add explanations of one document, part by part."""
+    nonzero = [account for account in accounts if account.score]
+    if len(nonzero) == 1:
+        return nonzero[0]
     parts: dict[str, list[Account]] = {}
-    for account in some:
+    for account in nonzero:
         for name, part in account.parts:
             parts.setdefault(name, []).append(part)
     return Account(
-        sum(account.score for account in some),
-        tuple(share for account in some for share in account.shares),
-        all(account.exact for account in some),
-        tuple((name, added(each)) for name, each in parts.items()),
+        sum(account.score for account in nonzero),
+        tuple(share for account in nonzero for share in account.shares),
+        all(account.exact for account in nonzero),
+        tuple((name, add_accounts(same_part)) for name, same_part in parts.items()),
     )
 
 
@@ -49,7 +48,7 @@ def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Docu
     """
     if not any(ranking.has_probabilities for _, ranking in weighted):
         accounts = [(share, ranking.explain(document)) for share, ranking in weighted]
-        return added(account.scaled(share * account.score) for share, account in accounts)
+        return add_accounts(account.scaled(share * account.score) for share, account in accounts)
     ranking = max(weighted, key=lambda pair: pair[0] * pair[1].score_of(document.id))[1]
     account = ranking.explain(document)
     doubt = math.log(score / (1 - score)) - account.score
@@ -58,32 +57,42 @@ def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Docu
     )
 
 
-def attributed(query: Query, name: str) -> Query:
-    """A translated query whose words say who translated them: the translator of this name, unless one within it."""
-    clauses = [c if c.origins else c._replace(origins=((name, 1.0, c.alternatives),)) for c in query.clauses]
+def attribute_clauses(query: Query, name: str) -> Query:
+    """Name the translator of each clause of a query, unless the clause names the translators that it is from."""
+    clauses = [
+        clause if clause.origins else clause._replace(origins=((name, 1.0, clause.alternatives),))
+        for clause in query.clauses
+    ]
     return query._replace(clauses=tuple(clauses))
 
 
-def words(matches: list[Match], known: Mapping[tuple[str, str], Mapping[str, float]], score: float) -> Account:
-    """Pairs of words; one that several `translators` know is shared among them by the weights they gave it."""
+def explain_matches(
+    matches: Sequence[Match], origins: Mapping[tuple[str, str], Mapping[str, float]], score: float
+) -> Account:
+    """Explain a score by pairs of words; a pair that several translators know is divided by their weights.
+
+    `origins` has the weights of the translators of each pair, see `list_origins`.
+    """
     shares = []
-    for source, word, given in matches:
-        bare = word.removeprefix(SUBWORD_PREFIX)
-        by = {BY_SOUND: 1.0} if word[0] == SOUND_PREFIX else known.get((source, bare)) or {AS_THEY_STAND: 1.0}
-        total, how = sum(by.values()), "" if bare == word else INSIDE
-        shares += [Share(source, word, name + how, given * part / total) for name, part in by.items()]
+    for source, word, gain in matches:
+        plain_word = word.removeprefix(SUBWORD_PREFIX)
+        is_sound = word.startswith(SOUND_PREFIX)
+        weights = {BY_SOUND: 1.0} if is_sound else origins.get((source, plain_word)) or {AS_THEY_STAND: 1.0}
+        total, suffix = sum(weights.values()), "" if plain_word == word else INSIDE
+        shares += [Share(source, word, name + suffix, gain * weight / total) for name, weight in weights.items()]
     return Account(score, tuple(shares))
 
 
-def translators(query: Query) -> dict[tuple[str, str], dict[str, float]]:
-    """For every word of a translated query who knows it, with how much weight; a phrase's words share its weight."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    terms = analyzer(query.lang).terms
+def list_origins(query: Query) -> dict[tuple[str, str], dict[str, float]]:
+    """List for every pair of query term and translated term the weights of the translators that know it; the words of
+    a phrase share its weight."""
+    origins: dict[tuple[str, str], dict[str, float]] = {}
+    analyze = analyzer(query.lang).terms
     for clause in query.clauses:
         for name, share, alternatives in clause.origins:
             for alternative in alternatives:
-                cut = alternative.terms or tuple(terms(alternative.text))
-                for word in cut:
-                    here = found.setdefault((clause.source, word), {})
-                    here[name] = here.get(name, 0.0) + share * alternative.weight / len(cut)
-    return found
+                terms = alternative.terms or tuple(analyze(alternative.text))
+                for term in terms:
+                    weights = origins.setdefault((clause.source, term), {})
+                    weights[name] = weights.get(name, 0.0) + share * alternative.weight / len(terms)
+    return origins

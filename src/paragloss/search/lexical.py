@@ -1,6 +1,6 @@
-"""BM25 over a store: words that match. Knows nothing of translation; it weighs the alternatives a query brings.
+"""BM25 over a store: words that match as they are, or each alternative of a translated query by itself.
 
-One query is one sparse vector, whatever its fields, alternatives and languages: one question to the store.
+A query is one sparse vector, whatever its fields, alternatives and languages: one request to the store.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-import numpy as np
-
 from paragloss.analysis import analyzer
 from paragloss.bm25 import dot, sparse
-from paragloss.search.evidence import translators, words
+from paragloss.search.evidence import explain_matches, list_origins
 from paragloss.search.matches import Match
 from paragloss.statistics import Statistics
 from paragloss.types import (
@@ -32,12 +30,12 @@ from paragloss.types import (
 
 
 class Lexical:
-    """Searches documents of the query's own language, or of all `langs` with the words as they stand.
+    """Searches documents of the query's own language, or of all `langs` with the words as they are.
 
-    A query with clauses (a translated one) asks for every alternative at once, each with its weight; alternatives
-    that come down to the same term add up, and the words of a phrase share its weight. `weights` says how much
-    each field counts. A `proportional` score is BM25 divided by what a document full of the query's words would get
-    in that language: from 0 to 1, it can be compared between queries and languages, and added to a cosine.
+    A query with clauses (a translated one) asks for every alternative at once, each with its weight; alternatives with
+    the same term add up, and the words of a phrase share its weight. `weights` says how much each field counts. A
+    `proportional` score is BM25 divided by the score of a document full of the query's words in that language: from 0
+    to 1, it can be compared between queries and languages.
     """
 
     def __init__(
@@ -53,7 +51,7 @@ class Lexical:
     ) -> None:
         weights = dict.fromkeys(statistics.layout.fields, 1.0) if weights is None else dict(weights)
         for field in weights:
-            statistics.layout.field(field)  # refuses a field that is not indexed
+            statistics.layout.field(field)  # raises an error for a field that is not indexed
         self._store = store
         self._statistics = statistics
         self._weights = weights
@@ -63,78 +61,73 @@ class Lexical:
         self._analyze = analyze
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
-        vectors = [_one(list(each.values())) for each in self._vectors(queries, where)]
-        rankings = zip(queries, self._found(vectors, k, where), strict=True)
+        """Rank the documents of all searched languages for each query."""
+        rankings = self._search_vectors([self.vector(query, where) for query in queries], k, where)
         return [
-            RankedList(tuple(ranking), QueryForms((query,)), partial(self._account, query))
-            for query, ranking in rankings
+            RankedList(tuple(ranking), QueryForms((query,)), partial(self._explain, query))
+            for query, ranking in zip(queries, rankings, strict=True)
         ]
 
     def best(self, lang: str) -> float:
+        """Return the highest score possible."""
         return 1.0 if self._proportional else math.inf
 
-    def _found(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
-        asked = [i for i, vector in enumerate(vectors) if len(vector.indices)]
+    def vector(self, query: Query, where: Where | None = None) -> SparseVector:
+        """Return what the store is asked; empty if no document can match."""
+        languages = self._list_languages(query, where)
+        weighed = self._statistics.queries(
+            [(lang, self._weigh_terms(query, lang)) for lang in languages], self._weights
+        )
+        return _add_vectors([self._scale(vector, highest) for vector, highest in weighed])
+
+    def matches(self, query: Query, id: str) -> list[Match]:
+        """List what every word adds to the score of a document, in its language and in those it has beside."""
+        (own_language,), rows = self._store.read_sparse(self._name, [id])
+        document = SparseVector(rows.indices, rows.values)
+        languages = self._list_languages(query, {"lang": [own_language, *self._statistics.beside]})
+        matches = []
+        for lang in languages:
+            ((_, highest),) = self._statistics.queries([(lang, self._weigh_terms(query, lang))], self._weights)
+            for source, word, weight in self._list_words(query, lang):
+                ((vector, _),) = self._statistics.queries([(lang, {word: weight})], self._weights)
+                score = dot(vector, document) / (highest if self._proportional else 1.0)
+                matches.append(Match(source, word, score))
+        return [match for match in matches if match.score]
+
+    def _search_vectors(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
         rankings: list[Ranking] = [[] for _ in vectors]
-        if asked:
-            # Terms' ids are those of a language: the store need not filter by it as well.
-            rest = {field: values for field, values in (where or {}).items() if field != "lang"}
-            found = self._store.search_sparse(self._name, [vectors[i] for i in asked], k, rest or None)
-            for i, ranking in zip(asked, found, strict=True):
+        numbers = [i for i, vector in enumerate(vectors) if len(vector.indices)]
+        if numbers:
+            # The ids of terms are those of a language: the store need not filter by it as well.
+            conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
+            requests = [vectors[i] for i in numbers]
+            answers = self._store.search_sparse(self._name, requests, k, conditions or None)
+            for i, ranking in zip(numbers, answers, strict=True):
                 rankings[i] = ranking
         return rankings
 
-    def vector(self, query: Query, where: Where | None = None) -> SparseVector:
-        """What the store is asked. Empty when no document can match."""
-        (vectors,) = self._vectors([query], where)
-        return _one(list(vectors.values()))
-
-    def _vectors(self, queries: Sequence[Query], where: Where | None) -> list[dict[str, SparseVector]]:
-        """The same for several queries, each language by itself."""
-        terms = [[(lang, self._terms(query, lang)) for lang in self._searched(query, where)] for query in queries]
-        parts = iter(self._statistics.queries([one for some in terms for one in some], self._weights))
-        return [{lang: self._scaled(*next(parts)) for lang, _ in some} for some in terms]
-
-    def _scaled(self, vector: SparseVector, most: float) -> SparseVector:
-        if self._proportional and most:
-            return vector._replace(values=vector.values / np.float32(most))
+    def _scale(self, vector: SparseVector, highest: float) -> SparseVector:
+        if self._proportional and highest:
+            return vector._replace(values=(vector.values / highest).astype(vector.values.dtype))
         return vector
 
-    def _account(self, query: Query, document: Document, score: float) -> Account:
-        return words(self.matches(query, document.id), translators(query), score)
+    def _explain(self, query: Query, document: Document, score: float) -> Account:
+        return explain_matches(self.matches(query, document.id), list_origins(query), score)
 
-    def matches(self, query: Query, id: str) -> list[Match]:
-        """What every word gives a document, in its language and in those it holds beside; all of them sum to its score,
-        which is a dot product."""
-        (own,), rows = self._store.read_sparse(self._name, [id])
-        vector, langs = (
-            SparseVector(rows.indices, rows.values),
-            self._searched(query, {"lang": [own, *self._statistics.beside]}),
-        )
-        words = [(lang, *each) for lang in langs for each in self._weighed_words(query, lang)]
-        asked = [
-            *((lang, self._terms(query, lang)) for lang in langs),
-            *((lang, {word: n}) for lang, _, word, n in words),
-        ]
-        weighed = self._statistics.queries(asked, self._weights)
-        most = {lang: whole if self._proportional else 1.0 for lang, (_, whole) in zip(langs, weighed, strict=False)}
-        each = zip(words, weighed[len(langs) :], strict=True)
-        found = [Match(source, word, dot(one, vector) / most[lang]) for (lang, source, word, _), (one, _) in each]
-        return [match for match in found if match.score]
+    def _list_languages(self, query: Query, where: Where | None) -> list[str]:
+        """List the languages in which documents are searched for a query."""
+        languages = (query.lang,) if query.clauses or self._langs is None else self._langs
+        allowed, indexed = (where or {}).get("lang", languages), self._statistics.langs
+        return [lang for lang in dict.fromkeys(languages) if lang in allowed and lang in indexed]
 
-    def _searched(self, query: Query, where: Where | None) -> list[str]:
-        langs = (query.lang,) if query.clauses or self._langs is None else self._langs
-        wanted, there = (where or {}).get("lang", langs), self._statistics.langs
-        return [lang for lang in dict.fromkeys(langs) if lang in wanted and lang in there]
-
-    def _terms(self, query: Query, lang: str) -> dict[str, float]:
+    def _weigh_terms(self, query: Query, lang: str) -> dict[str, float]:
         weights: dict[str, float] = {}
-        for _, word, weight in self._weighed_words(query, lang):
+        for _, word, weight in self._list_words(query, lang):
             weights[word] = weights.get(word, 0.0) + weight
         return weights
 
-    def _weighed_words(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
-        """Every word of a language that is asked for, with the term of the query it stands for and its weight."""
+    def _list_words(self, query: Query, lang: str) -> Iterator[tuple[str, str, float]]:
+        """Iterate over the words that are searched: the query's term, the word of the language, and its weight."""
         terms = self._analyze(lang).terms
         if not query.clauses:
             yield from ((word, word, 1.0) for word in terms(query.text))
@@ -145,11 +138,10 @@ class Lexical:
                     yield clause.source, word, clause.weight * alternative.weight / len(words)
 
 
-def _one(parts: Sequence[SparseVector]) -> SparseVector:
-    """Several vectors added up."""
-    if len(parts) == 1:
-        return parts[0]
+def _add_vectors(vectors: Sequence[SparseVector]) -> SparseVector:
+    if len(vectors) == 1:
+        return vectors[0]
     entries: Counter[int] = Counter()
-    for part in parts:
-        entries.update(dict(zip(part.indices.tolist(), part.values.tolist(), strict=True)))
+    for vector in vectors:
+        entries.update(dict(zip(vector.indices.tolist(), vector.values.tolist(), strict=True)))
     return sparse(entries)

@@ -1,4 +1,4 @@
-"""Nested searchers as indented text: what was really built, read off the objects themselves, whatever they are."""
+"""Print nested searchers as indented text, read off the objects themselves."""
 
 from __future__ import annotations
 
@@ -11,80 +11,86 @@ from paragloss.search.translated import Reworded, Translated
 from paragloss.translation.engines import Engine
 from paragloss.types import Encoder, Query, QueryForms, Reranker, Searcher, Translation, Translator
 
-#: What a pipeline is linked of.
-_LINKS = (Searcher, Translator, Encoder, Reranker, Engine)
+#: The kinds of objects that a pipeline consists of.
+LINK_TYPES = (Searcher, Translator, Encoder, Reranker, Engine)
 #: Alternatives shown for a word.
-_MOST = 5
+MAX_ALTERNATIVES = 5
 
 
 def tree(link: Any, *, name: str = "", depth: int = 0) -> str:
-    """A line for each searcher, translator, encoder or reranker with its settings; what it wraps stands below it."""
-    members = _members(link)
-    settings = [f"{key}={shown}" for key, value in members.items() if (shown := _setting(value))]
+    """Print a searcher, translator, encoder or reranker with its settings, and what it wraps below it."""
+    members = _get_members(link)
+    settings = [
+        f"{key}={text}" for key, text in ((key, _format_setting(value)) for key, value in members.items()) if text
+    ]
     lines = ["  " * depth + (f"{name}: " if name else "") + f"{type(link).__name__}({', '.join(settings)})"]
     for key, value in members.items():
-        lines += [tree(each, name=key, depth=depth + 1) for each in _links(value)]
+        lines += [tree(inner_link, name=key, depth=depth + 1) for inner_link in _list_links(value)]
     return "\n".join(lines)
 
 
 def understood(searcher: Any, query: Query) -> str:
-    """A query's terms, and what each searcher within that translates makes of them."""
+    """Print a query's terms, and what each translating searcher in a pipeline makes of them."""
     terms = ", ".join(analyzer(query.lang).terms(query.text)) or "none"
     blocks = [f"{query.text!r} [{query.lang}], terms: {terms}"]
-    for link in _within(searcher):
-        for translated in _translations(link, query):
+    for link in _iterate_links(searcher):
+        for translated in _translate(link, query):
             lines = [f"{type(link).__name__} {query.lang}->{translated.lang}:"]
-            blocks.append("\n".join([*lines, *(f"  {_clause(clause)}" for clause in translated.clauses)]))
+            blocks.append("\n".join([*lines, *(f"  {_format_clause(clause)}" for clause in translated.clauses)]))
     return "\n".join(dict.fromkeys(blocks))
 
 
 def forms(searcher: Any, query: Query) -> QueryForms:
-    """The words by which a searcher would ask for a query; nothing is asked."""
-    return QueryForms(tuple(form for link in _within(searcher) for form in _translations(link, query)))
+    """Return the words by which a searcher would ask for a query, without asking."""
+    return QueryForms(tuple(form for link in _iterate_links(searcher) for form in _translate(link, query)))
 
 
-def _translations(link: Any, query: Query) -> list[Query]:
-    """What a searcher makes of a query before it asks another, in one language or in many."""
+def _translate(link: Any, query: Query) -> list[Query]:
+    """Return the translations of a query that a searcher asks with."""
     if isinstance(link, DefaultSearcher):
         translations = link.translate(query)
+    elif isinstance(link, Translated | Reworded):
+        translations = [link.translate(query)]
     else:
-        translations = [link.translate(query)] if isinstance(link, Translated | Reworded) else []
+        translations = []
     return [translated for translated in translations if translated.clauses and translated is not query]
 
 
-def _members(link: Any) -> dict[str, Any]:
-    """What a link was made with. A model's insides are no part of a pipeline, unless it wraps another."""
+def _get_members(link: Any) -> dict[str, Any]:
+    """Return the attributes of a link; none of a model, unless it wraps another link."""
     members = {key.lstrip("_"): value for key, value in getattr(link, "__dict__", {}).items()}
-    wraps = type(link).__module__.startswith("paragloss.search") or any(map(_links, members.values()))
-    return members if wraps else {}
+    wraps_links = any(_list_links(value) for value in members.values())
+    return members if wraps_links or type(link).__module__.startswith("paragloss.search") else {}
 
 
-def _links(value: Any) -> list[Any]:
-    some = value if isinstance(value, list | tuple) else [value]
-    return [each for each in some if isinstance(each, _LINKS) and not isinstance(each, type)]
+def _list_links(value: Any) -> list[Any]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return [item for item in values if isinstance(item, LINK_TYPES) and not isinstance(item, type)]
 
 
-def _within(link: Any) -> Iterator[Any]:
+def _iterate_links(link: Any) -> Iterator[Any]:
+    """Iterate over a link and all links that it wraps."""
     yield link
-    for value in _members(link).values():
-        for each in _links(value):
-            yield from _within(each)
+    for value in _get_members(link).values():
+        for inner_link in _list_links(value):
+            yield from _iterate_links(inner_link)
 
 
-def _setting(value: Any) -> str:
-    """A number, a word, some of them, or a function of ours by its name; "" for anything else."""
+def _format_setting(value: Any) -> str:
+    """Format a number, a word, a collection of them, or the name of a fusion function; "" for anything else."""
     if isinstance(value, bool | int | float | str):
         return repr(value)
-    if isinstance(value, Mapping) and all(isinstance(each, float) for each in value.values()):
-        return "{" + ", ".join(f"{key}: {each:g}" for key, each in value.items()) + "}"
-    if isinstance(value, list | tuple) and all(isinstance(each, float | str) for each in value):
-        return "[" + ", ".join(str(each) for each in value) + "]"
-    function = getattr(value, "func", value)  # a partial's own
-    ours = getattr(function, "__module__", "") == "paragloss.search.fused"
-    return str(function.__name__) if ours and hasattr(function, "__name__") else ""
+    if isinstance(value, Mapping) and all(isinstance(weight, float) for weight in value.values()):
+        return "{" + ", ".join(f"{key}: {weight:g}" for key, weight in value.items()) + "}"
+    if isinstance(value, list | tuple) and all(isinstance(item, float | str) for item in value):
+        return "[" + ", ".join(str(item) for item in value) + "]"
+    function = getattr(value, "func", value)  # of a partial
+    is_fusion = getattr(function, "__module__", "") == "paragloss.search.fused"
+    return str(function.__name__) if is_fusion and hasattr(function, "__name__") else ""
 
 
-def _clause(clause: Translation) -> str:
-    some = ", ".join(f"{alternative.text} {alternative.weight:.2f}" for alternative in clause.alternatives[:_MOST])
-    more = len(clause.alternatives) - _MOST
-    return f"{clause.source} ({clause.weight:g}): {some}" + (f" and {more} more" if more > 0 else "")
+def _format_clause(clause: Translation) -> str:
+    alternatives = clause.alternatives[:MAX_ALTERNATIVES]
+    text = ", ".join(f"{alternative.text} {alternative.weight:.2f}" for alternative in alternatives)
+    hidden = len(clause.alternatives) - len(alternatives)
+    return f"{clause.source} ({clause.weight:g}): {text}" + (f" and {hidden} more" if hidden else "")

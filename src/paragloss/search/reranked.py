@@ -1,9 +1,9 @@
-"""Look at the best hits again, more closely."""
+"""Score the best hits of a searcher again with a reranker."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,6 +13,7 @@ from paragloss.search.vector_evidence import reread
 from paragloss.types import (
     Account,
     Document,
+    Floats,
     Hit,
     Multilingual,
     Query,
@@ -25,10 +26,10 @@ from paragloss.types import (
 
 
 class Reranked:
-    """Scores the first `depth` hits of a searcher with a reranker; what comes after them keeps its order below.
+    """Scores the first `depth` hits of a searcher with a reranker; the others keep their order below them.
 
-    A reranker may say which `langs` it knows: documents in others stay below too, queries in others as they were. One
-    that wants to know what the search before it said (a `Rescorer`) is told.
+    A reranker may know only some languages (`langs`): documents in others stay below too, and queries in others are not
+    reranked. A `Rescorer` is given the scores of the searcher.
     """
 
     def __init__(
@@ -46,30 +47,39 @@ class Reranked:
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         first = self.searcher.search(queries, max(k, self.depth), where)
-        return [self._again(query, ranking, k) for query, ranking in zip(queries, first, strict=True)]
+        return [self._rerank(query, ranking, k) for query, ranking in zip(queries, first, strict=True)]
 
     def best(self, lang: str) -> float:
         return math.inf
 
-    def _again(self, query: Query, ranking: RankedList, k: int) -> RankedList:
+    def _rerank(self, query: Query, ranking: RankedList, k: int) -> RankedList:
+        first_hits = ranking[: self.depth]
+        documents = self._read_documents(query, first_hits)
+        explainer = partial(self._account, query, first_hits, {document.id for document in documents})
+        if not documents:
+            return RankedList(ranking[:k], ranking.forms, explainer)
+        scores = self._score(query, documents, {hit.id: hit.score for hit in first_hits})
+        hits = [Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True)]
+        reranked = rank(hits, len(hits))
+        # One descending list: the other hits continue just below the lowest score, in their old order.
+        lowest, reranked_ids = reranked[-1].score, {hit.id for hit in reranked}
+        unranked = [hit for hit in ranking if hit.id not in reranked_ids]
+        lower_hits = [Hit(hit.id, lowest - position) for position, hit in enumerate(unranked, start=1)]
+        return RankedList((*reranked, *lower_hits)[:k], ranking.forms, explainer)
+
+    def _read_documents(self, query: Query, hits: Sequence[Hit]) -> list[Document]:
+        """Read the documents whose language the reranker knows; none if it does not know the query's."""
         langs = self.reranker.langs if isinstance(self.reranker, Multilingual) else None
-        first = ranking[: self.depth]
-        documents = self.documents([hit.id for hit in first]) if langs is None or query.lang in langs else []
-        known = [document for document in documents if langs is None or document.lang in langs]
-        account = partial(self._account, query, first, {document.id for document in known})
-        if not known:
-            return RankedList(ranking[:k], ranking.forms, account)
+        if langs is not None and query.lang not in langs:
+            return []
+        documents = self.documents([hit.id for hit in hits])
+        return [document for document in documents if langs is None or document.lang in langs]
+
+    def _score(self, query: Query, documents: Sequence[Document], scores_before: Mapping[str, float]) -> Floats:
         if isinstance(self.reranker, Rescorer):
-            scores_before = {hit.id: hit.score for hit in first}
-            scores = self.reranker.rescore(query, known, np.array([scores_before[d.id] for d in known], np.float32))
-        else:
-            scores = self.reranker.score(query, known)
-        best = rank((Hit(d.id, float(s)) for d, s in zip(known, scores, strict=True)), len(known))
-        # One descending list: the rest continues just below the lowest score given, in its old order.
-        floor, again = best[-1].score, {hit.id for hit in best}
-        rest = [hit for hit in ranking if hit.id not in again]
-        below = [Hit(hit.id, floor - place) for place, hit in enumerate(rest, start=1)]
-        return RankedList((*best, *below)[:k], ranking.forms, account)
+            before = np.array([scores_before[document.id] for document in documents], np.float32)
+            return self.reranker.rescore(query, documents, before)
+        return self.reranker.score(query, documents)
 
     def _account(
         self, query: Query, first: Sequence[Hit], known: set[str], document: Document, score: float

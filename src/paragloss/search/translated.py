@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paragloss.search.evidence import attributed
+from paragloss.search.evidence import attribute_clauses
 from paragloss.search.structured import ClauseSearcher
 from paragloss.translation.subword_terms import add_sound_alternatives
 from paragloss.types import Query, RankedList, Searcher, Translator, Where
@@ -40,7 +40,7 @@ class Translated:
         best = " ".join(clause.alternatives[0].text for clause in clauses)
         if isinstance(self.searcher, ClauseSearcher) and self.searcher.looks_inside:
             clauses = tuple(add_sound_alternatives(clauses, query.lang, self._to))
-        return attributed(Query(query.id, best or query.text, self._to, clauses), self._called)
+        return attribute_clauses(Query(query.id, best or query.text, self._to, clauses), self._called)
 
 
 class Reworded:
@@ -61,4 +61,4 @@ class Reworded:
         """The query as the inner searcher sees it."""
         clauses = tuple(self.translator.translate(query, query.lang))
         words = dict.fromkeys(alternative.text for clause in clauses for alternative in clause.alternatives)
-        return attributed(Query(query.id, " ".join(words) or query.text, query.lang, clauses), self._called)
+        return attribute_clauses(Query(query.id, " ".join(words) or query.text, query.lang, clauses), self._called)
