@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paragloss.analysis import analyzer
-from paragloss.languages.codes import bases
-from paragloss.languages.codes import name as language_name
+from paragloss.languages.codes import bases, language_name
 from paragloss.translation.default import DefaultModel
 from paragloss.types import Concept, Document
 
