@@ -1,4 +1,4 @@
-"""Which documents may be found, as people write it: `year=1999`, `open=true`, `day>=2024-05-01`."""
+"""Conditions on documents as people write them: `year=1999`, `open=true`, `day>=2024-05-01`."""
 
 from __future__ import annotations
 
@@ -11,45 +11,51 @@ from paragloss.types import Range
 
 #: Conditions of one search.
 MAX_CONDITIONS = 10
-_CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<sign>>=|<=|>|<|=)(?P<value>.*)", re.DOTALL)
+_CONDITION = re.compile(r"(?:meta\.)?(?P<field>.+?)(?P<operator>>=|<=|>|<|=)(?P<value>.*)", re.DOTALL)
 
 
 def parse_conditions(texts: Sequence[str]) -> dict[str, list[str | int | float | bool | Range]]:
-    """What --where says: values of one field are alternatives, limits of one field hold together."""
-    where: dict[str, list[str | int | float | bool | Range]] = {}
-    limits: dict[str, Range] = {}
+    """Parse conditions into a filter.
+
+    :param texts: conditions such as `year=1999` or `day>=2024-05-01`
+    :return: for each field the accepted values; several values of a field are alternatives, its limits hold together
+    :raises InputError: if there are too many, or one is not a condition
+    """
     if len(texts) > MAX_CONDITIONS:
-        raise InputError(
-            f"--where is given {len(texts):,} times; at most {MAX_CONDITIONS} conditions can be asked at once"
-        )
+        raise InputError(f"--where is given {len(texts):,} times; at most {MAX_CONDITIONS} can be used at once")
+    accepted: dict[str, list[str | int | float | bool | Range]] = {}
+    ranges: dict[str, Range] = {}
     for condition in texts:
-        found = _CONDITION.fullmatch(condition)
-        if found is None:
+        match = _CONDITION.fullmatch(condition)
+        if match is None:
             raise InputError(f"--where {condition!r}: write FIELD=VALUE or FIELD>=NUMBER, such as year=1999")
-        field = "lang" if found["field"] == "lang" else f"meta.{found['field']}"
-        if found["sign"] == "=":
-            where.setdefault(field, []).extend(_values(found["value"]))
+        field = "lang" if match["field"] == "lang" else f"meta.{match['field']}"
+        if match["operator"] == "=":
+            accepted.setdefault(field, []).extend(_list_meanings(match["value"]))
         else:
-            limits[field] = _narrowed(
-                limits.get(field, Range()), found["sign"], condition, parse_number(found["value"])
-            )
-    for field, limit in limits.items():
-        where.setdefault(field, []).append(limit)
-    return where
+            limit = parse_number(match["value"])
+            ranges[field] = _narrow_range(ranges.get(field, Range()), match["operator"], condition, limit)
+    for field, value_range in ranges.items():
+        accepted.setdefault(field, []).append(value_range)
+    return accepted
 
 
-def _values(text: str) -> list[str | int | float | bool | Range]:
-    """What a value may stand for: a text, and the number or truth it is written as; in quotes only the text."""
+def _list_meanings(text: str) -> list[str | int | float | bool | Range]:
+    """Return what a value may mean: the text, and the number or truth value it spells; in quotes only the text."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         return [text[1:-1]]
-    size = parse_number(text)
-    truth = {"true": True, "false": False}.get(text)
-    return [text, *([] if truth is None else [truth]), *([] if size is None else [size])]
+    meanings: list[str | int | float | bool | Range] = [text]
+    if text in ("true", "false"):
+        meanings.append(text == "true")
+    number = parse_number(text)
+    if number is not None:
+        meanings.append(number)
+    return meanings
 
 
-def _narrowed(known: Range, sign: str, condition: str, limit: float | None) -> Range:
+def _narrow_range(value_range: Range, operator: str, condition: str, limit: float | None) -> Range:
     if limit is None:
-        raise InputError(f"--where {condition!r}: {sign} needs a number or a date, such as 1999 or 2024-05-31")
-    if sign in (">", ">="):
-        return known._replace(low=limit, low_open=sign == ">")
-    return known._replace(high=limit, high_open=sign == "<")
+        raise InputError(f"--where {condition!r}: {operator} needs a number or a date, such as 1999 or 2024-05-31")
+    if operator in (">", ">="):
+        return value_range._replace(low=limit, low_open=operator == ">")
+    return value_range._replace(high=limit, high_open=operator == "<")

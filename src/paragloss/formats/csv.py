@@ -26,97 +26,124 @@ from paragloss.types import Document, Query
 
 T = TypeVar("T")
 _DELIMITERS = ",;\t|"
-#: How a cell begins that a spreadsheet runs, perhaps behind apostrophes; how a harmless number looks.
+#: Beginnings of cells that a spreadsheet runs as formulas, perhaps behind apostrophes; and numbers, which are harmless.
 _FORMULA, _ESCAPED_FORMULA = re.compile(r"'*[=+\-@\t\r]"), re.compile(r"'+[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*")
-_KNOWN = frozenset({"id", "_id", "lang", "title", "text", "concept"})
+_NAMED_COLUMNS = frozenset({"id", "_id", "lang", "title", "text", "concept"})
 
 
 def read_csv_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
-    """A Document per row; one without `id` and `concept` is called after the file (or `name`) and its line."""
-    return _read(path, parse_document_row, on_error, name)
+    """Yield a Document for each row; one without `id` and `concept` is named after the file, or `name`, and line."""
+    return _read_table(path, parse_document_row, on_error, name)
 
 
 def read_csv_queries(path: PathLike) -> Iterator[Query]:
-    """A Query per row."""
-    return _read(path, parse_query_row, None)
+    """Yield a Query for each row."""
+    return _read_table(path, parse_query_row, None)
 
 
 def read_csv_concept_texts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
-    """Each row's share of a concept: columns `concept`, `lang`, `text` and perhaps `title`."""
-    for found in _read(path, lambda row, _: parse_concept_row(row), on_error):
-        yield from found
+    """Yield the texts of concepts: columns `concept`, `lang`, `text` and perhaps `title`."""
+    for concept_texts in _read_table(path, lambda row, _: parse_concept_row(row), on_error):
+        yield from concept_texts
 
 
 def build_csv_header(documents: Iterable[Document]) -> list[str]:
-    """The header of a table that holds some documents: what all have, then fields and what they are filtered by."""
-    more = dict.fromkeys(name for d in documents for name in (*(f"fields.{f}" for f in d.fields), *map(str, d.meta)))
-    return ["id", "lang", "title", "text", *(name for name in more if name not in _KNOWN)]
+    """Return the columns of a table that can hold these documents: the common ones, then fields and meta."""
+    columns = dict.fromkeys(["id", "lang", "title", "text"])
+    for document in documents:
+        columns |= dict.fromkeys(f"fields.{name}" for name in document.fields)
+        columns |= dict.fromkeys(str(name) for name in document.meta if str(name) not in _NAMED_COLUMNS)
+    return list(columns)
 
 
 def write_csv_documents(path: PathLike, documents: Iterable[Document], header: Sequence[str]) -> int:
-    """Write one row per document under a header made by `columns`; how many there were. Tabs stand between cells where
-    the file is called `.tsv`, commas otherwise."""
-    tabs = str(path).removesuffix(".gz").endswith(".tsv")
+    """Write a table with a row for each document; return the number of documents.
+
+    :param path: cells are separated by tabs if the name ends in `.tsv`, otherwise by commas
+    :param header: the columns, made by `build_csv_header`
+    """
+    delimiter = "\t" if str(path).removesuffix(".gz").endswith(".tsv") else ","
+    count = 0
     with open_output(path) as out:
-        table = csv.DictWriter(out, header, delimiter="\t" if tabs else ",", lineterminator="\n", extrasaction="ignore")
+        table = csv.DictWriter(out, header, delimiter=delimiter, lineterminator="\n", extrasaction="ignore")
         table.writeheader()
-        count = 0
-        for d in documents:
-            fields = {f"fields.{name}": text for name, text in d.fields.items()}
-            row = {**d.meta, **fields, "id": d.id, "lang": d.lang, "title": d.title, "text": d.text}
+        for doc in documents:
+            fields = {f"fields.{name}": text for name, text in doc.fields.items()}
+            row = {**doc.meta, **fields, "id": doc.id, "lang": doc.lang, "title": doc.title, "text": doc.text}
             table.writerow({column: _escape_formula(value) for column, value in row.items()})
             count += 1
     return count
 
 
-def _read(path: PathLike, make: Callable[[dict[str, Any], str], T], on_error: OnError, name: str = "") -> Iterator[T]:
-    # The limit is the whole process's, and its default would refuse a document of 128 KiB.
+def _read_table(
+    path: PathLike, make_record: Callable[[dict[str, Any], str], T], on_error: OnError, name: str = ""
+) -> Iterator[T]:
+    """Yield `make_record(row, fallback id)` of every row."""
+    # The limit holds for the whole process, and its default would refuse a document of 128 KiB.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    name, number = name or file_stem(path), 0
-
-    def counted() -> Iterator[str]:
-        nonlocal number
-        for place, line in read_lines(path, on_error=on_error):
-            number = place
-            yield line + "\n"
-
-    source = counted()
-    header = next((line for line in source if line.strip()), "")
-    delimiter, columns = _header(header, path)
-    table = csv.reader(source, delimiter=delimiter, strict=True)
-
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        while True:
-            try:
-                cells = next(table, None)
-            except csv.Error as error:
-                remedy = "close every quotation mark, and double those inside a quoted cell"
-                raise_or_report(InputError(f"not a row of a table ({error}); {remedy}"), path, number, on_error)
-                continue
-            if cells is None:
-                return
-            if cells:
-                yield number, cells
-
-    yield from parse_numbered_items(rows(), lambda n, cells: make(_row(columns, cells), f"{name}:{n}"), path, on_error)
+    prefix = name or file_stem(path)
+    lines = _CountedLines(path, on_error)
+    header = next((line for line in lines if line.strip()), "")
+    delimiter, columns = _parse_header(header, path)
+    rows = _read_rows(csv.reader(lines, delimiter=delimiter, strict=True), lines, path, on_error)
+    yield from parse_numbered_items(
+        rows, lambda number, cells: make_record(_parse_row(columns, cells), f"{prefix}:{number}"), path, on_error
+    )
 
 
-def _header(line: str, path: PathLike) -> tuple[str, list[str]]:
-    def cut(delimiter: str) -> list[str]:
+class _CountedLines:
+    """The lines of a file, with the number of the last one that was read: a row may take several lines."""
+
+    def __init__(self, path: PathLike, on_error: OnError) -> None:
+        self._lines = read_lines(path, on_error=on_error)
+        self.number = 0
+
+    def __iter__(self) -> _CountedLines:
+        return self
+
+    def __next__(self) -> str:
+        self.number, line = next(self._lines)
+        return line + "\n"
+
+
+def _read_rows(
+    table: Iterator[list[str]], lines: _CountedLines, path: PathLike, on_error: OnError
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number of the last line, cells) of every row that is not empty."""
+    while True:
+        try:
+            cells = next(table, None)
+        except csv.Error as error:
+            remedy = "close every quotation mark, and double those inside a quoted cell"
+            raise_or_report(InputError(f"not a row of a table ({error}); {remedy}"), path, lines.number, on_error)
+            continue
+        if cells is None:
+            return
+        if cells:
+            yield lines.number, cells
+
+
+def _parse_header(line: str, path: PathLike) -> tuple[str, list[str]]:
+    """Return the delimiter that gives the most columns of known names, and the columns in lower case."""
+
+    def split_columns(delimiter: str) -> list[str]:
         return [column.strip().strip('"').strip().lower() for column in line.strip("\r\n").split(delimiter)]
 
-    best = max(_DELIMITERS, key=lambda delimiter: (len(_KNOWN & set(cut(delimiter))), len(cut(delimiter))))
-    columns = cut(best)
+    def rate_delimiter(delimiter: str) -> tuple[int, int]:
+        columns = split_columns(delimiter)
+        return len(_NAMED_COLUMNS & set(columns)), len(columns)
+
+    delimiter = max(_DELIMITERS, key=rate_delimiter)
+    columns = split_columns(delimiter)
+    header = line.strip()[:60]
     if not {"text", "title"} & set(columns):
-        raise InputError(
-            f"no column 'text' in the header {line.strip()[:60]!r}; name columns id, lang, title, text",
-            place=f"{path}:1",
-        )
+        reason = f"no column 'text' in the header {header!r}; name columns id, lang, title, text"
+        raise InputError(reason, place=f"{path}:1")
     if len(set(columns)) < len(columns):
-        again = f"a column comes twice in the header {line.strip()[:60]!r}; give each its own name"
-        raise InputError(again, place=f"{path}:1")
-    return best, columns
+        reason = f"a column comes twice in the header {header!r}; give each its own name"
+        raise InputError(reason, place=f"{path}:1")
+    return delimiter, columns
 
 
 def _escape_formula(value: object) -> object:
@@ -126,7 +153,7 @@ def _escape_formula(value: object) -> object:
     return value
 
 
-def _row(columns: list[str], cells: list[str]) -> dict[str, Any]:
+def _parse_row(columns: list[str], cells: list[str]) -> dict[str, Any]:
     if len(cells) != len(columns):
         raise InputError(
             f"{len(cells)} cells in a table of {len(columns)} columns; quote a cell that holds the separator"

@@ -1,4 +1,4 @@
-"""Bilingual dictionaries as (source, target) entries: word pairs, FreeDict (dictd and TEI), CC-CEDICT, Wiktionary.
+"""Read bilingual dictionaries as (source, target) entries: word pairs, FreeDict (dictd and TEI), CC-CEDICT, Wiktionary.
 
 An entry's texts are words or phrases as a reader would type them: remarks, grammar and examples are left out.
 """
@@ -37,7 +37,7 @@ _SENSE_NUMBER = re.compile(r"^\d+\.\s*")
 
 
 class Entry(NamedTuple):
-    """One way to say a word or phrase in the other language."""
+    """A translation of a word or phrase."""
 
     source: str
     target: str
@@ -46,8 +46,10 @@ class Entry(NamedTuple):
 
 
 def read_entries(path: PathLike, source: str, target: str, *, on_error: OnError = None) -> Iterator[Entry]:
-    """The entries of a dictionary, its format chosen by its suffix: .index (dictd), .tei or .xml, .u8 (CC-CEDICT),
-    .jsonl (Wiktionary), anything else one pair per line."""
+    """Yield the entries of a dictionary; the format is told by the suffix.
+
+    `.index` is dictd, `.tei` and `.xml` FreeDict, `.u8` CC-CEDICT, `.jsonl` Wiktionary, anything else pairs on lines.
+    """
     kind = format_suffix(path)
     if kind == ".index":
         return read_dictd(path, on_error=on_error)
@@ -61,64 +63,77 @@ def read_entries(path: PathLike, source: str, target: str, *, on_error: OnError 
 
 
 def read_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
-    """One pair per line: with tabs, `source, target` and then perhaps a part of speech, a weight or both (a glossary);
-    without, two words with a blank between them (MUSE)."""
-    return parse_lines(path, lambda _, line: _pair(line), on_error=on_error)
+    """Yield the pairs on the lines of a file.
+
+    With tabs: `source, target` and perhaps a part of speech, a weight or both (a glossary). Without: two words with a
+    space between them (MUSE).
+    """
+    return parse_lines(path, lambda _, line: _parse_pair(line), on_error=on_error)
 
 
 def read_cedict(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
-    """CC-CEDICT: `Traditional Simplified [pin1 yin1] /gloss/gloss/`, an entry for each writing and each gloss.
+    """Yield the entries of CC-CEDICT, one for each writing and each gloss.
+
+    A line is `Traditional Simplified [pin1 yin1] /gloss/gloss/`.
 
     `to eat` is the verb `eat`; cross-references and measure words are left out.
     """
-    for found in parse_lines(path, lambda _, line: _cedict(line), on_error=on_error):
-        yield from found
+    for entries in parse_lines(path, lambda _, line: _parse_cedict_line(line), on_error=on_error):
+        yield from entries
 
 
 def read_dictd(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
-    """A FreeDict dictionary for dictd, given its `.index` file; the `.dict` or `.dict.dz` must lie beside it."""
+    """Yield the entries of a FreeDict dictionary for dictd.
+
+    :param path: the `.index` file; the `.dict` or `.dict.dz` file must lie beside it
+    """
     index = Path(path)
-    data = _dict_beside(index)
-    seen: set[tuple[int, int]] = set()
+    data = _read_dict_file(index)
+    article_spans: set[tuple[int, int]] = set()
 
     def parse(_: int, line: str) -> str:
         columns = line.split("\t")
         if len(columns) < 3:
             raise InputError(f"{len(columns)} columns where 3 are expected: headword, offset, length")
-        start, length = _base64(columns[1]), _base64(columns[2])
+        start, length = _parse_base64(columns[1]), _parse_base64(columns[2])
         if start + length > len(data):
             raise InputError(
                 f"an article at byte {start:,} of {len(data):,}; index and dictionary don't belong together"
             )
         # Several headwords may share an article; those with 00 are what the dictionary says of itself.
-        if columns[0].startswith("00") or (start, length) in seen:
+        if columns[0].startswith("00") or (start, length) in article_spans:
             return ""
-        seen.add((start, length))
+        article_spans.add((start, length))
         return decode_utf8(data[start : start + length], start)
 
     for article in parse_lines(index, parse, on_error=on_error):
-        yield from _article(article)
+        yield from _parse_dictd_article(article)
 
 
 def read_tei(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
-    """A FreeDict dictionary in TEI XML."""
-    entries = enumerate(read_elements(path, ("entry",)), 1)
-    for found in parse_numbered_items(entries, lambda _, entry: _tei(entry), f"{path}, entry", on_error):
-        yield from found
+    """Yield the entries of a FreeDict dictionary in TEI XML."""
+    elements = enumerate(read_elements(path, ("entry",)), 1)
+    for entries in parse_numbered_items(elements, lambda _, entry: _parse_tei_entry(entry), f"{path}, entry", on_error):
+        yield from entries
 
 
 def read_wiktionary(
     path: PathLike, source: str, target: str, *, edition: str = "en", on_error: OnError = None
 ) -> Iterator[Entry]:
-    """Wiktionary as extracted by wiktextract (kaikki.org), a word per line: translations between the two languages
-    in either direction, and glosses where `target` is the language that edition is written in."""
-    for found in parse_lines(
-        path, lambda _, row: _wiktionary(jsonl.parse_json_object(row), source, target, edition), on_error=on_error
+    """Yield the entries of a Wiktionary extracted by wiktextract (kaikki.org), a word on each line.
+
+    These are translations between the two languages in either direction, and glosses if `target` is the language in
+    which the edition is written.
+    """
+    for entries in parse_lines(
+        path,
+        lambda _, row: _parse_wiktionary_row(jsonl.parse_json_object(row), source, target, edition),
+        on_error=on_error,
     ):
-        yield from found
+        yield from entries
 
 
-def _pair(line: str) -> Entry:
+def _parse_pair(line: str) -> Entry:
     tabbed = "\t" in line
     columns = [column.strip() for column in (line.split("\t") if tabbed else line.split(None, 1))]
     if len(columns) < 2 or not columns[0] or not columns[1]:
@@ -134,25 +149,27 @@ def _pair(line: str) -> Entry:
     return Entry(columns[0], columns[1], pos, weight)
 
 
-def _cedict(line: str) -> list[Entry]:
+def _parse_cedict_line(line: str) -> list[Entry]:
     if line.startswith("#"):
         return []
     match = _CEDICT.fullmatch(line)
     if match is None:
         raise InputError(f"not an entry 'Trad Simp [pin1 yin1] /gloss/': {line[:60]!r}; give CC-CEDICT's text file")
     traditional, simplified, _, glosses = match.groups()
-    found = []
+    entries: list[Entry] = []
     for gloss in glosses.replace(";", "/").split("/"):
         if _CEDICT_REFERENCE.match(gloss.strip()):
             continue
-        text = _CEDICT_LABEL.sub("", _plain(_CEDICT_HAN.sub(" ", gloss)))
-        verb = text.startswith("to ")
-        if text := text.removeprefix("to "):
-            found += [Entry(word, text, "verb" if verb else "") for word in dict.fromkeys((simplified, traditional))]
-    return found
+        text = _CEDICT_LABEL.sub("", _remove_remarks(_CEDICT_HAN.sub(" ", gloss)))
+        is_verb = text.startswith("to ")
+        text = text.removeprefix("to ")
+        if text:
+            words = dict.fromkeys((simplified, traditional))
+            entries += [Entry(word, text, "verb" if is_verb else "") for word in words]
+    return entries
 
 
-def _dict_beside(index: Path) -> bytes:
+def _read_dict_file(index: Path) -> bytes:
     base = index.name.removesuffix(".index")
     for name in (f"{base}.dict.dz", f"{base}.dict"):
         if (index.parent / name).exists():
@@ -162,7 +179,7 @@ def _dict_beside(index: Path) -> bytes:
     )
 
 
-def _base64(text: str) -> int:
+def _parse_base64(text: str) -> int:
     value = 0
     for char in text.strip():
         if char not in _BASE64:
@@ -171,8 +188,8 @@ def _base64(text: str) -> int:
     return value
 
 
-def _article(article: str) -> Iterator[Entry]:
-    """The headword's line, then a line per sense; what is indented is an example, a synonym or a reference."""
+def _parse_dictd_article(article: str) -> Iterator[Entry]:
+    """Yield the entries of an article: a line with the headword, then one for each sense; examples are indented."""
     head, *senses = article.strip("\n").split("\n")
     source, pos = head.rstrip(), ""
     if source.endswith(">") and "<" in source:
@@ -184,86 +201,98 @@ def _article(article: str) -> Iterator[Entry]:
     for sense in senses:
         if not source or sense[:1].isspace():
             continue
-        for target, mark in _marked(_SENSE_NUMBER.sub("", sense)):
+        for target, mark in _split_find_translations(_SENSE_NUMBER.sub("", sense)):
             yield Entry(source, target, pos or mark)
 
 
-def _marked(sense: str) -> Iterator[tuple[str, str]]:
-    """Each of a sense's translations and the mark behind it: `Bank <fem>, einzahlen <v, trans>`."""
+def _split_find_translations(sense: str) -> Iterator[tuple[str, str]]:
+    """Yield the translations in a sense, each with the mark after it: `Bank <fem>, einzahlen <v, trans>`."""
     # A mark's own commas part nothing.
-    kept = _MARK.sub(lambda found: re.sub(r"[,;]", " ", f"\0{found[1]}\0"), sense)
-    for piece in re.split(r"[,;]", _plain(kept)):
+    protected = _MARK.sub(lambda mark: re.sub(r"[,;]", " ", f"\0{mark[1]}\0"), sense)
+    for piece in re.split(r"[,;]", _remove_remarks(protected)):
         parts = piece.split("\0")  # text, mark, text, ...
-        if target := " ".join(" ".join(parts[::2]).split()).strip(" ~"):
+        target = " ".join(" ".join(parts[::2]).split()).strip(" ~")
+        if target:
             yield target, " ".join(parts[1:2]).strip().lower()
 
 
-def _tei(entry: Element) -> list[Entry]:
+def _parse_tei_entry(entry: Element) -> list[Entry]:
     sources = [
-        get_element_text(orth) for form in _children(entry, "form") for orth in form.iter() if orth.tag == "orth"
+        get_element_text(orth) for form in _get_children(entry, "form") for orth in form.iter() if orth.tag == "orth"
     ]
     if not any(sources):
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
     pos = next(
-        (get_element_text(p) for group in _children(entry, "gramGrp") for p in group.iter() if p.tag == "pos"), ""
+        (get_element_text(p) for group in _get_children(entry, "gramGrp") for p in group.iter() if p.tag == "pos"), ""
     )
-    targets = [_plain(get_element_text(quote)) for cit in _translations(entry) for quote in _children(cit, "quote")]
+    targets = [
+        _remove_remarks(get_element_text(quote))
+        for cit in _find_translations(entry)
+        for quote in _get_children(cit, "quote")
+    ]
     return [Entry(source, target, pos) for source in sources if source for target in targets if target]
 
 
-def _translations(element: Element) -> Iterator[Element]:
-    """The <cit> elements that translate; not those inside another, which translate an example."""
+def _find_translations(element: Element) -> Iterator[Element]:
+    """Yield the <cit> elements that translate the entry; those inside another translate an example."""
     for child in element:
         if child.tag != "cit":
-            yield from _translations(child)
+            yield from _find_translations(child)
         elif child.get("type") in ("trans", "translation"):
             yield child
 
 
-def _children(element: Element, name: str) -> list[Element]:
+def _get_children(element: Element, name: str) -> list[Element]:
     return [child for child in element if child.tag == name]
 
 
-def _wiktionary(row: dict[str, Any], source: str, target: str, edition: str) -> list[Entry]:
+def _parse_wiktionary_row(row: dict[str, Any], source: str, target: str, edition: str) -> list[Entry]:
     word, lang, pos = row.get("word"), row.get("lang_code"), str(row.get("pos") or "")
     if not isinstance(word, str) or not word:
         if "redirect" in row:
             return []
         raise InputError("no 'word' in the row; give a JSON Lines file made by wiktextract")
-    senses = [sense for sense in _list(row, "senses") if isinstance(sense, dict)]
-    translations = _list(row, "translations") + [item for sense in senses for item in _list(sense, "translations")]
-    found = []
-    for item in translations:
-        code = (item.get("lang_code") or item.get("code")) if isinstance(item, dict) else None
-        other = item.get("word") if code else None
-        if isinstance(other, str) and other.strip():
-            if (lang, code) == (source, target):
-                found.append(Entry(word, other.strip(), pos))
-            elif (lang, code) == (target, source):
-                found.append(Entry(other.strip(), word, pos))
+    senses = [sense for sense in _get_list(row, "senses") if isinstance(sense, dict)]
+    entries: list[Entry] = []
+    for code, translation in _list_wiktionary_translations(row, senses):
+        if (lang, code) == (source, target):
+            entries.append(Entry(word, translation, pos))
+        elif (lang, code) == (target, source):
+            entries.append(Entry(translation, word, pos))
     if lang == source and target == edition:
         for sense in senses:
             if "form_of" not in sense and "alt_of" not in sense:
-                found += [Entry(word, text, pos) for text in _glosses(sense)]
-    return list(dict.fromkeys(found))
+                entries += [Entry(word, text, pos) for text in _read_glosses(sense)]
+    return list(dict.fromkeys(entries))
 
 
-def _glosses(sense: dict[str, Any]) -> list[str]:
-    glosses = [gloss for gloss in _list(sense, "glosses") if isinstance(gloss, str)]
-    texts = [_plain(text) for text in re.split(r"[,;]", _plain(glosses[-1]))] if glosses else []
+def _list_wiktionary_translations(row: dict[str, Any], senses: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield (language, translation) of a word and of its senses."""
+    for holder in (row, *senses):
+        for item in _get_list(holder, "translations"):
+            code = (item.get("lang_code") or item.get("code")) if isinstance(item, dict) else None
+            translation = item.get("word") if code else None
+            if isinstance(translation, str) and translation.strip():
+                yield str(code), translation.strip()
+
+
+def _read_glosses(sense: dict[str, Any]) -> list[str]:
+    glosses = [gloss for gloss in _get_list(sense, "glosses") if isinstance(gloss, str)]
+    texts = [_remove_remarks(text) for text in re.split(r"[,;]", _remove_remarks(glosses[-1]))] if glosses else []
     # A gloss of many words explains; it doesn't translate.
     return [text.removeprefix("to ").rstrip(".") for text in texts if text and len(text.split()) <= 4]
 
 
-def _list(row: dict[str, Any], key: str) -> list[Any]:
+def _get_list(row: dict[str, Any], key: str) -> list[Any]:
     value = row.get(key)
     return value if isinstance(value, list) else []
 
 
-def _plain(text: str) -> str:
-    """The text without its remarks in brackets, nested ones too, and without double blanks."""
+def _remove_remarks(text: str) -> str:
+    """Remove remarks in brackets, nested up to eight deep, and repeated spaces."""
     for _ in range(8):
-        if (shorter := _REMARK.sub(" ", text)) == text:
+        shorter = _REMARK.sub(" ", text)
+        if shorter == text:
             break
         text = shorter
     return " ".join(text.split())

@@ -4,65 +4,79 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
-from paragloss.formats.archive import Archive
+from paragloss.formats.archive import DocumentArchive
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
 
-#: What is not shown, or shown twice: text that was taken out, boxes beside the text, what other programs show instead.
-_UNSHOWN = frozenset({"del", "moveFrom", "txbxContent", "Fallback"})
+#: Text that is not visible, or visible twice: deletions, boxes beside the text, fallbacks for other programs.
+_INVISIBLE_TAGS = frozenset({"del", "moveFrom", "txbxContent", "Fallback"})
 _SPACES = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _STYLE = re.compile(r'<w:style [^>]*?w:styleId="([^"]*)"[^>]*>\s*<w:name [^>]*?w:val="([^"]*)"')
-_OFF = frozenset({"0", "false", "off"})
+_FALSE_VALUES = frozenset({"0", "false", "off"})
+
+
+class _Block(NamedTuple):
+    """A paragraph, or a row of a table."""
+
+    style: str
+    text: str
+    bold_text: str = ""
 
 
 def read_docx(path: PathLike, *, id: str = "") -> Document:
-    """One document. Its title is the file's own, or its first title or heading."""
-    archive = Archive(path)
+    """Read a Word document. Its title is the declared one, else its first title or heading."""
+    archive = DocumentArchive(path)
     if "word/document.xml" not in archive.names:
         raise InputError("can't be read as .docx (no word/document.xml in it); save it anew", place=path)
-    blocks = list(_blocks(archive, _styles(archive)))
-    text = "\n".join(text for _, text, _ in blocks if text)
-    heads = [text for style, text, _ in blocks if text and style.startswith(("heading", "title"))]
-    fields = {"headings": "\n".join(heads), "strong": "\n".join(bold for _, _, bold in blocks if bold)}
-    shown = {name: value for name, value in fields.items() if value}
-    nothing = "no text in the document; give one that has some"
-    return archive.document(id, text, nothing, title=heads[0] if heads else "", fields=shown)
+    blocks = [block for block in _read_blocks(archive, _read_style_names(archive)) if block.text]
+    headings = [block.text for block in blocks if block.style.startswith(("heading", "title"))]
+    fields = {
+        "headings": "\n".join(headings),
+        "strong": "\n".join(block.bold_text for block in blocks if block.bold_text),
+    }
+    return archive.make_document(
+        id,
+        "\n".join(block.text for block in blocks),
+        "no text in the document; give one that has some",
+        title=headings[0] if headings else "",
+        fields={name: text for name, text in fields.items() if text},
+    )
 
 
-def _styles(archive: Archive) -> dict[str, str]:
-    """What the styles of paragraphs are called, in small letters; each begins with its name."""
-    styles = archive.part("word/styles.xml").decode("utf-8", "replace")
-    return {id: name.lower() for id, name in _STYLE.findall(styles)}
+def _read_style_names(archive: DocumentArchive) -> dict[str, str]:
+    """Return the names of paragraph styles in lower case, by their ids."""
+    styles = archive.read_part("word/styles.xml").decode("utf-8", "replace")
+    return {style_id: name.lower() for style_id, name in _STYLE.findall(styles)}
 
 
-def _blocks(archive: Archive, styles: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """(style, text, bold text) of every paragraph, and of every row of a table."""
-    for block in archive.elements("word/document.xml", ("p", "tr")):
-        if block.tag == "tr":
-            cells = ("".join(text for text, _ in _pieces(cell)).strip() for cell in block if cell.tag == "tc")
-            yield "", "\t".join(dict.fromkeys(filter(None, cells))), ""
-        else:
-            style = block.find("pPr/pStyle")
-            named = "" if style is None else styles.get(style.get("val", ""), "")
-            pieces = list(_pieces(block))
-            bold = (text for text, bold in pieces if bold)
-            yield named, "".join(text for text, _ in pieces).strip(), "".join(bold).strip()
+def _read_blocks(archive: DocumentArchive, style_names: Mapping[str, str]) -> Iterator[_Block]:
+    for element in archive.read_part_elements("word/document.xml", ("p", "tr")):
+        if element.tag == "tr":
+            cells = ["".join(text for text, _ in _read_runs(cell)).strip() for cell in element if cell.tag == "tc"]
+            yield _Block("", "\t".join(dict.fromkeys(filter(None, cells))))
+            continue
+        style = element.find("pPr/pStyle")
+        style_name = "" if style is None else style_names.get(style.get("val", ""), "")
+        runs = list(_read_runs(element))
+        text = "".join(text for text, _ in runs).strip()
+        yield _Block(style_name, text, "".join(text for text, is_bold in runs if is_bold).strip())
 
 
-def _pieces(element: Element, bold: bool = False) -> Iterator[tuple[str, bool]]:
-    """What a paragraph or a cell shows, each piece with whether it is bold."""
+def _read_runs(element: Element, is_bold: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of visible text in a paragraph or a cell, each with whether it is bold."""
     for child in element:
         if child.tag == "t":
-            yield child.text or "", bold
+            yield child.text or "", is_bold
         elif child.tag in _SPACES:
             yield _SPACES[child.tag], False
         elif child.tag == "r":
-            mark = child.find("rPr/b")
-            yield from _pieces(child, mark is not None and mark.get("val", "") not in _OFF)
-        elif child.tag not in _UNSHOWN:
-            yield from _pieces(child, bold)
+            bold = child.find("rPr/b")
+            yield from _read_runs(child, bold is not None and bold.get("val", "") not in _FALSE_VALUES)
+        elif child.tag not in _INVISIBLE_TAGS:
+            yield from _read_runs(child, is_bold)
             if child.tag == "p":  # in a cell
                 yield "\n", False

@@ -1,4 +1,4 @@
-"""Which encoding are these bytes in, when they are not UTF-8? A guess, from the letters each would make of them.
+"""Guess the encoding of text that is not UTF-8, from the letters that each encoding would make of it.
 
 Encodings of other scripts are known by their commonest letters. Those of Latin letters share most of these, but the
 letters without accents, which are the same in all of them, tell the language, and the language the encoding.
@@ -14,9 +14,9 @@ from typing import BinaryIO
 from paragloss.errors import InputError
 from paragloss.languages import identify_one
 
-#: How much of a file is looked at.
-SAMPLE = 1 << 16
-_MARKS = (
+#: The part of a file that is examined.
+SAMPLE_BYTES = 1 << 16
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -25,7 +25,7 @@ _MARKS = (
 )
 #: The commonest letters of texts in these encodings, most frequent first, and which share of all letters the first ten
 #: and all of them are.
-_COMMON = {
+_COMMON_LETTERS = {
     "cp1251": ("оаеинтрсвлдкпмузіягбчйьжхъцышющ", 0.62, 0.96),
     "koi8-r": ("оеаинтсрвлмдкпуыягбзьчйжхюшцщэ", 0.62, 0.96),
     "cp866": ("оеаинтсрвлмдкпуыягбзьчйжхюшцщэ", 0.62, 0.96),
@@ -39,53 +39,56 @@ _COMMON = {
     "big5": ("的在一他人了是國這我會們有斯和不為中特對個時以到說將上其表年大發後於利示爾員週能", 0.11, 0.27),
     "cp949": ("다이에는의고을니가지하로은한그리를서했스기습인들사라대있해것자시도아수일어으나국", 0.24, 0.49),
 }
-_LATIN = {
+_LATIN_ENCODINGS = {
     **dict.fromkeys(["pl", "cs", "sk", "hu", "ro", "sl", "hr", "bs", "sq"], "cp1250"),
     **dict.fromkeys(("tr", "az"), "cp1254"),
     **dict.fromkeys(("lt", "lv", "et"), "cp1257"),
     "vi": "cp1258",
 }
 _PUNCTUATION = frozenset("“”„«»–—…‘’。，、！？：；（）《》「」・ ")
-#: What the best guess at a script's encoding has to reach of what its texts usually have.
-_ENOUGH = 0.25
-#: Where fewer of the letters are beyond ASCII, the text is in Latin letters with accents.
-_ACCENTED = 0.4
+#: The share of common letters, relative to usual texts, that the best guess has to reach.
+_MIN_LIKENESS = 0.25
+#: Below this share of letters beyond ASCII the text is in Latin letters with accents.
+_MAX_ACCENTED_SHARE = 0.4
 
 
 def detect_encoding(sample: bytes) -> str:
-    """The encoding of a file that begins with these bytes; "utf-8" where that fits, also where it is a damaged one."""
-    for mark, name in _MARKS:
+    """Return the encoding of a file that begins with these bytes; "utf-8" where that fits, even if it is damaged."""
+    for mark, name in _BYTE_ORDER_MARKS:
         if sample.startswith(mark):
             return name
-    if (wide := _wide(sample)) or b"\0" in sample or _looks_like_utf8(sample):
-        return wide or "utf-8"
-    sample = _telling(sample)
+    utf16 = _detect_utf16(sample)
+    if utf16 or b"\0" in sample or _looks_like_utf8(sample):
+        return utf16 or "utf-8"
+    sample = _skip_ascii_lines(sample)
     if re.search(rb"\x1b\$[@B]", sample):
         return "iso2022_jp"
-    if sum(byte > 127 for byte in sample) < _ACCENTED * sum(byte > 127 or chr(byte).isalpha() for byte in sample):
-        return _latin(sample)
-    scores = {encoding: _likeness(sample, encoding) for encoding in _COMMON}
+    if sum(byte > 127 for byte in sample) < _MAX_ACCENTED_SHARE * sum(
+        byte > 127 or chr(byte).isalpha() for byte in sample
+    ):
+        return _guess_latin_encoding(sample)
+    scores = {encoding: _measure_likeness(sample, encoding) for encoding in _COMMON_LETTERS}
     best = max(scores, key=lambda encoding: scores[encoding])
-    return best if scores[best] >= _ENOUGH else _latin(sample)
+    return best if scores[best] >= _MIN_LIKENESS else _guess_latin_encoding(sample)
 
 
 class Utf8Stream(io.RawIOBase):
-    """A stream in some encoding, as UTF-8."""
+    """A stream of text in another encoding, read as UTF-8."""
 
     def __init__(self, stream: BinaryIO, encoding: str, path: object) -> None:
         self._stream, self._encoding, self._path = stream, encoding, path
         self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready = b""
+        self._buffer = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._ready:
-            data = self._stream.read(SAMPLE)
+        while not self._buffer:
+            data = self._stream.read(SAMPLE_BYTES)
             try:
                 text = self._decoder.decode(data, not data)
-                self._ready = text.encode()
+                self._buffer = text.encode()
             except UnicodeError as error:
                 raise InputError(
                     f"looks like {self._encoding} and is not ({error.reason}); convert it to UTF-8"
@@ -95,20 +98,20 @@ class Utf8Stream(io.RawIOBase):
                 ) from None
             if not data:
                 break
-        size = min(len(buffer), len(self._ready))
-        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        size = min(len(buffer), len(self._buffer))
+        buffer[:size], self._buffer = self._buffer[:size], self._buffer[size:]
         return size
 
 
-def _telling(sample: bytes) -> bytes:
-    """The part of a sample from the first line that is not ASCII."""
+def _skip_ascii_lines(sample: bytes) -> bytes:
+    """Return the sample from the first line that is not ASCII."""
     beyond = re.search(rb"[\x80-\xff]", sample)
     start = sample.rfind(b"\n", 0, beyond.start()) + 1 if beyond else 0
-    return sample[start : start + SAMPLE]
+    return sample[start : start + SAMPLE_BYTES]
 
 
 def _looks_like_utf8(sample: bytes) -> bool:
-    """Whether it is UTF-8 cut off anywhere, or with fewer bad bytes than good letters."""
+    """Say whether the sample is UTF-8, truncated anywhere, or damaged with fewer bad bytes than good letters."""
     try:
         # A large sample may end inside a letter; a small one is the whole file.
         codecs.getincrementaldecoder("utf-8")().decode(sample, len(sample) < 4096)
@@ -120,8 +123,8 @@ def _looks_like_utf8(sample: bytes) -> bool:
     return True
 
 
-def _wide(sample: bytes) -> str:
-    """UTF-16 without a mark: zero bytes stand in every second place only, and what is left is mostly words."""
+def _detect_utf16(sample: bytes) -> str:
+    """Return the kind of UTF-16 without a mark, else "". Often every second byte is zero, and the text is words."""
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if min(even, odd) * 8 >= max(even, odd) or max(even, odd) < 2:
         return ""
@@ -131,25 +134,25 @@ def _wide(sample: bytes) -> str:
     return encoding if plain > 0.7 * len(text) else ""
 
 
-def _likeness(sample: bytes, encoding: str) -> float:
-    """The share of common letters among those beyond ASCII, measured by what it usually is."""
+def _measure_likeness(sample: bytes, encoding: str) -> float:
+    """Return the share of common letters among those beyond ASCII, relative to usual texts of the encoding."""
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
         return 0.0
-    letters, few, all_ = _COMMON[encoding]
-    beyond = [character for character in text if ord(character) > 127 and character not in _PUNCTUATION]
+    letters, usual_first_share, usual_share = _COMMON_LETTERS[encoding]
+    beyond_ascii = [character for character in text if ord(character) > 127 and character not in _PUNCTUATION]
     # Half-width kana are what Shift-JIS makes of almost any bytes.
-    if not beyond or 2 * sum("｡" <= character <= "ﾟ" for character in beyond) > len(beyond):
+    if not beyond_ascii or 2 * sum("｡" <= character <= "ﾟ" for character in beyond_ascii) > len(beyond_ascii):
         return 0.0
-    first = sum(character in letters[:10] for character in beyond)
-    any_ = sum(character in letters for character in beyond)
-    return (first / few + any_ / all_) / 2 / len(beyond)
+    n_first = sum(character in letters[:10] for character in beyond_ascii)
+    n_common = sum(character in letters for character in beyond_ascii)
+    return (n_first / usual_first_share + n_common / usual_share) / 2 / len(beyond_ascii)
 
 
-def _latin(sample: bytes) -> str:
+def _guess_latin_encoding(sample: bytes) -> str:
     lang = identify_one(re.sub(rb"[^\x00-\x7f]", b"", sample).decode("ascii")) or ""
-    encoding = _LATIN.get(lang, "cp1252")
+    encoding = _LATIN_ENCODINGS.get(lang, "cp1252")
     try:
         codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:

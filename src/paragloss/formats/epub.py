@@ -6,41 +6,45 @@ import posixpath
 from urllib.parse import unquote
 
 from paragloss.errors import InputError
-from paragloss.formats.archive import Archive
+from paragloss.formats.archive import DocumentArchive
 from paragloss.formats.html import extract_visible_text
 from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike
 from paragloss.types import Document
 
 
 def read_epub(path: PathLike, *, id: str = "") -> Document:
-    """One document, chapters parted by a blank line."""
-    archive = Archive(path)
-    package = _package(archive)
+    """Read a book as one document, with a blank line between chapters."""
+    archive = DocumentArchive(path)
+    package = _find_package(archive)
     if package not in archive.names:
         raise InputError("no list of chapters in the file; it is not an EPUB book, or encrypted", place=path)
-    chapters, size = list[str](), 0
-    for name in _chapters(archive, package):
-        chapters.append(extract_visible_text(archive.part(name).decode("utf-8", "replace")))
+    chapters: list[str] = []
+    size = 0
+    for name in _list_chapters(archive, package):
+        chapters.append(extract_visible_text(archive.read_part(name).decode("utf-8", "replace")))
         size += len(chapters[-1])
         if size > MAX_DOCUMENT_BYTES:
             raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
-    text = "\n\n".join(chapter for chapter in chapters if chapter)
-    nothing = f"no text in {len(chapters)} chapters; the book may be of images only"
-    return archive.document(id, text, nothing, about=package)
+    text = "\n\n".join(filter(None, chapters))
+    if_empty = f"no text in {len(chapters)} chapters; the book may be of images only"
+    return archive.make_document(id, text, if_empty, properties=package)
 
 
-def _package(archive: Archive) -> str:
-    """Where the list of chapters is."""
-    said = [root.get("full-path", "") for root in archive.elements("META-INF/container.xml", ("rootfile",))]
-    return next(iter([*said, *(name for name in archive.names if name.endswith(".opf"))]), "")
+def _find_package(archive: DocumentArchive) -> str:
+    """Return the name of the part that lists the chapters; "" if there is none."""
+    for root_file in archive.read_part_elements("META-INF/container.xml", ("rootfile",)):
+        return root_file.get("full-path", "")
+    return next((name for name in archive.names if name.endswith(".opf")), "")
 
 
-def _chapters(archive: Archive, package: str) -> list[str]:
-    files, order = {}, []
-    for element in archive.elements(package, ("item", "itemref")):
+def _list_chapters(archive: DocumentArchive, package: str) -> list[str]:
+    """Return the names of the parts with chapters, in the order of the package's spine."""
+    part_names: dict[str, str] = {}
+    spine: list[str] = []
+    for element in archive.read_part_elements(package, ("item", "itemref")):
         if element.tag == "itemref":
-            order.append(element.get("idref", ""))
+            spine.append(element.get("idref", ""))
         elif "html" in element.get("media-type", ""):
             href = posixpath.join(posixpath.dirname(package), unquote(element.get("href", "")))
-            files[element.get("id", "")] = posixpath.normpath(href)
-    return list(dict.fromkeys(files[item] for item in order if item in files))
+            part_names[element.get("id", "")] = posixpath.normpath(href)
+    return list(dict.fromkeys(part_names[item] for item in spine if item in part_names))

@@ -1,4 +1,4 @@
-"""Every collection of ir_datasets (MacAvaney et al. 2021) by its id, `irds:antique/test`: documents, queries, qrels."""
+"""Read collections of ir_datasets (MacAvaney et al. 2021) by their id, `irds:antique/test`."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ _QUERY_TEXTS = ("text", "query", "title", "description")
 
 
 def read_irds_documents(name: str) -> Iterator[Document]:
-    """Documents. Their title is a field called so; their text is what the collection itself calls its default text,
-    without the title, else all fields of text."""
-    dataset = _dataset(name, "docs")
-    lang = _lang(dataset, "docs")
-    return (_document(doc, lang) for doc in dataset.docs_iter())
+    """Yield the documents of a collection.
+
+    The title is a field of such a name. The text is the collection's default text without the title, else all other
+    fields that hold text.
+    """
+    dataset = _load_dataset(name, "docs")
+    lang = _get_declared_language(dataset, "docs")
+    return (_make_document(doc, lang) for doc in dataset.docs_iter())
 
 
 def read_irds_queries(name: str) -> Iterator[Query]:
-    """Queries: what the collection calls their default text, else `text`, `query` or `title`."""
-    dataset = _dataset(name, "queries")
-    lang = _lang(dataset, "queries")
-    return (Query(str(q.query_id), _query_text(q), _own_lang(q) or lang) for q in dataset.queries_iter())
+    """Yield the queries of a collection: their default text, else `text`, `query` or `title`."""
+    dataset = _load_dataset(name, "queries")
+    lang = _get_declared_language(dataset, "queries")
+    return (Query(str(q.query_id), _get_query_text(q), _get_record_language(q) or lang) for q in dataset.queries_iter())
 
 
 def read_irds_qrels(name: str) -> Qrels:
-    """Grades by query and document."""
+    """Return the grades by query and document."""
     qrels: Qrels = {}
-    for judged in _dataset(name, "qrels").qrels_iter():
-        qrels.setdefault(str(judged.query_id), {})[str(judged.doc_id)] = int(judged.relevance)
+    for judgment in _load_dataset(name, "qrels").qrels_iter():
+        qrels.setdefault(str(judgment.query_id), {})[str(judgment.doc_id)] = int(judgment.relevance)
     return qrels
 
 
-def _dataset(name: str, part: str) -> Any:
+def _load_dataset(name: str, part: str) -> Any:
     try:
         import ir_datasets
     except ImportError as error:
@@ -56,40 +59,40 @@ def _dataset(name: str, part: str) -> Any:
     return dataset
 
 
-def _document(doc: Any, lang: str) -> Document:
-    texts = _texts(doc)
+def _make_document(doc: Any, lang: str) -> Document:
+    texts = _get_text_fields(doc)
     title = next((texts[name] for name in _TITLES if texts.get(name)), "")
-    text = _default_text(doc)
+    text = _get_default_text(doc)
     if not text:
         text = "\n".join(value for field, value in texts.items() if field not in (*_TITLES, "lang", "url"))
     # A default text often begins with the title, which would then count twice.
     body = text.strip().removeprefix(title).strip()
     meta = {"url": texts["url"]} if texts.get("url") else {}
-    return Document(str(doc.doc_id), body, _own_lang(doc) or lang, title, {}, meta)
+    return Document(str(doc.doc_id), body, _get_record_language(doc) or lang, title, {}, meta)
 
 
-def _texts(record: Any) -> dict[str, str]:
+def _get_text_fields(record: Any) -> dict[str, str]:
     """The record's fields that hold text, its ids left out."""
     values = ((field, getattr(record, field)) for field in record._fields if not field.endswith("_id"))
     return {field: value for field, value in values if isinstance(value, str)}
 
 
-def _default_text(record: Any) -> str:
+def _get_default_text(record: Any) -> str:
     default = getattr(record, "default_text", None)
     text = default() if callable(default) else None
     return text if isinstance(text, str) else ""
 
 
-def _query_text(query: Any) -> str:
-    texts = _texts(query)
-    return _default_text(query) or next((texts[name] for name in _QUERY_TEXTS if texts.get(name)), "")
+def _get_query_text(query: Any) -> str:
+    texts = _get_text_fields(query)
+    return _get_default_text(query) or next((texts[name] for name in _QUERY_TEXTS if texts.get(name)), "")
 
 
-def _own_lang(record: Any) -> str:
+def _get_record_language(record: Any) -> str:
     lang = getattr(record, "lang", "")
     return lang if isinstance(lang, str) and is_language_code(lang) else ""
 
 
-def _lang(dataset: Any, part: str) -> str:
+def _get_declared_language(dataset: Any, part: str) -> str:
     lang = getattr(dataset, f"{part}_lang", lambda: None)()
     return lang if isinstance(lang, str) else ""

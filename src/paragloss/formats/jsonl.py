@@ -24,7 +24,7 @@ from paragloss.types import Concept, Document, Query
 
 
 def read_jsonl_documents(path: PathLike, *, name: str = "", on_error: OnError = None) -> Iterator[Document]:
-    """A Document per line; one without `id` and `concept` is called after its file, or `name`, and line: `news:12`."""
+    """Yield a Document for each line; one without `id` and `concept` is named after its file, or `name`, and line."""
     name = name or file_stem(path)
     return parse_lines(
         path, lambda n, line: parse_document_row(parse_json_object(line), f"{name}:{n}"), on_error=on_error
@@ -32,34 +32,36 @@ def read_jsonl_documents(path: PathLike, *, name: str = "", on_error: OnError = 
 
 
 def read_jsonl_queries(path: PathLike) -> Iterator[Query]:
-    """A Query per line: `id`, `text` and perhaps `lang`."""
+    """Yield a Query for each line: `id`, `text` and perhaps `lang`."""
     name = file_stem(path)
     return parse_lines(path, lambda n, line: parse_query_row(parse_json_object(line), f"{name}:{n}"))
 
 
 def read_jsonl_concept_texts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
-    """Each line's share of a concept: `concept`, `lang`, `title`, `text`; or `concept` and `texts` by language."""
-    for found in parse_lines(path, lambda _, line: parse_concept_row(parse_json_object(line)), on_error=on_error):
-        yield from found
+    """Yield the texts of concepts: `concept`, `lang`, `title`, `text`; or `concept` and `texts` by language."""
+    for concept_texts in parse_lines(
+        path, lambda _, line: parse_concept_row(parse_json_object(line)), on_error=on_error
+    ):
+        yield from concept_texts
 
 
 def read_concepts(paths: Iterable[PathLike], *, on_error: OnError = None) -> list[Concept]:
-    """The lines of all files grouped by `concept`, for example one file per language."""
+    """Return the concepts of all files, for example of one file per language."""
     return group_by_concept(part for path in paths for part in read_jsonl_concept_texts(path, on_error=on_error))
 
 
 def write_jsonl_documents(path: PathLike, documents: Iterable[Document]) -> int:
-    """Write one line per document; how many there were."""
-    return _write(path, (format_document_row(doc) for doc in documents))
+    """Write a line for each document; return their number."""
+    return _write_lines(path, (format_document_row(doc) for doc in documents))
 
 
 def write_jsonl_queries(path: PathLike, queries: Iterable[Query]) -> int:
-    """Write one line per query; how many there were. Its clauses are not kept: they are made again."""
-    return _write(path, ({"id": q.id, "lang": q.lang, "text": q.text} for q in queries))
+    """Write a line for each query; return their number. Clauses are not written: they are made again."""
+    return _write_lines(path, ({"id": q.id, "lang": q.lang, "text": q.text} for q in queries))
 
 
 def parse_json_object(line: str) -> dict[str, Any]:
-    """The JSON object on a line."""
+    """Parse a line that holds one JSON object."""
     try:
         value = _DECODER.decode(line)
         if "\\u" in line:
@@ -79,27 +81,28 @@ def parse_json_object(line: str) -> dict[str, Any]:
     return value
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON number")
 
 
-def _finite(digits: str) -> float:
+def _parse_float(digits: str) -> float:
     value = float(digits)
     if not isfinite(value):
         raise ValueError(f"{digits[:20]} is too large for a number")
     return value
 
 
-def _whole(digits: str) -> int:
-    if len(digits) > 20 or not -(2**63) <= (value := int(digits)) < 2**63:
+def _parse_int(digits: str) -> int:
+    value = int(digits) if len(digits) <= 20 else 2**63
+    if not -(2**63) <= value < 2**63:
         raise ValueError(f"{digits[:20]} is a whole number of more than 64 bits, which can't be kept")
     return value
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_parse_float, parse_int=_parse_int)
 
 
-def _write(path: PathLike, objects: Iterable[Mapping[str, Any]]) -> int:
+def _write_lines(path: PathLike, objects: Iterable[Mapping[str, Any]]) -> int:
     count = 0
     with open_output(path) as out:
         for row in objects:

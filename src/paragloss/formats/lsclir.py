@@ -14,23 +14,25 @@ from paragloss.types import Document, Qrels, Query
 
 
 def read_lsclir_queries(path: PathLike) -> Iterator[Query]:
-    """Queries in the language the file is named after; their text is the first sentence."""
-    found = parse_lines(path, lambda _, line: _columns(line, "id, title, first sentence"))
-    code = _named(path)
-    return (Query(name, sentence, code) for name, _, sentence in found)
+    """Yield queries in the language the file is named after; their text is the first sentence."""
+    rows = parse_lines(path, lambda _, line: _split_columns(line, "id, title, first sentence"))
+    lang = _parse_file_language(path)
+    return (Query(query_id, sentence, lang) for query_id, _, sentence in rows)
 
 
 def read_lsclir_documents(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
-    """Documents in the language the file is named after."""
-    found = parse_lines(path, lambda _, line: _columns(line, "id, title, text"), on_error=on_error)
-    code = _named(path)
-    return (Document(name, text, code, title) for name, title, text in found)
+    """Yield documents in the language the file is named after."""
+    rows = parse_lines(path, lambda _, line: _split_columns(line, "id, title, text"), on_error=on_error)
+    lang = _parse_file_language(path)
+    return (Document(doc_id, text, lang, title) for doc_id, title, text in rows)
 
 
 def read_lsclir_qrels(path: PathLike) -> Qrels:
-    """The links: 2 for the query's own page, 1 for a page linked with it both ways."""
+    """Return the links as grades: 2 for the query's own page, 1 for a page linked with it both ways."""
     qrels: Qrels = {}
-    for query, document, grade in parse_lines(path, lambda _, line: _columns(line, "query id, document id, grade")):
+    for query, document, grade in parse_lines(
+        path, lambda _, line: _split_columns(line, "query id, document id, grade")
+    ):
         if grade not in ("0", "1", "2"):
             raise InputError(f"grade {grade[:20]!r} is none of 0, 1 and 2; check the columns", place=path)
         grades = qrels.setdefault(query, {})
@@ -38,14 +40,14 @@ def read_lsclir_qrels(path: PathLike) -> Qrels:
     return qrels
 
 
-def _columns(line: str, expected: str) -> tuple[str, str, str]:
+def _split_columns(line: str, expected: str) -> tuple[str, str, str]:
     columns = line.split("\t", 2)
     if len(columns) != 3 or not columns[0]:
         raise InputError(f"{len(columns)} columns where 3 are expected: {expected}, with tabs between them")
     return columns[0].strip(), columns[1].strip(), columns[2].strip()
 
 
-def _named(path: PathLike) -> str:
+def _parse_file_language(path: PathLike) -> str:
     name = file_stem(path).rpartition("_")[2]
     try:
         return parse_language_code(name)

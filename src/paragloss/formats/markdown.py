@@ -55,8 +55,8 @@ class _MarkdownText(NamedTuple):
 def read_plain(path: PathLike, *, id: str = "") -> Document:
     """Read a text file; a short first line with a blank line behind it is its title."""
     text = read_text(path).replace("\r\n", "\n").strip()
-    first_line, _, rest = text.partition("\n")
-    has_title = len(first_line) <= MAX_TITLE_LENGTH and rest.startswith("\n")
+    first_line, _, remainder = text.partition("\n")
+    has_title = len(first_line) <= MAX_TITLE_LENGTH and remainder.startswith("\n")
     return Document(id or Path(path).name, text, "", first_line.strip() if has_title else "")
 
 

@@ -1,5 +1,8 @@
-"""Which number a value of meta stands for, so that it can be asked for by its size: numbers, numbers written as text
-(every cell of a CSV file is text), and dates. A number that begins with zeros is a name, such as a postal code."""
+"""Numbers that values of meta stand for, so that documents can be filtered and sorted by size or date.
+
+Every cell of a CSV file is text, so numbers and dates are parsed from text. A number with leading zeros is a name, such
+as a postal code.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,14 @@ from typing import Any
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
+_SECONDS_PER_DAY = 86400
 
-#: The first day of 1970.
+#: The first day of 1970, counted from the year 1.
 EPOCH_DAY = 719163
 
 
 def parse_number(value: object) -> float | None:
-    """The number, a date as its day counted from the year 1; None where it is neither."""
+    """Return the number a value stands for, for a date its day counted from the year 1; None if it is neither."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -26,24 +30,27 @@ def parse_number(value: object) -> float | None:
     text = value.strip()
     if _NUMBER.fullmatch(text):
         return float(text)
-    if found := _DATE.match(text):
-        try:
-            moment = datetime.fromisoformat(found[0])
-        except ValueError:
-            return None
-        return date.toordinal(moment) + (moment.hour * 3600 + moment.minute * 60 + moment.second) / 86400
-    return None
+    match = _DATE.match(text)
+    if match is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(match[0])
+    except ValueError:
+        return None
+    seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
+    return date.toordinal(moment) + seconds / _SECONDS_PER_DAY
 
 
 def get_document_day(meta: Mapping[str, Any]) -> float | None:
-    """When a document is from, by what it says of itself, counted as `number` counts dates: its date, the day its file
-    was changed, or its year."""
+    """Return the day of a document, counted as by `parse_number`: its `date`, else `modified`, else `year`."""
     for name in ("date", "modified", "year"):
-        found = parse_number(meta.get(name))
-        if found is not None and 1 <= found < 10_000:
-            return float(date(int(found), 1, 1).toordinal())
-        if found is not None and found > 1e8:  # seconds
-            return found / 86400 + EPOCH_DAY
-        if found is not None and isinstance(meta[name], str):
-            return found
+        number = parse_number(meta.get(name))
+        if number is None:
+            continue
+        if 1 <= number < 10_000:  # a year
+            return float(date(int(number), 1, 1).toordinal())
+        if number > 1e8:  # seconds since 1970
+            return number / _SECONDS_PER_DAY + EPOCH_DAY
+        if isinstance(meta[name], str):
+            return number
     return None

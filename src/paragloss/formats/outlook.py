@@ -74,11 +74,11 @@ def _walk_pst_folder(folder: Any, parent: str, depth: int) -> Iterator[tuple[str
     if depth > _MAX_FOLDER_DEPTH:
         return
     name = str(folder.name or "").replace("/", "_")
-    place = f"{parent}{name}/" if name else parent
+    folder_path = f"{parent}{name}/" if name else parent
     for number, message in enumerate(folder.sub_messages, 1):
-        yield f"{place}{number}.eml", io.BytesIO(build_eml(message))
+        yield f"{folder_path}{number}.eml", io.BytesIO(build_eml(message))
     for child in folder.sub_folders:
-        yield from _walk_pst_folder(child, place, depth + 1)
+        yield from _walk_pst_folder(child, folder_path, depth + 1)
 
 
 def build_eml(item: Any) -> bytes:

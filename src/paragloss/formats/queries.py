@@ -1,4 +1,4 @@
-"""The front door to queries and judgments: any supported file or `irds:DATASET`, by its suffix or its beginning."""
+"""Read queries and judgments of any supported file or `irds:DATASET`; the format is told by suffix or beginning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SUPPORTED = ".jsonl, .csv and .tsv with a header, TREC topics, LS-CLIR .queries
 
 
 def read_queries(path: PathLike) -> Iterator[Query]:
-    """Queries of a file or a collection."""
+    """Read the queries of a file or of a collection of ir_datasets."""
     if str(path).startswith(irds.IRDS_PREFIX):
         return irds.read_irds_queries(str(path))
     kind = format_suffix(path)
@@ -32,7 +32,7 @@ def read_queries(path: PathLike) -> Iterator[Query]:
 
 
 def read_qrels(path: PathLike) -> Qrels:
-    """Grades of a TREC file, an LS-CLIR .rel file or a collection."""
+    """Read the grades of a TREC file, an LS-CLIR `.rel` file or a collection of ir_datasets."""
     if str(path).startswith(irds.IRDS_PREFIX):
         return irds.read_irds_qrels(str(path))
     if format_suffix(path) == ".rel":

@@ -1,8 +1,7 @@
-"""Opens what every format is made of: lines of text, compressed or not, of bounded length.
+"""Open text files, compressed or not, and read lines of bounded length; knows nothing of formats.
 
-Text is UTF-8; another encoding is guessed, and the guess is said in a warning.
-Knows nothing of any format. An error names the file, the line and the remedy; a reader given `on_error` reports
-the bad row there and goes on, otherwise the error is raised.
+Text is UTF-8; another encoding is guessed, and a warning names the guess. An error names the file, the line and the
+remedy; a reader with `on_error` reports a bad row there and goes on, otherwise the error is raised.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ MAX_DOCUMENT_BYTES = 64 * 2**20
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".dz")
 
 _BLOCK = 1 << 20
-#: What reading a damaged packed file may raise; zlib and lzma have errors of their own.
-_BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
+#: Errors that reading a damaged compressed file may raise.
+_DAMAGE_ERRORS = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 @lru_cache(maxsize=1024)
 def parse_language_code(lang: str) -> str:
-    """The base code of a language, the same in all files: `pt-br` and `POR` are `pt`."""
+    """Return the base code of a language: `pt` for `pt-br` and `POR`."""
     try:
         return normalise(lang)
     except LanguageError as error:
@@ -53,12 +52,12 @@ def parse_language_code(lang: str) -> str:
 
 @lru_cache(maxsize=1024)
 def is_language_code(word: str) -> bool:
-    """Whether a part of a path may be read as a language: two letters that are a code, and perhaps a region."""
+    """Say whether a part of a path names a language: a code of two letters, and perhaps a region."""
     return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known_codes()
 
 
 def parse_declared_language(code: str) -> str:
-    """What a document says its language is, as a code; "" where it says none, or none that is known."""
+    """Return the code of the language that a document declares; "" if it declares none, or an unknown one."""
     base = re.match(r"[A-Za-z]{2,3}(?=$|[-_])", code.strip())
     try:
         return normalise(base[0]) if base else ""
@@ -67,36 +66,40 @@ def parse_declared_language(code: str) -> str:
 
 
 def file_stem(path: PathLike) -> str:
-    """The file's name without its suffixes of format and compression: `a/en-de.tsv.gz` is `en-de`."""
+    """Return a file's name without its suffixes of format and compression: `en-de` for `a/en-de.tsv.gz`."""
     name = Path(path)
     return (name.with_suffix("") if name.suffix.lower() in COMPRESSED_SUFFIXES else name).stem
 
 
 def format_suffix(path: PathLike) -> str:
-    """The suffix that names the format, in lower case: `a/en-de.tsv.gz` is `.tsv`."""
+    """Return the suffix that names the format, in lower case: `.tsv` for `a/en-de.tsv.gz`."""
     name = Path(path)
     return (name.with_suffix("") if name.suffix.lower() in COMPRESSED_SUFFIXES else name).suffix.lower()
 
 
 @contextmanager
 def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
-    """The file's bytes, decompressed where its first bytes say gzip, bzip2 or xz. What reading them raises, because the
-    file is damaged or cut off, is an error like any other."""
+    """Open a file for reading bytes, decompressed if its first bytes say gzip, bzip2 or xz.
+
+    :raises InputError: also while reading, if the file is damaged or truncated
+    """
     try:
         raw = cast(io.BufferedReader, open(path, "rb", buffering=_BLOCK))  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:
-        raise InputError(f"can't be opened ({_why(error)}); check the path and its permissions", place=path) from error
+        raise InputError(
+            f"can't be opened ({_get_reason(error)}); check the path and its permissions", place=path
+        ) from error
     with raw:
         try:
-            yield _decompressed(raw)
-        except _BROKEN as error:
+            yield _decompress(raw)
+        except _DAMAGE_ERRORS as error:
             remedy = "the file is damaged or cut off, fetch it again"
             raise InputError(f"can't be read to its end ({error}); {remedy}", place=path) from error
 
 
 @contextmanager
 def open_utf8(path: PathLike) -> Iterator[BinaryIO]:
-    """The file's text as UTF-8 bytes, without a mark; where it is in another encoding, that is guessed and said."""
+    """Open a text file as UTF-8 bytes without a mark; another encoding is guessed, with a warning."""
     with open_bytes(path) as stream:
         sample = cast(io.BufferedReader, stream).peek(_BLOCK)
         encoding = detect_encoding(sample)
@@ -109,12 +112,12 @@ def open_utf8(path: PathLike) -> Iterator[BinaryIO]:
 
 
 def read_bytes(path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES) -> bytes:
-    """The whole file, decompressed; an error where that is more than `limit` bytes."""
+    """Return all bytes of a file, decompressed; an error if they are more than `limit`."""
     with open_bytes(path) as stream:
-        return _whole(stream, path, limit)
+        return _read_stream(stream, path, limit)
 
 
-def _whole(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
+def _read_stream(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
     data = stream.read(limit + 1)
     if len(data) > limit:
         raise InputError(f"more than {limit:,} bytes in one document; split it into smaller ones", place=path)
@@ -122,9 +125,9 @@ def _whole(stream: BinaryIO, path: PathLike, limit: int) -> bytes:
 
 
 def read_text(path: PathLike) -> str:
-    """The whole file as text."""
+    """Return the text of a file; an error if it is empty."""
     with open_utf8(path) as stream:
-        data = _whole(stream, path, MAX_DOCUMENT_BYTES)
+        data = _read_stream(stream, path, MAX_DOCUMENT_BYTES)
     try:
         text = decode_utf8(data)
     except InputError as error:
@@ -135,8 +138,8 @@ def read_text(path: PathLike) -> str:
 
 
 def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError = None) -> Iterator[tuple[int, str]]:
-    """Every line with its number from 1, without its end; blank lines too. A file of blank lines only is an error."""
-    blank, number, offset = True, 0, 0
+    """Yield (number from 1, line without its end) of every line, blank ones too; an error if all are blank."""
+    is_blank, number, offset = True, 0, 0
     with open_utf8(path) as stream:
         while raw := stream.readline(limit + 1):
             number += 1
@@ -146,38 +149,40 @@ def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError
                     raise InputError(f"the line is longer than {limit:,} bytes; put one record on a line")
                 text = decode_utf8(raw, start)
             except InputError as error:
-                blank = False
+                is_blank = False
                 raise_or_report(error, path, number, on_error)
                 if not raw.endswith(b"\n"):
                     offset += _skip_line(stream)
                 continue
-            blank = blank and not text.strip()
+            is_blank = is_blank and not text.strip()
             yield number, text.rstrip("\r\n")
-    if blank:
+    if is_blank:
         raise EmptyFileError("the file is empty; give a file with at least one row", place=path)
 
 
 def parse_lines(path: PathLike, parse: Callable[[int, str], T], *, on_error: OnError = None) -> Iterator[T]:
-    """`parse(number, line)` of every line that is not blank; where it raises, the error is given its place."""
-    filled = ((number, line) for number, line in read_lines(path, on_error=on_error) if line and not line.isspace())
-    return parse_numbered_items(filled, parse, path, on_error)
+    """Yield `parse(number, line)` of every line that is not blank; errors are given file and line."""
+    numbered_lines = (
+        (number, line) for number, line in read_lines(path, on_error=on_error) if line and not line.isspace()
+    )
+    return parse_numbered_items(numbered_lines, parse, path, on_error)
 
 
 def parse_numbered_items(
     items: Iterable[tuple[int, S]], make: Callable[[int, S], T], path: PathLike, on_error: OnError
 ) -> Iterator[T]:
-    """`make(number, thing)` of every numbered thing in a file; where it raises, the error is given its place."""
-    for number, thing in items:
+    """Yield `make(number, item)` of every numbered item of a file; errors are given file and number."""
+    for number, item in items:
         try:
-            found = make(number, thing)
+            record = make(number, item)
         except InputError as error:
             raise_or_report(error, path, number, on_error)
             continue
-        yield found
+        yield record
 
 
 def decode_utf8(data: bytes, offset: int = 0) -> str:
-    """Bytes as UTF-8 text; an error names the first byte that is none."""
+    """Decode UTF-8; an error names the first byte that is not."""
     if b"\0" in data:
         at = offset + data.index(b"\0")
         raise InputError(f"a zero byte at offset {at}: this is binary, not text; give a UTF-8 text file")
@@ -191,23 +196,23 @@ def decode_utf8(data: bytes, offset: int = 0) -> str:
 
 
 def raise_or_report(error: InputError, path: PathLike, number: int, on_error: OnError) -> None:
-    """Gives the error its place, and raises it or hands it to `on_error`."""
+    """Give an error its file and line, and raise it or pass it to `on_error`."""
     placed = InputError(str(error), place=f"{path}:{number}")
     if on_error is None:
         raise placed from error.__cause__
     on_error(placed)
 
 
-def _why(error: Exception) -> str:
+def _get_reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
 @contextmanager
 def open_output(path: PathLike) -> Iterator[TextIO]:
-    """A UTF-8 file to write to, gzipped where its name ends in `.gz`; it takes its name only when complete."""
+    """Open a UTF-8 file for writing, gzipped if its name ends in `.gz`; it gets its name only when it is complete."""
     final = Path(path)
-    special = final.exists() and not final.is_file()
-    part = final if special else final.with_name(final.name + ".part")
+    is_special = final.exists() and not final.is_file()  # such as a pipe
+    part = final if is_special else final.with_name(final.name + ".part")
     try:
         raw = open(part, "wb")  # noqa: SIM115 - closed below
     except OSError as error:
@@ -225,14 +230,14 @@ def open_output(path: PathLike) -> Iterator[TextIO]:
             yield text
             text.detach()
     except BaseException:
-        if not special:
+        if not is_special:
             part.unlink(missing_ok=True)
         raise
-    if not special:
+    if not is_special:
         os.replace(part, final)
 
 
-def _decompressed(raw: io.BufferedReader) -> BinaryIO:
+def _decompress(raw: io.BufferedReader) -> BinaryIO:
     magic = raw.peek(6)[:6]
     if magic.startswith(b"\x1f\x8b"):
         return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)), _BLOCK))

@@ -1,4 +1,4 @@
-"""TREC's files: documents and topics in loose SGML, runs of six columns, judgments of four.
+"""Read and write TREC files: documents and topics in loose SGML, runs of six columns, judgments of four.
 
 Knows nothing of measures. The formats are those of trec_eval (https://github.com/usnistgov/trec_eval).
 """
@@ -36,19 +36,19 @@ _HEADER = frozenset({"docno", "docid", "lang", *_TITLES})
 
 
 def read_run(path: PathLike) -> Run:
-    """`query Q0 document rank score tag` as rankings, best score first; equal scores keep the order of their ranks."""
-    found: dict[str, dict[str, tuple[float, int]]] = {}
+    """Read lines `query Q0 document rank score tag` as rankings, best score first, equal scores by rank."""
+    rankings: dict[str, dict[str, tuple[float, int]]] = {}  # (score, rank) by query and document
 
     def parse(_: int, line: str) -> None:
-        query, _iteration, document, rank, score, _tag = _columns(line, 6, "query Q0 document rank score tag")
-        placed = (_number(score), _whole(rank, "rank"))
-        if found.setdefault(query, {}).setdefault(document, placed) is not placed:
+        query, _iteration, document, rank, score, _tag = _split_columns(line, 6, "query Q0 document rank score tag")
+        position = (_parse_score(score), _parse_int(rank, "rank"))
+        if rankings.setdefault(query, {}).setdefault(document, position) is not position:
             raise InputError(f"document {document!r} comes twice for query {query!r}; keep one of the lines")
 
     for _row in files.parse_lines(path, parse):
         pass
     run: Run = {}
-    for query, ranking in found.items():
+    for query, ranking in rankings.items():
         order = sorted(ranking.items(), key=lambda item: (-item[1][0], item[1][1]))
         run[query] = [Hit(document, score) for document, (score, _) in order]
     return run
@@ -56,10 +56,10 @@ def read_run(path: PathLike) -> Run:
 
 def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
     """Write rankings with every digit of their scores, so that reading gives the same floats in the same order."""
-    _one_word(tag, "tag")
+    _check_id(tag, "tag")
     with open_output(path) as out:
         for query, ranking in run.items():
-            _one_word(query, "query id")
+            _check_id(query, "query id")
             last = math.inf
             for rank, hit in enumerate(ranking, 1):
                 score = float(hit.score)
@@ -70,16 +70,16 @@ def write_run(path: PathLike, run: Run, *, tag: str = "paragloss") -> None:
                         place=path,
                     )
                 last = score
-                out.write(f"{query} Q0 {_one_word(hit.id, 'document id')} {rank} {score!r} {tag}\n")
+                out.write(f"{query} Q0 {_check_id(hit.id, 'document id')} {rank} {score!r} {tag}\n")
 
 
 def read_trec_qrels(path: PathLike) -> Qrels:
-    """`query 0 document grade` as grades by query and document."""
+    """Read lines `query 0 document grade` as grades by query and document."""
     qrels: Qrels = {}
 
     def parse(_: int, line: str) -> None:
-        query, _iteration, document, grade = _columns(line, 4, "query 0 document grade")
-        value = _whole(grade, "grade")
+        query, _iteration, document, grade = _split_columns(line, 4, "query 0 document grade")
+        value = _parse_int(grade, "grade")
         grades = qrels.setdefault(query, {})
         if grades.setdefault(document, value) != value:
             raise InputError(f"document {document!r} has two grades for query {query!r}; keep one of the lines")
@@ -93,24 +93,28 @@ def write_qrels(path: PathLike, qrels: Qrels) -> None:
     """Write grades, one line each."""
     with open_output(path) as out:
         for query, grades in qrels.items():
-            _one_word(query, "query id")
+            _check_id(query, "query id")
             for document, grade in grades.items():
-                out.write(f"{query} 0 {_one_word(document, 'document id')} {int(grade)}\n")
+                out.write(f"{query} 0 {_check_id(document, 'document id')} {int(grade)}\n")
 
 
 def read_trec_documents(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
-    """`<DOC>` elements. Title from a TITLE, HEADLINE or HL element, text from the TEXT elements, or from all others
-    where there is none; a `<LANG>` element goes before `lang`."""
-    return files.parse_numbered_items(_bodies(path, on_error), lambda _, body: _document(body, lang), path, on_error)
+    """Yield the documents of `<DOC>` elements.
+
+    The title is that of a TITLE, HEADLINE or HL element, the text that of the TEXT elements, or of all others if there
+    is none. A `<LANG>` element overrides `lang`.
+    """
+    return files.parse_numbered_items(
+        _read_doc_elements(path, on_error), lambda _, body: _parse_document(body, lang), path, on_error
+    )
 
 
 def write_trec_documents(path: PathLike, documents: Iterable[Document]) -> int:
-    """Write `<DOC>` elements that `read_documents` reads again; how many there were. What TREC has no
-    place for (fields, meta) is left out."""
+    """Write `<DOC>` elements, without fields and meta, which TREC does not have; return the number of documents."""
     count = 0
     with open_output(path) as out:
         for d in documents:
-            parts = {"DOCNO": _one_word(d.id, "document id"), "LANG": d.lang, "TITLE": d.title, "TEXT": d.text}
+            parts = {"DOCNO": _check_id(d.id, "document id"), "LANG": d.lang, "TITLE": d.title, "TEXT": d.text}
             inner = "".join(f"<{tag}>{html.escape(text, quote=False)}</{tag}>\n" for tag, text in parts.items() if text)
             out.write(f"<DOC>\n{inner}</DOC>\n")
             count += 1
@@ -118,20 +122,19 @@ def write_trec_documents(path: PathLike, documents: Iterable[Document]) -> int:
 
 
 def read_topics(path: PathLike, *, lang: str = "") -> Iterator[Query]:
-    """`<top>` or `<topic>` elements, closed inside or not; a query's text is the title. CLEF's `<FR-title>` gives the
-    language too."""
+    """Yield the queries of `<top>` or `<topic>` elements: their titles. CLEF's `<FR-title>` gives the language, too."""
     text = files.read_text(path)
     topics = list(_TOPIC.finditer(text))
     if not topics:
         raise InputError("no <top> ... </top> element; give a file of TREC topics", place=path)
     for match in topics:
         try:
-            yield _topic(match[2], match[3], lang)
+            yield _parse_topic(match[2], match[3], lang)
         except InputError as error:
             raise_or_report(error, path, text.count("\n", 0, match.start()) + 1, None)
 
 
-def _columns(line: str, count: int, expected: str) -> list[str]:
+def _split_columns(line: str, count: int, expected: str) -> list[str]:
     # Not str.split(): an id may hold a no-break space, which separates nothing here.
     columns = _COLUMN.findall(line)
     if len(columns) != count:
@@ -139,7 +142,7 @@ def _columns(line: str, count: int, expected: str) -> list[str]:
     return columns
 
 
-def _number(text: str) -> float:
+def _parse_score(text: str) -> float:
     try:
         value = float(text)
     except ValueError as error:
@@ -149,50 +152,49 @@ def _number(text: str) -> float:
     return value
 
 
-def _whole(text: str, what: str) -> int:
+def _parse_int(text: str, column: str) -> int:
     try:
         return int(text)
     except ValueError as error:
-        raise InputError(f"{what} {text!r} is no whole number; write it as 1") from error
+        raise InputError(f"{column} {text!r} is no whole number; write it as 1") from error
 
 
-def _one_word(name: str, what: str) -> str:
+def _check_id(name: str, column: str) -> str:
     if len(name.split()) != 1 or "\0" in name or name.startswith("\ufeff") or name != name.strip():
-        raise InputError(f"{what} {name!r} can't stand in a TREC file; ids there have no blanks and are not empty")
+        raise InputError(f"{column} {name!r} can't stand in a TREC file; ids there have no blanks and are not empty")
     return name
 
 
-def _bodies(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
-    """(line, markup) of every <DOC> element, from its opening tag to its closing one."""
-    start, size, body, seen = 0, 0, list[str](), False
+def _read_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
+    """Yield (line, markup) of every <DOC> element, from its opening tag to its closing one."""
     unclosed = InputError("<DOC> is never closed; end it with </DOC>")
+    too_long = InputError(f"<DOC> is longer than {MAX_DOCUMENT_BYTES:,} characters; close it with </DOC>")
+    start_line, size, has_doc = 0, 0, False  # start_line is 0 outside of elements
+    pieces: list[str] = []
     for number, line in files.read_lines(path, on_error=on_error):
         for piece in _DOC_END.split(line):
-            opening = _DOC_START.search(piece)
-            if opening is not None:
-                if start:
-                    raise_or_report(unclosed, path, start, on_error)
-                start, size, body, seen = number, 0, [], True
-            if not start:
+            if _DOC_START.search(piece):
+                if start_line:
+                    raise_or_report(unclosed, path, start_line, on_error)
+                start_line, size, pieces, has_doc = number, 0, [], True
+            if not start_line:
                 continue
-            body.append(piece)
+            pieces.append(piece)
             size += len(piece)
             if size > MAX_DOCUMENT_BYTES:
-                long = InputError(f"<DOC> is longer than {MAX_DOCUMENT_BYTES:,} characters; close it with </DOC>")
-                place, start = start, 0
-                raise_or_report(long, path, place, on_error)
+                raise_or_report(too_long, path, start_line, on_error)
+                start_line = 0
             elif _DOC_CLOSED.search(piece):
-                place, start = start, 0
-                yield place, "\n".join(body)
-    if start:
-        raise_or_report(unclosed, path, start, on_error)
-    if not seen:
+                yield start_line, "\n".join(pieces)
+                start_line = 0
+    if start_line:
+        raise_or_report(unclosed, path, start_line, on_error)
+    if not has_doc:
         raise InputError("no <DOC> element; give a file of TREC documents", place=path)
 
 
-def _document(body: str, lang: str) -> Document:
-    inner = _closed(body)
-    texts = {name: _clean(" ".join(markup)) for name, markup in inner.items()}
+def _parse_document(body: str, lang: str) -> Document:
+    texts = {name: _strip_tags(" ".join(markup)) for name, markup in _read_closed_elements(body).items()}
     head = _DOC_START.search(body)
     attributes = dict(_ATTRIBUTE.findall(head[1])) if head is not None and head[1] else {}
     name = texts.get("docno") or texts.get("docid") or attributes.get("id") or ""
@@ -200,65 +202,72 @@ def _document(body: str, lang: str) -> Document:
         raise InputError("<DOC> without <DOCNO>; give every document its number")
     title = next((texts[tag] for tag in _TITLES if texts.get(tag)), "")
     own = texts.get("lang", "").lower()
-    text = texts.get("text") or _clean(_outside(body, _HEADER))
+    text = texts.get("text") or _strip_tags(_remove_elements(body, _HEADER))
     return Document(name, text, parse_language_code(own) if own else lang, title)
 
 
-def _topic(attributes: str, body: str, lang: str) -> Query:
-    given = {key.lower(): value for key, value in _ATTRIBUTE.findall(attributes)}
+def _parse_topic(attributes: str, body: str, lang: str) -> Query:
+    named_attributes = {key.lower(): value for key, value in _ATTRIBUTE.findall(attributes)}
     texts: dict[str, str] = {}
-    for name, text in _behind_tags(body):
+    for name, text in _split_at_tags(body):
         prefix, _, bare = name.rpartition("-")
         if bare in ("title", "desc", "narr") and prefix:
             name, lang = bare, parse_language_code(prefix)
         value = html.unescape(_LABEL.sub("", text)).strip()
         if name and value:
             texts.setdefault(name, value)
-    number = texts.get("num") or texts.get("identifier") or given.get("number") or given.get("id") or ""
+    number = (
+        texts.get("num")
+        or texts.get("identifier")
+        or named_attributes.get("number")
+        or named_attributes.get("id")
+        or ""
+    )
     if not number:
         raise InputError("topic without <num>; give every topic its number")
-    wanted = texts.get("title") or texts.get("query", "")
-    if not wanted:
+    query_text = texts.get("title") or texts.get("query", "")
+    if not query_text:
         raise InputError(f"topic {number} has no <title>; it has {', '.join(texts)}")
-    own = given.get("lang") or given.get("xml:lang") or ""
-    return Query(number, " ".join(wanted.split()), parse_language_code(own) if own else lang)
+    own = named_attributes.get("lang") or named_attributes.get("xml:lang") or ""
+    return Query(number, " ".join(query_text.split()), parse_language_code(own) if own else lang)
 
 
 # Loose SGML: elements closed or not, in any case, nested or not; each function is one pass.
 
 
-def _clean(markup: str) -> str:
+def _strip_tags(markup: str) -> str:
     return html.unescape(_TAG.sub(" ", markup)).strip()
 
 
-def _closed(body: str) -> dict[str, list[str]]:
-    """What stands inside every closed element, by its name in lower case."""
+def _read_closed_elements(body: str) -> dict[str, list[str]]:
+    """Return the contents of all closed elements, by their names in lower case."""
     opened: dict[str, int] = {}
-    found: dict[str, list[str]] = {}
+    contents: dict[str, list[str]] = {}
     for tag in _TAG.finditer(body):
         name = tag[2].lower()
         if not tag[1]:
             opened.setdefault(name, tag.end())
         elif name in opened:
-            found.setdefault(name, []).append(body[opened.pop(name) : tag.start()])
-    return found
+            contents.setdefault(name, []).append(body[opened.pop(name) : tag.start()])
+    return contents
 
 
-def _outside(body: str, names: frozenset[str]) -> str:
-    """The body without the elements of these names."""
-    kept, at, inside = list[str](), 0, ""
+def _remove_elements(body: str, names: frozenset[str]) -> str:
+    """Return the body without the elements of these names."""
+    pieces: list[str] = []
+    position, open_element = 0, ""
     for tag in _TAG.finditer(body):
         name = tag[2].lower()
-        if not inside and not tag[1] and name in names:
-            kept.append(body[at : tag.start()])
-            inside = name
-        elif inside == name and tag[1]:
-            inside, at = "", tag.end()
-    return " ".join(kept) if inside else " ".join([*kept, body[at:]])
+        if not open_element and not tag[1] and name in names:
+            pieces.append(body[position : tag.start()])
+            open_element = name
+        elif open_element == name and tag[1]:
+            open_element, position = "", tag.end()
+    return " ".join(pieces) if open_element else " ".join([*pieces, body[position:]])
 
 
-def _behind_tags(body: str) -> list[tuple[str, str]]:
-    """(element, text up to the next tag), in order: topics seldom close their elements."""
+def _split_at_tags(body: str) -> list[tuple[str, str]]:
+    """Return (element, text up to the next tag) in order: topics seldom close their elements."""
     tags = list(_TAG.finditer(body))
-    ends = [tag.start() for tag in tags[1:]] + [len(body)]
-    return [(tag[2].lower(), body[tag.end() : end]) for tag, end in zip(tags, ends, strict=True) if not tag[1]]
+    end_positions = [tag.start() for tag in tags[1:]] + [len(body)]
+    return [(tag[2].lower(), body[tag.end() : end]) for tag, end in zip(tags, end_positions, strict=True) if not tag[1]]

@@ -1,4 +1,4 @@
-"""Word vectors of other makers: word2vec (text and binary), fastText and MUSE `.vec`, GloVe, Cr5.
+"""Read word vectors of other tools: word2vec (text and binary), fastText and MUSE `.vec`, GloVe, Cr5.
 
 Which one a file is, its first bytes tell. The word on a line of text is everything before the last `dim` fields.
 """
@@ -36,7 +36,7 @@ _MAX_DIM = 65_536
 
 
 def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
-    """Words and their vectors, one float32 row each; of equal words the first is kept."""
+    """Return words and their vectors, (n_words, dim) float32; of equal words the first is used."""
     with open_bytes(path) as stream:
         start = stream.read(4096)
     header = _HEADER.match(start)
@@ -46,35 +46,35 @@ def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
         words, matrix = _read_binary(path, int(header[1]), int(header[2]))
     else:
         words, matrix = _read_text(path, header is not None)
-    return _unique(words, matrix)
+    return _remove_repeated_words(words, matrix)
 
 
 def read_multilingual_vectors(paths: Sequence[str]) -> dict[str, tuple[list[str], Floats]]:
-    """Vectors of several languages, from a file for each: `joint_28_fr.txt.gz`, `wiki.multi.fr.vec`, or fr=FILE."""
-    found: dict[str, tuple[list[str], Floats]] = {}
-    for given in paths:
-        lang, path = parse_vector_source(given)
-        if lang in found:
+    """Read vectors of several languages, a file for each: `joint_28_fr.txt.gz`, `wiki.multi.fr.vec`, or fr=FILE."""
+    vectors: dict[str, tuple[list[str], Floats]] = {}
+    for source in paths:
+        lang, path = parse_vector_source(source)
+        if lang in vectors:
             raise InputError(f"vectors for {lang} were given before; give one file for each language", place=path)
-        found[lang] = read_vectors(path)
-    widths = {lang: matrix.shape[1] for lang, (_, matrix) in found.items()}
+        vectors[lang] = read_vectors(path)
+    widths = {lang: matrix.shape[1] for lang, (_, matrix) in vectors.items()}
     if len(set(widths.values())) > 1:
         raise InputError(f"the vectors have different widths ({widths}); give vectors of one width")
-    return found
+    return vectors
 
 
-def parse_vector_source(given: str) -> tuple[str, str]:
-    """The language and the path of a file of vectors: said before it (fr=FILE), else the last code in its name."""
-    lang, equals, path = given.partition("=")
+def parse_vector_source(source: str) -> tuple[str, str]:
+    """Return language and path of a file of vectors: the language is before it (fr=FILE), or last in its name."""
+    lang, equals, path = source.partition("=")
     if equals and is_language_code(lang):
         return parse_language_code(lang), path
-    for part in reversed(re.split(r"[._-]", file_stem(given))):
+    for part in reversed(re.split(r"[._-]", file_stem(source))):
         if is_language_code(part):
-            return parse_language_code(part), given
-    raise InputError(f"no language in the file's name; call it such as wiki.fr.vec, or write fr={given}", place=given)
+            return parse_language_code(part), source
+    raise InputError(f"no language in the file's name; call it such as wiki.fr.vec, or write fr={source}", place=source)
 
 
-def _unique(words: list[str], matrix: Floats) -> tuple[list[str], Floats]:
+def _remove_repeated_words(words: list[str], matrix: Floats) -> tuple[list[str], Floats]:
     first = {word: row for row, word in reversed(list(enumerate(words)))}
     if len(first) == len(words):
         return words, matrix
@@ -84,13 +84,13 @@ def _unique(words: list[str], matrix: Floats) -> tuple[list[str], Floats]:
 
 
 def _is_binary(start: bytes) -> bool:
-    """Whether what stands behind the first word is no decimal number."""
+    """Say whether the bytes after the first word are no decimal number."""
     tail = start.lstrip(b"\n").partition(b" ")[2]
     return bool(tail) and _NUMBER.match(tail) is None
 
 
-def _promised(first: str, path: PathLike) -> tuple[int, int]:
-    """How many words of how many numbers a header says there are."""
+def _parse_header(first: str, path: PathLike) -> tuple[int, int]:
+    """Return the number of words and of dimensions that a header declares."""
     try:
         words, dim = (int(number) for number in first.split())
     except ValueError:
@@ -101,44 +101,44 @@ def _promised(first: str, path: PathLike) -> tuple[int, int]:
 
 def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
     source = files.read_lines(path)
-    expected, dim = _promised(next(source)[1], path) if has_header else (0, 0)
+    expected, dim = _parse_header(next(source)[1], path) if has_header else (0, 0)
     first = list(islice(source, _BLOCK))
-    dim = dim or _dim([line.rstrip() for _, line in first], path)
+    dim = dim or _guess_dimensions([line.rstrip() for _, line in first], path)
     words, values = list[str](), array("f")
     for number, line in chain(first, source):
-        if line := line.rstrip():
-            try:
-                word, row = _parsed(line, dim)
-            except InputError as error:
-                files.raise_or_report(error, path, number, None)
-            words.append(word)
-            values.extend(row)
+        if not line.strip():
+            continue
+        try:
+            word, row = _parse_vector(line.rstrip(), dim)
+        except InputError as error:
+            files.raise_or_report(error, path, number, None)
+        words.append(word)
+        values.extend(row)
     if len(words) < expected:
         short = f"the header promises {expected:,} words, the file has {len(words):,}; it is cut off, fetch it again"
         raise InputError(short, place=f"{path}:1")
     return words, np.array(values, np.float32).reshape(-1, dim)
 
 
-def _dim(some: list[str], path: PathLike) -> int:
-    """The commonest number of fields after one word: a word with blanks has more, a cut line fewer."""
-    dim = Counter(line.count(" ") for line in some if line).most_common(1)[0][0]
+def _guess_dimensions(lines: list[str], path: PathLike) -> int:
+    """Return the commonest number of fields after the word: a word with spaces has more, a truncated line fewer."""
+    dim = Counter(line.count(" ") for line in lines if line).most_common(1)[0][0]
     if not 2 <= dim <= _MAX_DIM:
         raise InputError(f"{dim} numbers after the word; expected lines 'word v1 v2 ...' with blanks", place=path)
     return dim
 
 
-def _parsed(line: str, dim: int) -> tuple[str, list[float]]:
+def _parse_vector(line: str, dim: int) -> tuple[str, list[float]]:
     word, *tail = line.rsplit(" ", dim)
     if len(tail) < dim or not word.strip():
-        found = line.count(" ")
-        raise InputError(f"{found} numbers after the word where {dim} are expected; parted by single blanks")
+        raise InputError(f"{line.count(' ')} numbers after the word where {dim} are expected; parted by single blanks")
     try:
         row = array("f", map(float, tail)).tolist()
-        bad = "" if isfinite(sum(row)) else "not finite"
+        problem = "" if isfinite(sum(row)) else "not finite"
     except (ValueError, OverflowError) as error:
-        bad = str(error)
-    if bad:
-        raise InputError(f"no finite numbers: {' '.join(tail)[:40]!r} ...; expected {dim} of them ({bad})")
+        problem = str(error)
+    if problem:
+        raise InputError(f"no finite numbers: {' '.join(tail)[:40]!r} ...; expected {dim} of them ({problem})")
     return word, row
 
 

@@ -16,20 +16,23 @@ from paragloss.formats.wikitext import wikitext_to_text
 from paragloss.formats.xml import read_elements
 from paragloss.types import Document
 
-_DUMP = re.compile(r"([a-z]{2,3}(?:_[a-z]+)*)wiki-")
+_DUMP_NAME = re.compile(r"([a-z]{2,3}(?:_[a-z]+)*)wiki-")
 
 
 def read_wikipedia_dump(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
-    """An article per page, its id the page's number and language, `12.da`. The language is `lang`, else the one the
-    dump is named after (`dawiki-20260101-pages-articles.xml.bz2`)."""
-    named = _DUMP.match(Path(path).name)
-    code = lang or (named[1].replace("_", "-") if named else "")
+    """Yield the articles of a dump; an id is the page's number and language, `12.da`.
+
+    :param lang: the language; without it, that of the file's name (`dawiki-20260101-pages-articles.xml.bz2`)
+    """
+    file_name = _DUMP_NAME.match(Path(path).name)
+    code = lang or (file_name[1].replace("_", "-") if file_name else "")
     pages = enumerate(read_elements(path, ("page",)), 1)
-    found = parse_numbered_items(pages, lambda _, page: _article(page, code), f"{path}, page", on_error)
-    return (article for article in found if article is not None)
+    articles = parse_numbered_items(pages, lambda _, page: _parse_article(page, code), f"{path}, page", on_error)
+    return (article for article in articles if article is not None)
 
 
-def _article(page: Element, lang: str) -> Document | None:
+def _parse_article(page: Element, lang: str) -> Document | None:
+    """Return the article of a `<page>`; None for redirects, other namespaces and empty pages."""
     if page.findtext("ns", "0").strip() != "0" or page.find("redirect") is not None:
         return None
     name, title = page.findtext("id", "").strip(), page.findtext("title", "").strip()

@@ -1,4 +1,4 @@
-"""Excel files (.xlsx): the words and numbers of every sheet, a row a line, cells parted by tabs."""
+"""Excel files (.xlsx): the words and numbers of every sheet, a line for each row, with tabs between cells."""
 
 from __future__ import annotations
 
@@ -7,43 +7,47 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from paragloss.errors import InputError
-from paragloss.formats.archive import Archive
+from paragloss.formats.archive import DocumentArchive
 from paragloss.formats.text import MAX_DOCUMENT_BYTES, PathLike
 from paragloss.types import Document
 
-_SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
+_SHEET_PART = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
 
 
 def read_xlsx(path: PathLike, *, id: str = "") -> Document:
-    """One document, sheets parted by a blank line. Dates are the numbers Excel keeps them as."""
-    archive = Archive(path)
-    shared = [_text(item, ("t",)) for item in archive.elements("xl/sharedStrings.xml", ("si",))]
-    numbered = sorted((int(found[1][:9]), name) for name in archive.names if (found := _SHEET.fullmatch(name)))
-    sheets, size = list[str](), 0
-    for _, name in numbered:
-        lines = []
-        for line in _lines(archive, name, shared):
+    """Read a workbook, with a blank line between sheets. Dates are the numbers that Excel stores."""
+    archive = DocumentArchive(path)
+    shared_strings = [_join_text(item, ("t",)) for item in archive.read_part_elements("xl/sharedStrings.xml", ("si",))]
+    matches = [match for match in map(_SHEET_PART.fullmatch, archive.names) if match is not None]
+    sheets: list[str] = []
+    size = 0
+    for match in sorted(matches, key=lambda match: (int(match[1][:9]), match[0])):
+        lines: list[str] = []
+        for line in _read_rows(archive, match[0], shared_strings):
             lines.append(line)
             size += len(line)
-            # One shared text may stand in any number of cells.
+            # A shared string may be repeated in any number of cells.
             if size > MAX_DOCUMENT_BYTES:
                 raise InputError(f"more than {MAX_DOCUMENT_BYTES:,} characters of text; split the file", place=path)
         sheets.append("\n".join(lines))
-    text = "\n\n".join(sheet for sheet in sheets if sheet)
-    nothing = f"no text in {len(numbered)} sheets; give a workbook that has some"
-    return archive.document(id, text, nothing, meta={"sheets": len(numbered)})
+    if_empty = f"no text in {len(matches)} sheets; give a workbook that has some"
+    return archive.make_document(id, "\n\n".join(filter(None, sheets)), if_empty, meta={"sheets": len(matches)})
 
 
-def _lines(archive: Archive, sheet: str, shared: list[str]) -> Iterator[str]:
-    known = {str(number): text for number, text in enumerate(shared)}
-    for row in archive.elements(sheet, ("row",)):
-        cells = []
+def _read_rows(archive: DocumentArchive, sheet: str, shared_strings: list[str]) -> Iterator[str]:
+    """Yield the rows of a sheet that are not empty."""
+    strings_by_index = {str(index): text for index, text in enumerate(shared_strings)}
+    for row in archive.read_part_elements(sheet, ("row",)):
+        cells: list[str] = []
         for cell in row:
-            value = _text(cell, ("v", "t")).strip()
-            cells.append(" ".join((known.get(value, "") if cell.get("t") == "s" else value).split()))
-        if line := "\t".join(filter(None, cells)):
+            value = _join_text(cell, ("v", "t")).strip()
+            if cell.get("t") == "s":
+                value = strings_by_index.get(value, "")
+            cells.append(" ".join(value.split()))
+        line = "\t".join(filter(None, cells))
+        if line:
             yield line
 
 
-def _text(element: Element, names: tuple[str, ...]) -> str:
-    return "".join(part.text or "" for part in element.iter() if part.tag in names)
+def _join_text(element: Element, tags: tuple[str, ...]) -> str:
+    return "".join(part.text or "" for part in element.iter() if part.tag in tags)

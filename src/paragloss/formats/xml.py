@@ -1,4 +1,4 @@
-"""Streams chosen elements out of XML of any size: no entities but XML's own, no external files, bounded memory."""
+"""Stream chosen elements out of XML of any size, without entities, external files and unbounded memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_DEPTH = 100
 
 
 def read_elements(path: PathLike, names: Collection[str], *, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[Element]:
-    """Every outermost element of these names, without namespaces, as soon as it closes; the rest is let go."""
+    """Yield every outermost element of these names, without namespaces, as soon as it is closed."""
     with open_bytes(path) as stream:
         yield from parse_elements(stream, names, path, limit=limit)
 
@@ -23,14 +23,14 @@ def read_elements(path: PathLike, names: Collection[str], *, limit: int = MAX_DO
 def parse_elements(
     stream: IO[bytes], names: Collection[str], path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[Element]:
-    """The same of a stream; `path` is where errors are said to be."""
-    handler = _Handler(frozenset(names), limit)
-    final = False
-    while not final:
+    """Yield the elements of a stream like `read_elements`; `path` is named in errors."""
+    handler = _ElementBuilder(frozenset(names), limit)
+    is_last_block = False
+    while not is_last_block:
         block = stream.read(_BLOCK)
-        final = not block
+        is_last_block = not block
         try:
-            handler.parser.Parse(block, final)
+            handler.parser.Parse(block, is_last_block)
         except expat.ExpatError as error:
             reason = expat.errors.messages.get(error.code, str(error.code))
             raise InputError(
@@ -38,21 +38,21 @@ def parse_elements(
             ) from error
         except (InputError, ValueError, LookupError) as error:
             raise InputError(str(error), place=f"{path}:{handler.parser.CurrentLineNumber}") from None
-        yield from handler.done
-        handler.done.clear()
+        yield from handler.complete_elements
+        handler.complete_elements.clear()
 
 
 def get_element_text(element: Element) -> str:
-    """All it says, in one line."""
+    """Return all the text of an element in one line."""
     return " ".join("".join(element.itertext()).split())
 
 
-class _Handler:
-    """Builds a tree only inside the elements asked for."""
+class _ElementBuilder:
+    """Handles the events of the parser and builds trees of the chosen elements only."""
 
     def __init__(self, names: frozenset[str], limit: int) -> None:
         self.names, self.limit = names, limit
-        self.done: list[Element] = []
+        self.complete_elements: list[Element] = []
         self.depth, self.size = 0, 0
         self.builder = TreeBuilder()
         self.parser = parser = expat.ParserCreate(namespace_separator="}")
@@ -60,9 +60,10 @@ class _Handler:
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.data
-        parser.EntityDeclHandler = _entity
+        parser.EntityDeclHandler = _refuse_entity
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Open an element if it is a chosen one or inside one."""
         name = name.rpartition("}")[2]
         if not self.depth:
             if name not in self.names:
@@ -77,23 +78,26 @@ class _Handler:
         self.builder.start(name, attributes)
 
     def end(self, name: str) -> None:
+        """Close an element; an outermost one is complete."""
         if not self.depth:
             return
         self.builder.end(name.rpartition("}")[2])
         self.depth -= 1
         if not self.depth:
-            self.done.append(self.builder.close())
+            self.complete_elements.append(self.builder.close())
 
     def data(self, text: str) -> None:
+        """Add text to the open element."""
         if self.depth:
             self.grow(len(text))
             self.builder.data(text)
 
     def grow(self, size: int) -> None:
+        """Count characters against the limit of one element."""
         self.size += size
         if self.size > self.limit:
             raise InputError(f"one element is larger than {self.limit:,} characters; split the file")
 
 
-def _entity(name: str, *_: object) -> NoReturn:
+def _refuse_entity(name: str, *_: object) -> NoReturn:
     raise InputError(f"the file declares an entity, {name!r}, which is not allowed; write the text out instead")
