@@ -31,6 +31,6 @@ def describe_support(lang: str, table_langs: Collection[str], *, has_encoder: bo
         return FULL
     relatives = list_relatives(lang, table_langs)
     if relatives:
-        names = " and ".join(languages.name(relative) for relative in relatives)
+        names = " and ".join(languages.language_name(relative) for relative in relatives)
         return f"related: through {names}"
     return ENCODER_ONLY if has_encoder and lang in ENCODER_LANGUAGES else NAMES_ONLY
