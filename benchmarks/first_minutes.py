@@ -1,7 +1,7 @@
 """The first minutes of a stranger: from the wheel to a right answer in a folder, and what each step says when it is
 done wrong.
 
-    python benchmarks/first_minutes.py [--docs docs/start/ten-minutes.md]
+    python benchmarks/first_minutes.py [--docs benchmarks/RESULTS.md]
 
 Builds the wheel, makes an empty environment beside it, installs, indexes six documents in six languages, and asks. As
 root the wrong steps are done without a right to what others own, and a small disk is mounted and filled. `--docs`
