@@ -87,7 +87,7 @@ def test_what_cannot_be_read_is_counted_by_reason_and_listed(place, run):
     assert [row[0] for row in listed] == [
         "r.jsonl:1", "r.jsonl:3", "r.jsonl:4", "r.jsonl:5", "d/e.txt", "d/old.doc", "gone.txt",
     ]  # fmt: skip
-    assert "save it as .docx" in listed[5][1]
+    assert "is not a .doc file" in listed[5][1]
 
 
 def test_a_colon_in_a_name_is_no_end_of_a_place(place, run):
@@ -155,7 +155,7 @@ def test_ctrl_c_says_what_is_kept(place, run, monkeypatch):
         yield Document("a", "rain", "en")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writer, "documents_of", documents)
+    monkeypatch.setattr(writer, "read_sources", documents)
     assert "stopped; 1 documents are kept in k; run it again to go on" in run("index", "x", "--into", "k", code=130).err
     assert ids("k") == ["a"]
 
