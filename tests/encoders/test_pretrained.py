@@ -246,7 +246,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(endpoint, "_PAUSE", 0.001)
+    monkeypatch.setattr(endpoint, "FIRST_PAUSE_SECONDS", 0.001)
     Handler.busy = 0
     running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=running.serve_forever, daemon=True).start()
@@ -292,8 +292,8 @@ def test_a_key_is_not_sent_in_the_clear(monkeypatch):
 
 
 def test_short_documents_are_one_passage_under_their_title():
-    assert passages.read(Document("1", "Bees make honey.", "en", "Bee")) == ["Bee\nBees make honey."]
-    assert passages.read(Document("1", "", "en")) == [""]
+    assert passages.read_passages(Document("1", "Bees make honey.", "en", "Bee")) == ["Bee\nBees make honey."]
+    assert passages.read_passages(Document("1", "", "en")) == [""]
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_short_documents_are_one_passage_under_their_title():
 )
 def test_passages_cover_a_text_overlap_and_end_where_sentences_do(sentence):
     text = sentence * 200
-    found = passages.spans(text)
+    found = passages.split_passages(text)
     assert found[0][0] == 0
     assert found[-1][1] == len(text)
     assert len(found) > 3 if len(sentence) > 5 else len(found) == 2
@@ -314,6 +314,25 @@ def test_passages_cover_a_text_overlap_and_end_where_sentences_do(sentence):
 
 @pytest.mark.parametrize("text", ["x" * 5000, "蜂" * 5000, "\n" * 5000, "🐝" * 3000, " " * 4000])
 def test_text_without_any_boundary_is_still_cut(text):
-    found = passages.spans(text)
+    found = passages.split_passages(text)
     assert "".join(text[max(a, b0) : b] for (a, b), b0 in zip(found, [0, *(b for _, b in found)], strict=False)) == text
     assert all(b > a for a, b in found)
+
+
+def test_passages_of_code_and_numbers_are_not_encoded():
+    prose, code = (
+        "Bees make honey in the hive, and we eat it. " * 20,
+        "for (i = 0; i < n[0]; i++) { a[i] += b[i]; }\n" * 20,
+    )
+    text = f"{prose}\n{code * 2}\n{prose}"
+    spans = passages.select_passages(text)
+    assert 0 < len(spans) < len(passages.split_passages(text))
+    assert all("Bees" in text[start:end] for start, end in spans)
+    assert passages.select_passages(code * 4) == passages.split_passages(code * 4)[:1]  # at least one passage
+
+
+@pytest.mark.parametrize(
+    "text", ["हम शहद खाते हैं।", "我们吃蜂蜜。", "Tel. +49 (30) 123", "see chapter 4.2, page 17", "مرحبا"]
+)
+def test_prose_of_every_script_is_encoded(text):
+    assert passages.is_prose(text) == ("Tel." not in text)

@@ -8,7 +8,8 @@ continues where it was.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -16,26 +17,70 @@ import numpy as np
 from paragloss.encoders.pretrained import Pretrained, passages, pool
 from paragloss.encoders.pretrained.titles import find_shared_parts, read_title, title_vector_name
 from paragloss.stores import AnyStore
-from paragloss.types import Document, Floats
+from paragloss.types import Document, Floats, Where
 
 #: Passages encoded together. A process that is killed loses the work on at most this many.
 PASSAGES_PER_JOB = 16
 #: For fewer documents, starting worker processes takes longer than they save.
 MIN_DOCS_FOR_WORKERS = 64
+#: Documents with up to this many passages together are encoded before they are reported as added.
+MAX_INLINE_PASSAGES = 50
 #: Documents whose titles show which parts are shared by many titles of the collection.
 MAX_SAMPLED_TITLES = 2000
 
 
 class EncodingTask(NamedTuple):
-    """A document with the texts to encode: its title (or none, ""), and its passages (or none)."""
+    """A document with the texts to encode: its title and its passages.
+
+    A passage that other documents of the run have too (navigation, a licence) is encoded once, without a title, and
+    named in `repeated`; the other passages are read under the title of their document.
+    """
 
     document: Document
     title: str
     passages: list[str]
+    repeated: frozenset[str] = frozenset()
 
-    @property
-    def texts(self) -> list[str]:
-        return [self.title, *self.passages]
+
+class PassageCache:
+    """The vectors of passages that several documents have, and which of them have been given to an encoder."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Floats] = {}
+        self._requested: set[str] = set()
+
+    def list_texts(self, tasks: Sequence[EncodingTask]) -> list[str]:
+        """Return the texts of tasks that an encoder must read, without those that it was given before."""
+        texts = []
+        for task in tasks:
+            texts.append(task.title)
+            for passage in task.passages:
+                if passage not in task.repeated:
+                    texts.append(passage)
+                elif passage not in self._requested:
+                    self._requested.add(passage)
+                    texts.append(passage)
+        return texts
+
+    def assign_rows(self, tasks: Sequence[EncodingTask], rows: Floats) -> list[tuple[Floats, list[Floats]]]:
+        """Return the title row and the passage rows of each task; `rows` are those of `list_texts`, in its order.
+
+        Tasks must come in the order in which their texts were listed.
+        """
+        remaining = iter(rows)
+        assigned = []
+        for task in tasks:
+            title_row = next(remaining)
+            passage_rows = []
+            for passage in task.passages:
+                if passage not in task.repeated:
+                    passage_rows.append(next(remaining))
+                    continue
+                if passage not in self._rows:
+                    self._rows[passage] = next(remaining)
+                passage_rows.append(self._rows[passage])
+            assigned.append((title_row, passage_rows))
+        return assigned
 
 
 def deferred_encoders(models: Mapping[str, object]) -> dict[str, Pretrained]:
@@ -104,13 +149,40 @@ def encode_missing(
     encoded = 0
     # Titles are written before passages, so that a document with passages but no title is from an older version.
     for lacking in (name, title_name):
+        cache = PassageCache()
         waiting: deque[list[EncodingTask]] = deque()
-        jobs = _make_jobs(store, model, lacking, shared_parts, with_passages=lacking == name, waiting=waiting)
+        batches = _make_batches(store, model, lacking, shared_parts, with_passages=lacking == name)
+        jobs = _make_jobs(batches, cache, waiting)
         for rows in pool.encode(model, jobs, processes=workers):
             tasks = waiting.popleft()
-            _write_vectors(store, name, tasks, rows)
+            _write_vectors(store, name, tasks, cache.assign_rows(tasks, rows))
             encoded += len(tasks)
             yield encoded, max(total, encoded)
+
+
+def encode_few(
+    store: AnyStore, models: Mapping[str, object], documents: Sequence[Document]
+) -> dict[str, list[Floats | None]]:
+    """Return the vectors of documents that have only a few passages together; of more documents, none.
+
+    The result has, for each vector name, one entry per document: None for a language that the encoder does not know.
+    """
+    rows_by_name: dict[str, list[Floats | None]] = {}
+    if sum(len(passages.select_passages(document.text)) for document in documents) > MAX_INLINE_PASSAGES:
+        return rows_by_name
+    for name, model in deferred_encoders(models).items():
+        shared_parts = _find_shared_title_parts(store)
+        title_rows: list[Floats | None] = []
+        passage_rows: list[Floats | None] = []
+        for document in documents:
+            texts = [read_title(document, shared_parts), *passages.read_passages(document)]
+            rows = model.passages.encode(texts, document.lang) if document.lang in model.langs else None
+            title_rows.append(rows[0] if rows is not None and rows[0].any() else None)
+            passage_rows.append(rows[1:] if rows is not None and rows[1:].any() else None)
+        rows_by_name[name] = passage_rows
+        if title_vector_name(name) in store.dense:
+            rows_by_name[title_vector_name(name)] = title_rows
+    return rows_by_name
 
 
 def count_missing(store: AnyStore, name: str, model: Pretrained) -> int:
@@ -138,29 +210,54 @@ def _find_shared_title_parts(store: AnyStore) -> frozenset[str]:
     return find_shared_parts(titles)
 
 
-def _make_jobs(
-    store: AnyStore,
-    model: Pretrained,
-    lacking: str,
-    shared_parts: frozenset[str],
-    *,
-    with_passages: bool,
-    waiting: deque[list[EncodingTask]],
-) -> Iterator[pool.Job]:
-    """Yield the texts of documents that lack a vector, one language at a time, and append their tasks to `waiting`."""
-    for records in store.scroll({"lang": list(model.langs)}, batch=256, lacking=lacking):
+def _make_batches(
+    store: AnyStore, model: Pretrained, lacking: str, shared_parts: frozenset[str], *, with_passages: bool
+) -> Iterator[tuple[str, list[EncodingTask]]]:
+    """Yield tasks for documents that lack a vector, with their language; a batch has one language."""
+    where = {"lang": list(model.langs)}
+    repeated = _find_repeated_passages(store, where, lacking) if with_passages else frozenset()
+    for records in store.scroll(where, batch=256, lacking=lacking):
         documents = [record.document for record in records]
         for lang in dict.fromkeys(document.lang for document in documents):
-            tasks = [
-                EncodingTask(
-                    document, read_title(document, shared_parts), passages.read(document) if with_passages else []
-                )
-                for document in documents
-                if document.lang == lang
-            ]
+            tasks = []
+            for document in documents:
+                if document.lang == lang:
+                    bodies = passages.read_passage_bodies(document) if with_passages else []
+                    tasks.append(_make_task(document, bodies, repeated, shared_parts))
             for batch in _split_tasks(tasks):
-                waiting.append(batch)
-                yield [text for task in batch for text in task.texts], lang
+                yield lang, batch
+
+
+def _make_task(
+    document: Document, bodies: Sequence[str], repeated: frozenset[str], shared_parts: frozenset[str]
+) -> EncodingTask:
+    texts = [body if body in repeated else passages.add_title(document, body) for body in bodies]
+    repeated_here = repeated.intersection(bodies)
+    return EncodingTask(document, read_title(document, shared_parts), texts, repeated_here)
+
+
+def _find_repeated_passages(store: AnyStore, where: Where, lacking: str) -> frozenset[str]:
+    """Return the passages that several of the documents without vectors have, in documents of several passages."""
+    seen: set[bytes] = set()
+    repeated = set()
+    for records in store.scroll(where, batch=256, lacking=lacking):
+        for record in records:
+            bodies = passages.read_passage_bodies(record.document)
+            for body in set(bodies) if len(bodies) > 1 else ():
+                digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+                if digest in seen and body:
+                    repeated.add(body)
+                seen.add(digest)
+    return frozenset(repeated)
+
+
+def _make_jobs(
+    batches: Iterable[tuple[str, list[EncodingTask]]], cache: PassageCache, waiting: deque[list[EncodingTask]]
+) -> Iterator[pool.Job]:
+    """Yield the texts of batches for an encoder, and append the tasks of each to `waiting`."""
+    for lang, batch in batches:
+        waiting.append(batch)
+        yield cache.list_texts(batch), lang
 
 
 def _split_tasks(tasks: Sequence[EncodingTask]) -> Iterator[list[EncodingTask]]:
@@ -175,20 +272,20 @@ def _split_tasks(tasks: Sequence[EncodingTask]) -> Iterator[list[EncodingTask]]:
         yield batch
 
 
-def _write_vectors(store: AnyStore, name: str, tasks: Sequence[EncodingTask], rows: Floats) -> None:
-    """Store the rows of a batch, the title first in each task; skip documents that have changed since."""
-    ends = np.cumsum([len(task.texts) for task in tasks])
-    rows_by_task = np.split(rows, ends[:-1])
+def _write_vectors(
+    store: AnyStore, name: str, tasks: Sequence[EncodingTask], rows: Sequence[tuple[Floats, list[Floats]]]
+) -> None:
+    """Store the title row and the passage rows of each task; skip documents that have changed since."""
     stored = store.get([task.document.id for task in tasks])
     titles: dict[str, Floats] = {}
     passage_rows: dict[str, Floats] = {}
-    for task, task_rows, record in zip(tasks, rows_by_task, stored, strict=True):
+    for task, (title_row, task_rows), record in zip(tasks, rows, stored, strict=True):
         if record is None or not _is_same_text(record.document, task.document):
             continue
-        if task_rows[0].any():
-            titles[task.document.id] = task_rows[0]
-        if task_rows[1:].any():
-            passage_rows[task.document.id] = task_rows[1:]
+        if title_row.any():
+            titles[task.document.id] = title_row
+        if task_rows and np.any(task_rows):
+            passage_rows[task.document.id] = np.stack(task_rows)
     if titles:
         store.update_dense(title_vector_name(name), list(titles), np.stack(list(titles.values())))
     if passage_rows:

@@ -104,7 +104,7 @@ class Matcher:
         for name, vector in self._forms.vectors.items():
             rows = record.dense.get(name)
             if isinstance(self._models[name], Pretrained) and rows is not None and len(rows) > 1:
-                spans = passages.spans(record.document.text)
+                spans = passages.select_passages(record.document.text)
                 if len(spans) == len(rows):  # else it was cut by another version
                     return spans[int(np.argmax(rows @ vector))]
         return None

@@ -17,6 +17,7 @@ from paragloss.collection.backfill import (
     count_missing,
     deferred_encoders,
     encode_all_missing,
+    encode_few,
     encode_missing,
     read_unchanged_vectors,
 )
@@ -172,7 +173,8 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
     ready = []
     for batch in _batches(documents, SMALL):  # what fails, fails before the first is written
         some = document_translation.translated(assign_languages(batch, lang), state.machine, state.store)
-        ready.append((some, encoded(state.models, some)))
+        deferred = encode_few(state.store, state.models, some) if len(documents) <= SMALL else {}
+        ready.append((some, {**encoded(state.models, some), **deferred}))
     state.memory.clear()
     for some, dense in ready:
         state.index.add(some, dense)
@@ -197,7 +199,9 @@ def encode(state: State) -> Iterator[tuple[int, int]]:
     for name, model in deferred_encoders(state.models).items():
         if count_missing(state.store, name, model):
             state.store.claim()
-            yield from encode_missing(state.store, name, model, processes=1)
+            for progress in encode_missing(state.store, name, model, processes=1):
+                state.memory.clear()  # similarities of a sample of the vectors, among others
+                yield progress
 
 
 def tend(state: State) -> None:

@@ -27,7 +27,7 @@ class Vectors(NamedTuple):
 
 def texts(documents: Sequence[Document], queries: Sequence[Query]) -> list[tuple[str, bool]]:
     """What the encoder reads, each with whether it is a query: the documents, one passage each, then the queries."""
-    read = [(passage, False) for document in documents for passage in passages.read(document)]
+    read = [(passage, False) for document in documents for passage in passages.read_passages(document)]
     assert len(read) == len(documents), "the demonstration's documents are short"
     return [*read, *((query.text, True) for query in queries)]
 

@@ -1,14 +1,15 @@
-"""A cross-encoder from a folder, as others publish them, as a reranker: it reads query and document together. ONNX
-(`model.onnx` beside `tokenizer.json`) through onnxruntime, anything else through sentence-transformers. Nothing is
-fetched; what is saved names the folder. A long document counts as its best passage.
+"""Rerank documents with a cross-encoder from a folder: it reads query and document together.
+
+ONNX models (`model.onnx` beside `tokenizer.json`) are run by onnxruntime, others by sentence-transformers. Nothing is
+downloaded; a saved model names its folder. A long document gets the score of its best passage.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,59 +19,79 @@ from paragloss.errors import ModelError
 from paragloss.types import Document, Floats, Query
 
 KIND = "cross_encoder"
-_TOGETHER = 16
-#: Passages of a document that are read: its first ones, for each is as dear as a document.
-_PASSAGES = 3
+PAIRS_PER_BATCH = 16
+#: Only the first passages of a document are read, since each costs as much as a short document.
+MAX_PASSAGES_PER_DOCUMENT = 3
+
+TextPair: TypeAlias = tuple[str, str]  # query, passage
+PairScorer: TypeAlias = Callable[[Sequence[TextPair]], Floats]
 
 
 class CrossEncoder:
-    """Scores are whatever the model gives for "relevant": comparable within one ranking."""
+    """A reranker. Its scores are those the model gives for "relevant": comparable within one ranking."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._pairs = _onnx(self.path) if model_folder.onnx_file(self.path) else _sentence_transformers(self.path)
+        has_onnx = model_folder.find_onnx_file(self.path) is not None
+        self._score_pairs = _open_onnx(self.path) if has_onnx else _open_sentence_transformers(self.path)
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
-        texts = [passages.read(document)[:_PASSAGES] for document in documents]
-        pairs = [(query.text, text) for some in texts for text in some]
-        scores = [self._pairs(pairs[start : start + _TOGETHER]) for start in range(0, len(pairs), _TOGETHER)]
-        flat = np.concatenate([np.zeros(0, np.float32), *scores])
-        ends = np.cumsum([len(some) for some in texts])
-        return np.array([part.max() for part in np.split(flat, ends[:-1])] if texts else [], np.float32)
+        """Return one score per document, that of its best passage."""
+        pairs: list[TextPair] = []
+        pair_counts = []
+        for document in documents:
+            texts = passages.read_passages(document)[:MAX_PASSAGES_PER_DOCUMENT]
+            pairs += [(query.text, text) for text in texts]
+            pair_counts.append(len(texts))
+        if not pairs:
+            return np.zeros(0, np.float32)
+        batches = [pairs[start : start + PAIRS_PER_BATCH] for start in range(0, len(pairs), PAIRS_PER_BATCH)]
+        scores = np.concatenate([self._score_pairs(batch) for batch in batches])
+        scores_by_document = np.split(scores, np.cumsum(pair_counts)[:-1])
+        return np.array([document_scores.max() for document_scores in scores_by_document], np.float32)
 
     def save(self, path: str | Path) -> None:
+        """Write the location of the model's folder; the weights stay where they are."""
         artefacts.save(path, KIND, meta={"path": str(self.path.resolve())})
 
 
 def load(path: str | Path) -> CrossEncoder:
+    """Open the cross-encoder whose location was saved in a folder."""
     return CrossEncoder(artefacts.load(path, kind=KIND).meta["path"])
 
 
 def is_cross_encoder(path: str | Path) -> bool:
-    """Whether a folder's own configuration says that it classifies pairs."""
+    """Tell whether the configuration of a folder says that its model classifies pairs of texts."""
     try:
         config = json.loads((Path(path) / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    kinds = config.get("architectures") if isinstance(config, dict) else None
-    return any(str(kind).endswith("ForSequenceClassification") for kind in kinds or [])
+    architectures = config.get("architectures") if isinstance(config, dict) else None
+    return any(str(name).endswith("ForSequenceClassification") for name in architectures or [])
 
 
-def _onnx(path: Path) -> Any:
-    tokens, session = model_folder.tokenizer(path), model_folder.session(path)
-    wanted = {one.name for one in session.get_inputs()}
+def _open_onnx(path: Path) -> PairScorer:
+    tokenizer, session = model_folder.load_tokenizer(path), model_folder.make_session(path)
+    input_names = {node.name for node in session.get_inputs()}
 
-    def score(pairs: Sequence[tuple[str, str]]) -> Floats:
-        found = np.asarray(session.run(None, model_folder.feeds(tokens, list(pairs), wanted))[0], np.float32)
-        if found.ndim != 2 or len(found) != len(pairs) or found.shape[1] > 2:
+    def score_pairs(pairs: Sequence[TextPair]) -> Floats:
+        inputs = model_folder.make_onnx_inputs(tokenizer, list(pairs), input_names)
+        logits = np.asarray(session.run(None, inputs)[0], np.float32)
+        if logits.ndim != 2 or len(logits) != len(pairs) or logits.shape[1] > 2:
             raise ModelError(
-                f"{path} gives {found.shape} for {len(pairs)} pairs: a cross-encoder gives one score or two"
+                f"{path} gives {logits.shape} for {len(pairs)} pairs: a cross-encoder gives one score or two"
             )
-        return np.asarray(found[:, -1] - (found[:, 0] if found.shape[1] == 2 else 0), np.float32)
+        irrelevant = logits[:, 0] if logits.shape[1] == 2 else 0.0
+        return np.asarray(logits[:, -1] - irrelevant, np.float32)
 
-    return score
+    return score_pairs
 
 
-def _sentence_transformers(path: Path) -> Any:
-    model = model_folder.library("sentence_transformers").CrossEncoder(str(path), local_files_only=True)
-    return lambda pairs: np.asarray(model.predict(list(pairs), show_progress_bar=False), np.float32).reshape(-1)
+def _open_sentence_transformers(path: Path) -> PairScorer:
+    package = model_folder.import_extra("sentence_transformers")
+    model = package.CrossEncoder(str(path), local_files_only=True)
+
+    def score_pairs(pairs: Sequence[TextPair]) -> Floats:
+        return np.asarray(model.predict(list(pairs), show_progress_bar=False), np.float32).reshape(-1)
+
+    return score_pairs

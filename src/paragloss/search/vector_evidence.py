@@ -120,6 +120,6 @@ def _likeness(model: Any, query: Query, document: Document) -> Callable[[Sequenc
 
 def _words(document: Document) -> list[str]:
     """Some different words of a document, those of its title first."""
-    text = passages.read(document)[0]
+    text = passages.read_passages(document)[0]
     found = dict.fromkeys(text[span.start : span.end] for span in analyzer(document.lang).spans(text))
     return list(found)[:_WORDS]

@@ -1,8 +1,9 @@
-"""An encoder somebody else has trained, as one more part of a search: from a package with its weights inside, from a
-folder, or behind an address. Nothing is ever fetched; what is saved names the source and holds no weights.
+"""Use encoders that others have trained: from a package with its weights inside, from a folder, or behind an address.
 
-Queries and passages are told apart, as most such models were trained to: `encode` reads queries, `passages` is the
-encoder for documents. Knows nothing of where vectors are kept.
+Nothing is ever downloaded. A saved model names its source and holds no weights.
+
+Most such encoders were trained to encode queries and passages differently. `Pretrained.encode` encodes queries;
+its attribute `passages` is the encoder for documents.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from paragloss import artefacts
-from paragloss.encoders.pretrained import packages
+from paragloss.encoders.pretrained import model_folder, packages
 from paragloss.encoders.pretrained.packages import MEANING as MEANING
 from paragloss.errors import LanguageError, ModelError, ParaglossError
 from paragloss.languages import normalise
 from paragloss.types import Floats
 
 KIND = "pretrained"
-#: What XLM-RoBERTa was trained on, and with it most multilingual encoders. Said of a source that does not say.
+#: The languages XLM-RoBERTa was trained on, and with it most multilingual encoders: used where a source names none.
 LANGS = tuple(
     re.findall(
         r"\w+",
@@ -32,27 +33,30 @@ LANGS = tuple(
         sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh""",
     )
 )
+#: Queries whose vectors are cached: displaying an answer encodes its query again.
+MAX_CACHED_QUERIES = 256
 
 
-_REMEMBERED = 256
-
-
-class Source(Protocol):
-    """Where vectors come from."""
+class VectorSource(Protocol):
+    """What computes vectors: a package, a model in a folder or a server."""
 
     @property
     def dim(self) -> int: ...
 
     @property
-    def alone(self) -> bool:
-        """Whether it uses all processors by itself; if not, documents are encoded in processes side by side."""
+    def multithreaded(self) -> bool:
+        """Whether one process uses all processors; if not, documents are encoded in several processes."""
         ...
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Floats: ...
 
 
 class Settings(NamedTuple):
-    """What is saved: the source's name, folder or address, and what it does not say of itself."""
+    """The saved description of an encoder.
+
+    `source` is a short name, a folder or an address. `langs`, `query` and `passage` (prompts) override what the source
+    says about itself.
+    """
 
     source: str
     langs: tuple[str, ...] = ()
@@ -61,49 +65,54 @@ class Settings(NamedTuple):
 
 
 class Pretrained:
-    """Reads queries; `passages` reads what is looked for. Rows have length 1; an empty text has no vector."""
+    """An encoder of queries; `passages` encodes documents. Rows have length 1; the row of an empty text is 0."""
 
-    def __init__(self, settings: Settings, source: Source, langs: Sequence[str]) -> None:
+    def __init__(self, settings: Settings, source: VectorSource, langs: Sequence[str]) -> None:
         self.settings, self._source = settings, source
         self.dim, self.langs = source.dim, tuple(langs)
         self.meta = {"source": settings.source}
-        self._remembered: dict[tuple[str, str], Floats] = {}
+        self._cached_rows: dict[tuple[str, str], Floats] = {}
 
     @property
-    def alone(self) -> bool:
-        return self._source.alone
+    def multithreaded(self) -> bool:
+        return self._source.multithreaded
 
     @property
-    def passages(self) -> Passages:
-        return Passages(self)
+    def passages(self) -> PassageEncoder:
+        """The encoder of documents."""
+        return PassageEncoder(self)
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
-        """Queries; the last few are remembered, for what is shown of an answer asks again."""
+        """Return one row per query (queries, dim). The rows of the latest single queries are cached."""
         if len(texts) != 1:
-            return self.rows(texts, lang, query=True)
-        asked = (texts[0], lang)
-        row = self._remembered.get(asked)
+            return self.encode_rows(texts, lang, query=True)
+        key = (texts[0], lang)
+        row = self._cached_rows.get(key)
         if row is None:
-            row = self.rows(texts, lang, query=True)
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            self._remembered[asked] = row
+            row = self.encode_rows(texts, lang, query=True)
+            if len(self._cached_rows) >= MAX_CACHED_QUERIES:
+                self._cached_rows.clear()
+            self._cached_rows[key] = row
         return row
 
-    def rows(self, texts: Sequence[str], lang: str, *, query: bool) -> Floats:
+    def encode_rows(self, texts: Sequence[str], lang: str, *, query: bool) -> Floats:
+        """Return one normalized row per text, encoded as queries or as passages.
+
+        Raises LanguageError if the encoder does not know the language, ModelError if the source fails.
+        """
         if lang not in self.langs:
             raise LanguageError(f"{self.settings.source} does not know {lang!r}; it knows {', '.join(self.langs)}")
         filled = [i for i, text in enumerate(texts) if text.strip()]
         rows = np.zeros((len(texts), self.dim), np.float32)
         if filled:
-            found = self._encoded([texts[i].replace("\0", " ") for i in filled], query=query)
-            if found.shape != (len(filled), self.dim) or not np.isfinite(found).all():
-                raise ModelError(f"{self.settings.source} gave {found.shape} for {len(filled)} texts of {self.dim}")
-            rows[filled] = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+            encoded = self._run_source([texts[i].replace("\0", " ") for i in filled], query=query)
+            if encoded.shape != (len(filled), self.dim) or not np.isfinite(encoded).all():
+                raise ModelError(f"{self.settings.source} gave {encoded.shape} for {len(filled)} texts of {self.dim}")
+            rows[filled] = encoded / np.maximum(np.linalg.norm(encoded, axis=1, keepdims=True), 1e-12)
         return rows
 
-    def _encoded(self, texts: list[str], *, query: bool) -> Floats:
-        """What the source makes of texts. Its files are somebody else's, and what runs them raises what it likes."""
+    def _run_source(self, texts: list[str], *, query: bool) -> Floats:
+        """Encode texts; turn any error of the source, whose files are somebody else's, into a ModelError."""
         try:
             return self._source.encode(texts, query=query)
         except ParaglossError:
@@ -113,64 +122,69 @@ class Pretrained:
             raise ModelError(f"{self.settings.source} can't read texts ({reason}): copy the model again") from error
 
     def save(self, path: str | Path) -> None:
+        """Write the settings to a folder; the weights stay where they are."""
         artefacts.save(path, KIND, meta=self.settings._asdict())
 
 
-class Passages:
-    """The same model as it reads documents."""
+class PassageEncoder:
+    """The same model, encoding documents."""
 
     def __init__(self, model: Pretrained) -> None:
         self._model = model
         self.dim, self.langs = model.dim, model.langs
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
-        return self._model.rows(texts, lang, query=False)
+        """Return one row per passage (passages, dim)."""
+        return self._model.encode_rows(texts, lang, query=False)
 
 
 def load(path: str | Path) -> Pretrained:
+    """Open the encoder whose settings were saved in a folder."""
     meta = artefacts.load(path, kind=KIND).meta
     return build(Settings(**{**meta, "langs": tuple(meta.get("langs", ()))}))
 
 
 def build(settings: Settings) -> Pretrained:
-    """Open a source. What `settings` leaves unsaid is taken from the source itself."""
-    source, langs = _opened(settings)
-    return Pretrained(settings, source, [normalise(lang) for lang in settings.langs] or langs or LANGS)
+    """Open the source that settings name. What the settings leave open is taken from the source itself."""
+    source, source_langs = _open_source(settings)
+    given_langs = [normalise(lang) for lang in settings.langs]
+    return Pretrained(settings, source, given_langs or source_langs or LANGS)
 
 
-def can_open(what: str) -> bool:
-    """Whether `what` names a source: a package's short name, an address, or the folder of a model."""
-    from paragloss.encoders.pretrained import model_folder
-
-    return what in packages.NAMES or _is_address(what) or model_folder.is_model(what)
+def can_open(source: str) -> bool:
+    """Tell whether a text names a source: a short name, an address or the folder of a model."""
+    return source in packages.NAMES or _is_address(source) or model_folder.is_model_folder(source)
 
 
-def short_name(what: str) -> str:
-    """What a source is called in a collection."""
-    name = urlsplit(what).fragment or urlsplit(what).hostname if _is_address(what) else Path(what).resolve().name
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name or "").strip("-._") or "encoder"
+def short_name(source: str) -> str:
+    """Return the name of a source in a collection."""
+    if _is_address(source):
+        parts = urlsplit(source)
+        name = parts.fragment or parts.hostname or ""
+    else:
+        name = Path(source).resolve().name
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "encoder"
 
 
-def _opened(settings: Settings) -> tuple[Source, Sequence[str]]:
-    what = settings.source
-    if what in packages.NAMES:
-        return packages.opened(what), packages.LANGS.get(what, ())
-    if _is_address(what):
+def settings_for(source: str, **options: Any) -> Settings:
+    """Return settings for a source named on the command line; a folder is stored by its absolute path."""
+    is_folder = source not in packages.NAMES and not _is_address(source)
+    return Settings(str(Path(source).resolve()) if is_folder else source, **options)
+
+
+def _open_source(settings: Settings) -> tuple[VectorSource, Sequence[str]]:
+    """Open a source and return it with the languages that it names."""
+    source = settings.source
+    if source in packages.NAMES:
+        return packages.open_named_encoder(source), packages.LANGS.get(source, ())
+    if _is_address(source):
         from paragloss.encoders.pretrained.endpoint import Endpoint
 
-        return Endpoint(what, query=settings.query or "", passage=settings.passage or ""), ()
-    from paragloss.encoders.pretrained import model_folder
-
-    return model_folder.opened(Path(what), query=settings.query, passage=settings.passage), model_folder.languages(
-        Path(what)
-    )
+        return Endpoint(source, query=settings.query or "", passage=settings.passage or ""), ()
+    folder = Path(source)
+    encoder = model_folder.open_model_folder(folder, query_prompt=settings.query, passage_prompt=settings.passage)
+    return encoder, model_folder.read_card_languages(folder)
 
 
-def _is_address(what: str) -> bool:
-    return what.startswith(("http://", "https://"))
-
-
-def settings_for(what: str, **given: Any) -> Settings:
-    """Settings for something named on the command line; a folder is remembered by its full path."""
-    where = str(Path(what).resolve()) if not _is_address(what) and what not in packages.NAMES else what
-    return Settings(where, **given)
+def _is_address(source: str) -> bool:
+    return source.startswith(("http://", "https://"))

@@ -1,7 +1,8 @@
-"""An encoder behind an address: anything that speaks OpenAI's `/v1/embeddings`. The address is given once, by a person
-(`--model https://host/v1/embeddings#MODEL`); nothing else is ever asked, no proxy, no redirect.
+"""Encode texts with a server that speaks OpenAI's `/v1/embeddings`.
 
-A key is taken from PARAGLOSS_EMBEDDINGS_KEY and sent over https, or to this machine, only.
+The address is given once, by a person (`--model https://host/v1/embeddings#MODEL`). No other address is ever asked:
+proxies and redirects are not followed. A key is read from PARAGLOSS_EMBEDDINGS_KEY and sent over https, or to this
+machine, only.
 """
 
 from __future__ import annotations
@@ -13,89 +14,106 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import numpy as np
 
 from paragloss.errors import InputError, ModelError
 from paragloss.types import Floats
 
-#: Texts a request; tries of a request that may go better the next time, and seconds between them.
-_TOGETHER, _TRIES, _PAUSE = 32, 4, 0.5
-_KEY = "PARAGLOSS_EMBEDDINGS_KEY"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+TEXTS_PER_REQUEST = 32
+#: How often a request is sent that may succeed later, and the first pause between two attempts; it doubles each time.
+MAX_ATTEMPTS = 4
+FIRST_PAUSE_SECONDS = 0.5
+KEY_VARIABLE = "PARAGLOSS_EMBEDDINGS_KEY"
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
+MAX_ERROR_BYTES = 10_000
 
 
 class Endpoint:
-    """`query` and `passage` are put in front of texts, for models that were trained so."""
+    """An encoder behind an address; `query` and `passage` are put before texts, for models that were trained so."""
 
-    alone = True
+    multithreaded = True
 
     def __init__(self, url: str, *, query: str = "", passage: str = "", timeout: float = 60.0) -> None:
         parts = urlsplit(url)
         if not parts.hostname:
             raise InputError(f"{url!r} is no address: expected https://HOST/v1/embeddings#MODEL")
         self._model = parts.fragment
-        path = parts.path.rstrip("/")
-        path = path if path.endswith("/embeddings") else f"{path if path.endswith('/v1') else path + '/v1'}/embeddings"
-        self.url = f"{parts.scheme}://{parts.netloc}{path}"
-        self._prefix = {True: query, False: passage}
+        self.url = f"{parts.scheme}://{parts.netloc}{_complete_path(parts.path)}"
+        self._prompts = {True: query, False: passage}
         self._timeout = timeout
-        self._headers = {"Content-Type": "application/json"}
-        if key := os.environ.get(_KEY):
-            if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-                raise InputError(f"{_KEY} is set and {self.url} is not https: a key is never sent in the clear")
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect())
+        self._headers = {"Content-Type": "application/json", **self._make_authorization(parts)}
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _RedirectRefuser())
         self.dim = len(self.encode(["?"], query=True)[0])
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Floats:
-        asked = [self._prefix[query] + text for text in texts]
-        parts = [self._asked(asked[start : start + _TOGETHER]) for start in range(0, len(asked), _TOGETHER)]
-        return np.concatenate(parts)
+        """Return one row per text, encoded as queries or as passages."""
+        prompted = [self._prompts[query] + text for text in texts]
+        batches = [prompted[i : i + TEXTS_PER_REQUEST] for i in range(0, len(prompted), TEXTS_PER_REQUEST)]
+        return np.concatenate([self._request_rows(batch) for batch in batches])
 
-    def _asked(self, texts: Sequence[str]) -> Floats:
+    def _make_authorization(self, parts: SplitResult) -> dict[str, str]:
+        """Return the header with the key, if there is one; refuse to send it in the clear."""
+        key = os.environ.get(KEY_VARIABLE)
+        if not key:
+            return {}
+        if parts.scheme != "https" and parts.hostname not in LOOPBACK_HOSTS:
+            raise InputError(f"{KEY_VARIABLE} is set and {self.url} is not https: a key is never sent in the clear")
+        return {"Authorization": f"Bearer {key}"}
+
+    def _request_rows(self, texts: Sequence[str]) -> Floats:
         body: dict[str, Any] = {"input": list(texts), "encoding_format": "float"}
         if self._model:
             body["model"] = self._model
-        answer = self._posted(json.dumps(body).encode())
+        answer = self._post(json.dumps(body).encode())
         try:
-            found = sorted(answer["data"], key=lambda one: int(one["index"]))
-            rows = np.array([one["embedding"] for one in found], np.float32)
+            entries = sorted(answer["data"], key=lambda entry: int(entry["index"]))
+            rows = np.array([entry["embedding"] for entry in entries], np.float32)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{self.url} answered no embeddings ({error!r}): is it /v1/embeddings?") from None
         if rows.ndim != 2 or len(rows) != len(texts):
             raise ModelError(f"{self.url} answered {rows.shape} for {len(texts)} texts")
         return rows
 
-    def _posted(self, data: bytes) -> Any:
-        """Asked again while the server is busy (429, 5xx) or does not answer; any other refusal is final."""
-        for attempt in range(1, _TRIES + 1):
+    def _post(self, data: bytes) -> Any:
+        """Send a request, again while the server is busy (429, 5xx) or silent; any other refusal is final."""
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
                 request = urllib.request.Request(self.url, data, self._headers)
                 with self._opener.open(request, timeout=self._timeout) as response:
                     return json.load(response)
             except urllib.error.HTTPError as error:
-                reason = f"answered {error.code}: {_reason(error)}"
+                reason = f"answered {error.code}: {_read_error_message(error)}"
                 if error.code != 429 and error.code < 500:
                     raise ModelError(f"{self.url} {reason}") from None
             except ValueError as error:
                 raise ModelError(f"{self.url} did not answer JSON ({error}): is it /v1/embeddings?") from None
             except OSError as error:
                 reason = f"did not answer ({error})"
-            if attempt < _TRIES:
-                time.sleep(_PAUSE * 2 ** (attempt - 1))
-        raise ModelError(f"{self.url} {reason}; tried {_TRIES} times: is the server running?")
+            if attempt < MAX_ATTEMPTS:
+                time.sleep(FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
+        raise ModelError(f"{self.url} {reason}; tried {MAX_ATTEMPTS} times: is the server running?")
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
+class _RedirectRefuser(urllib.request.HTTPRedirectHandler):
+    """Makes a redirect an error."""
+
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
-def _reason(error: urllib.error.HTTPError) -> str:
+def _complete_path(path: str) -> str:
+    """Return the path of the embeddings API: /v1/embeddings, where an address names only a part of it."""
+    path = path.rstrip("/")
+    if path.endswith("/embeddings"):
+        return path
+    return f"{path}/embeddings" if path.endswith("/v1") else f"{path}/v1/embeddings"
+
+
+def _read_error_message(error: urllib.error.HTTPError) -> str:
     try:
-        told = json.loads(error.read(10_000))["error"]
-        return str(told["message"] if isinstance(told, dict) else told)[:200]
+        details = json.loads(error.read(MAX_ERROR_BYTES))["error"]
+        return str(details["message"] if isinstance(details, dict) else details)[:200]
     except (ValueError, KeyError, TypeError, OSError):
         return str(error.reason)

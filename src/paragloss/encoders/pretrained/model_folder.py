@@ -1,11 +1,15 @@
-"""A model in a folder, as others publish them: ONNX (`model.onnx` beside `tokenizer.json`, through onnxruntime), static
-word vectors (`model.safetensors` of model2vec and of sentence-transformers' StaticEmbedding, through numpy), or
-anything sentence-transformers opens. Pooling, prefixes, length and normalisation are read from the folder's own files.
+"""Open encoders that are stored in a folder, as they are published.
+
+Three kinds are supported: ONNX (`model.onnx` beside `tokenizer.json`, run by onnxruntime), static word vectors
+(`model.safetensors` of model2vec and of sentence-transformers' StaticEmbedding, run by numpy), and anything that
+sentence-transformers opens. The encoder that Paragloss ships is a folder of the first kind. Pooling, prompts, maximal
+length and further layers are read from the folder's configuration files.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from importlib import import_module
@@ -18,233 +22,301 @@ from paragloss.errors import LanguageError, MissingExtraError, ModelError
 from paragloss.languages import normalise
 from paragloss.types import Floats
 
-_PASSAGE_PROMPTS = ("passage", "document", "corpus")
-_TOGETHER = 16
-_LONGEST = 512
+PASSAGE_PROMPT_NAMES = ("passage", "document", "corpus")
+#: Texts that sentence-transformers encodes together.
+BATCH_SIZE = 16
+#: The maximal number of tokens of a text where the folder does not say.
+DEFAULT_MAX_TOKENS = 512
+#: A model up to this size is loaded once per process and run by one thread in each; a larger one is loaded once and run
+#: by all threads.
+MAX_BYTES_PER_PROCESS = 300_000_000
+
+# onnxruntime reads this when it is imported, which happens when the first text is encoded.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
-def is_model(path: str | Path) -> bool:
-    """Whether a folder looks like one of these."""
+def is_model_folder(path: str | Path) -> bool:
+    """Tell whether a folder holds an encoder of a known kind."""
     path = Path(path)
-    return path.is_dir() and (
-        (path / "modules.json").is_file() or onnx_file(path) is not None or _static(path) is not None
-    )
+    if not path.is_dir():
+        return False
+    return (path / "modules.json").is_file() or find_onnx_file(path) is not None or _find_static_table(path) is not None
 
 
-def opened(path: Path, *, query: str | None, passage: str | None) -> Onnx | Static | SentenceTransformer:
-    """The model with what reads it; `query` and `passage` stand before the folder's own prefixes."""
-    if not is_model(path):
+def open_model_folder(
+    path: Path, *, query_prompt: str | None = None, passage_prompt: str | None = None
+) -> OnnxEncoder | StaticEncoder | SentenceTransformerEncoder:
+    """Open the encoder in a folder.
+
+    `query_prompt` and `passage_prompt` are put before texts; where they are None, the folder's own prompts are used.
+    Raises ModelError if the folder holds no encoder.
+    """
+    if not is_model_folder(path):
         raise ModelError(f"{path} holds no encoder: expected model.onnx and tokenizer.json, or modules.json")
-    prompts = {True: _prompt(path, ("query",), query), False: _prompt(path, _PASSAGE_PROMPTS, passage)}
-    if _static(path):
-        return Static(path, prompts)
-    return Onnx(path, prompts) if onnx_file(path) else SentenceTransformer(path, prompts)
+    prompts = {
+        True: _read_prompt(path, ("query",), query_prompt),
+        False: _read_prompt(path, PASSAGE_PROMPT_NAMES, passage_prompt),
+    }
+    if _find_static_table(path):
+        return StaticEncoder(path, prompts)
+    return OnnxEncoder(path, prompts) if find_onnx_file(path) else SentenceTransformerEncoder(path, prompts)
 
 
-def languages(path: Path) -> list[str]:
-    """The languages its card names, if it has one."""
+def read_card_languages(path: Path) -> list[str]:
+    """Return the languages that the model card of a folder declares, if there is one."""
     try:
-        head = (path / "README.md").read_text(encoding="utf-8").split("---")[1]
+        front_matter = (path / "README.md").read_text(encoding="utf-8").split("---")[1]
     except (OSError, IndexError, UnicodeDecodeError):
         return []
-    declared = re.search(r"^language:[ \t]*((?:\n\s*-\s*[\w-]+)+|\[[^\]]*\]|[\w-]+)", head, re.M)
-    found = []
-    for code in re.findall(r"\b[A-Za-z]{2,3}\b", declared.group(1)) if declared else []:
+    declaration = re.search(r"^language:[ \t]*((?:\n\s*-\s*[\w-]+)+|\[[^\]]*\]|[\w-]+)", front_matter, re.M)
+    if declaration is None:
+        return []
+    languages = set()
+    for code in re.findall(r"\b[A-Za-z]{2,3}\b", declaration.group(1)):
         try:
-            found.append(normalise(code))
+            languages.add(normalise(code))
         except LanguageError:
             continue
-    return sorted(set(found))
+    return sorted(languages)
 
 
-class Onnx:
-    """A transformer exported to ONNX. A `sentence_embedding` it gives is taken as it is; else tokens are pooled."""
+class OnnxEncoder:
+    """A transformer exported to ONNX.
 
-    alone = True
+    An output `sentence_embedding` is used as it is; otherwise the vectors of tokens are pooled. The model is loaded
+    when the first text is encoded.
+
+    Texts are run one by one: on a processor batches are no faster and need padding, and int8 models scale the
+    activations of a whole batch together, so that a vector would depend on the other texts of its batch.
+    """
 
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
-        self._tokenizer = tokenizer(path)
-        self._prompts, self._pooling, self._denses = prompts, _pooling(path), _denses(path)
-        self._session = session(path)
-        self._inputs = {one.name for one in self._session.get_inputs()}
-        self._outputs = [one.name for one in self._session.get_outputs()]
-        self.dim = self.encode(["?"], query=True).shape[1]
+        self._path, self._prompts = path, prompts
+        self._runner: _OnnxRunner | None = None
+        self._dim = int(_read_json(path / "config.json").get("sentence_embedding_dimension") or 0)
+
+    @property
+    def multithreaded(self) -> bool:
+        """Whether one process uses all processors."""
+        file = find_onnx_file(self._path)
+        return file is not None and file.stat().st_size > MAX_BYTES_PER_PROCESS
+
+    @property
+    def dim(self) -> int:
+        if not self._dim:
+            self._dim = self.encode(["?"], query=True).shape[1]
+        return self._dim
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Floats:
-        texts = [self._prompts[query] + text for text in texts]
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # texts of one length need no padding
-        parts = [self._batch([texts[i] for i in order[s : s + _TOGETHER]]) for s in range(0, len(order), _TOGETHER)]
-        rows = np.concatenate(parts)
-        back = np.empty(len(order), np.int64)
-        back[order] = np.arange(len(order))
-        return np.asarray(rows[back], np.float32)
+        """Return one row per text, encoded as queries or as passages."""
+        if self._runner is None:
+            self._runner = _OnnxRunner(self._path, multithreaded=self.multithreaded)
+        return np.stack([self._runner.encode(self._prompts[query] + text) for text in texts])
 
-    def _batch(self, texts: Sequence[str]) -> Floats:
-        given = feeds(self._tokenizer, list(texts), self._inputs)
-        found = dict(zip(self._outputs, self._session.run(None, given), strict=True))
-        if "sentence_embedding" in found:
-            return np.asarray(found["sentence_embedding"], np.float32)
-        rows = pooled(next(iter(found.values())), given["attention_mask"], self._pooling)
-        for weight, bias in self._denses:
+
+class _OnnxRunner:
+    """A loaded ONNX model with its tokenizer. Threads may share it."""
+
+    def __init__(self, path: Path, *, multithreaded: bool) -> None:
+        self._tokenizer = load_tokenizer(path)
+        self._session = make_session(path, multithreaded=multithreaded)
+        self._input_names = {node.name for node in self._session.get_inputs()}
+        self._output_names = [node.name for node in self._session.get_outputs()]
+        self._pooling, self._dense_layers = _read_pooling(path), _read_dense_layers(path)
+
+    def encode(self, text: str) -> Floats:
+        inputs = make_onnx_inputs(self._tokenizer, [text], self._input_names)
+        outputs = dict(zip(self._output_names, self._session.run(None, inputs), strict=True))
+        if "sentence_embedding" in outputs:
+            return np.asarray(outputs["sentence_embedding"][0], np.float32)
+        token_vectors = outputs[self._output_names[0]]
+        mask = inputs.get("attention_mask", np.ones(token_vectors.shape[:2], np.int64))
+        rows = pool_tokens(token_vectors, mask, self._pooling)
+        for weight, bias in self._dense_layers:
             rows = np.tanh(rows @ weight.T + bias)
-        return rows
+        return np.asarray(rows[0], np.float32)
 
 
-class Static:
-    """A vector for each token, averaged: fast, and no match for a transformer."""
+class StaticEncoder:
+    """A vector for each token, averaged: fast, and less accurate than a transformer."""
 
-    alone = True
+    multithreaded = True
 
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
-        table = _static(path)
-        assert table is not None
-        arrays = library("safetensors.numpy").load_file(str(table))
-        rows = [array for array in arrays.values() if array.ndim == 2]
-        if len(rows) != 1:
-            raise ModelError(f"{table} holds {len(rows)} tables: expected one of vectors for tokens")
-        self._table = np.asarray(rows[0], np.float32)
-        self._tokenizer, self._prompts = tokenizer(table.parent), prompts
+        file = _find_static_table(path)
+        assert file is not None
+        arrays = import_extra("safetensors.numpy").load_file(str(file))
+        tables = [array for array in arrays.values() if array.ndim == 2]
+        if len(tables) != 1:
+            raise ModelError(f"{file} holds {len(tables)} tables: expected one of vectors for tokens")
+        self._table = np.asarray(tables[0], np.float32)
+        self._tokenizer, self._prompts = load_tokenizer(file.parent), prompts
         self._tokenizer.no_padding()
         self.dim = self._table.shape[1]
-        if (words := self._tokenizer.get_vocab_size()) > len(self._table):
-            raise ModelError(f"{table} has {len(self._table)} vectors for {words} tokens: copy the model again")
+        token_count = self._tokenizer.get_vocab_size()
+        if token_count > len(self._table):
+            raise ModelError(f"{file} has {len(self._table)} vectors for {token_count} tokens: copy the model again")
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Floats:
-        encoded = self._tokenizer.encode_batch([self._prompts[query] + t for t in texts], add_special_tokens=False)
+        """Return one row per text; a text without a token has the row 0."""
+        encodings = self._tokenizer.encode_batch([self._prompts[query] + t for t in texts], add_special_tokens=False)
         rows = np.zeros((len(texts), self.dim), np.float32)
-        for row, found in zip(rows, encoded, strict=True):
-            if found.ids:
-                row[:] = self._table[found.ids].mean(axis=0)
+        for row, encoding in zip(rows, encodings, strict=True):
+            if encoding.ids:
+                row[:] = self._table[encoding.ids].mean(axis=0)
         return rows
 
 
-class SentenceTransformer:
-    """Whatever sentence-transformers opens, on the device it finds."""
+class SentenceTransformerEncoder:
+    """Any model that sentence-transformers opens, on the device that it chooses."""
 
-    alone = True
+    multithreaded = True
 
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
-        opener = library("sentence_transformers")
-        self._model: Any = opener.SentenceTransformer(str(path), local_files_only=True)
+        package = import_extra("sentence_transformers")
+        self._model: Any = package.SentenceTransformer(str(path), local_files_only=True)
         self._prompts = prompts
         self.dim = int(self._model.encode(["?"]).shape[1])
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Floats:
-        found = self._model.encode(
-            list(texts), prompt=self._prompts[query], batch_size=_TOGETHER, show_progress_bar=False
+        """Return one row per text, encoded as queries or as passages."""
+        rows = self._model.encode(
+            list(texts), prompt=self._prompts[query], batch_size=BATCH_SIZE, show_progress_bar=False
         )
-        return np.asarray(found, np.float32)
+        return np.asarray(rows, np.float32)
 
 
-# What the files of a folder say
-
-
-def tokenizer(path: Path) -> Any:
-    """The folder's tokenizer, cutting where its model ends."""
-    made_by = library("tokenizers")
+def load_tokenizer(path: Path) -> Any:
+    """Load the tokenizer of a folder; it truncates texts to the maximal length of the model and pads batches."""
+    tokenizers = import_extra("tokenizers")
     if not (path / "tokenizer.json").is_file():
         raise ModelError(f"{path} holds no tokenizer.json: export the model with its fast tokenizer")
-    made = made_by.Tokenizer.from_file(str(path / "tokenizer.json"))
-    made.enable_truncation(max_length=_longest(path))
-    pad = _json(path / "config.json").get("pad_token_id") or 0
-    made.enable_padding(pad_id=pad, pad_token=made.id_to_token(pad) or "[PAD]")
-    return made
+    tokenizer = tokenizers.Tokenizer.from_file(str(path / "tokenizer.json"))
+    tokenizer.enable_truncation(max_length=_read_max_tokens(path))
+    pad_id = _read_json(path / "config.json").get("pad_token_id") or 0
+    tokenizer.enable_padding(pad_id=pad_id, pad_token=tokenizer.id_to_token(pad_id) or "[PAD]")
+    return tokenizer
 
 
-def feeds(tokens: Any, texts: list[Any], wanted: set[str]) -> dict[str, Any]:
-    """Texts, or pairs of texts, as what an ONNX model takes."""
-    encoded = tokens.encode_batch(texts)
-    given = {
-        "input_ids": np.array([one.ids for one in encoded], np.int64),
-        "attention_mask": np.array([one.attention_mask for one in encoded], np.int64),
-        "token_type_ids": np.array([one.type_ids for one in encoded], np.int64),
+def make_session(path: Path, *, multithreaded: bool = True) -> Any:
+    """Return an onnxruntime session for the ONNX model of a folder."""
+    runtime = import_extra("onnxruntime")
+    providers = [p for p in runtime.get_available_providers() if p.startswith(("CUDA", "CPU"))]
+    options = runtime.SessionOptions()
+    options.log_severity_level = 3
+    if not multithreaded:
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return runtime.InferenceSession(str(find_onnx_file(path)), options, providers=providers)
+
+
+def make_onnx_inputs(tokenizer: Any, texts: list[Any], input_names: set[str]) -> dict[str, Any]:
+    """Tokenize texts, or pairs of texts, into the inputs that an ONNX model takes."""
+    encodings = tokenizer.encode_batch(texts)
+    inputs = {
+        "input_ids": np.array([encoding.ids for encoding in encodings], np.int64),
+        "attention_mask": np.array([encoding.attention_mask for encoding in encodings], np.int64),
+        "token_type_ids": np.array([encoding.type_ids for encoding in encodings], np.int64),
     }
-    return {name: array for name, array in given.items() if name in wanted}
+    return {name: array for name, array in inputs.items() if name in input_names}
 
 
-def pooled(tokens: Any, mask: Any, pooling: str) -> Floats:
-    """One row for each text: the first token's, the last's, the greatest of each dimension, or the mean."""
-    tokens, mask = np.asarray(tokens, np.float32), np.asarray(mask)
-    if tokens.ndim == 2:
-        return np.asarray(tokens)
+def pool_tokens(token_vectors: Any, mask: Any, pooling: str) -> Floats:
+    """Reduce the vectors of tokens (texts, tokens, dim) to one row per text.
+
+    `pooling` is "cls" (the first token), "last", "max" (of each dimension) or "mean". What has one row per text already
+    is returned as it is.
+    """
+    token_vectors, mask = np.asarray(token_vectors, np.float32), np.asarray(mask)
+    if token_vectors.ndim == 2:
+        return np.asarray(token_vectors)
     if pooling == "cls":
-        return np.asarray(tokens[:, 0])
+        return np.asarray(token_vectors[:, 0])
     if pooling == "last":
-        return np.asarray(tokens[np.arange(len(tokens)), mask.sum(axis=1) - 1])
+        return np.asarray(token_vectors[np.arange(len(token_vectors)), mask.sum(axis=1) - 1])
     if pooling == "max":
-        return np.asarray(np.where(mask[:, :, None] > 0, tokens, -np.inf).max(axis=1))
+        return np.asarray(np.where(mask[:, :, None] > 0, token_vectors, -np.inf).max(axis=1))
     weights = mask[:, :, None].astype(np.float32)
-    return np.asarray((tokens * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9))
+    return np.asarray((token_vectors * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9))
 
 
-def _pooling(path: Path) -> str:
-    config = _json(path / "1_Pooling" / "config.json")
-    if isinstance(mode := config.get("pooling_mode"), str):
+def find_onnx_file(path: Path) -> Path | None:
+    """Return the ONNX file of a folder, if it has one."""
+    for file in (path / "model.onnx", path / "onnx" / "model.onnx"):
+        if file.is_file():
+            return file
+    return None
+
+
+def import_extra(module: str) -> Any:
+    """Import a package of the extra `encoder`; raise MissingExtraError if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(f"this model ({module})", "encoder") from None
+
+
+def _read_pooling(path: Path) -> str:
+    config = _read_json(path / "1_Pooling" / "config.json")
+    mode = config.get("pooling_mode")
+    if isinstance(mode, str):
         return {"lasttoken": "last"}.get(mode, mode)
-    named = {"pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_lasttoken": "last"}
-    return next((name for key, name in named.items() if config.get(key)), "mean")
+    flags = {"pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_lasttoken": "last"}
+    for flag, pooling in flags.items():
+        if config.get(flag):
+            return pooling
+    return "mean"
 
 
-def _denses(path: Path) -> list[tuple[Floats, Floats]]:
-    """Layers after the pooling, such as LaBSE's: a matrix, a shift, tanh."""
-    found = []
+def _read_dense_layers(path: Path) -> list[tuple[Floats, Floats]]:
+    """Return matrix and bias of the tanh layers after the pooling, such as LaBSE's."""
+    layers = []
     for folder in sorted(path.glob("[0-9]_Dense")):
-        config, file = _json(folder / "config.json"), folder / "model.safetensors"
+        config, file = _read_json(folder / "config.json"), folder / "model.safetensors"
         if not file.is_file() or "Tanh" not in str(config.get("activation_function", "")):
             raise ModelError(f"{folder} can't be read without sentence-transformers' own code: use its torch weights")
-        arrays = library("safetensors.numpy").load_file(str(file))
+        arrays = import_extra("safetensors.numpy").load_file(str(file))
         weight = np.asarray(arrays["linear.weight"], np.float32)
-        found.append((weight, np.asarray(arrays.get("linear.bias", np.zeros(len(weight))), np.float32)))
-    return found
+        bias = np.asarray(arrays.get("linear.bias", np.zeros(len(weight))), np.float32)
+        layers.append((weight, bias))
+    return layers
 
 
-def _prompt(path: Path, names: Sequence[str], given: str | None) -> str:
-    if given is not None:
-        return given
-    prompts = _json(path / "config_sentence_transformers.json").get("prompts") or {}
-    return next((str(prompts[name]) for name in names if prompts.get(name)), "")
+def _read_prompt(path: Path, names: Sequence[str], override: str | None) -> str:
+    """Return the first prompt of these names that a folder has, unless another is given."""
+    if override is not None:
+        return override
+    prompts = _read_json(path / "config_sentence_transformers.json").get("prompts") or {}
+    for name in names:
+        if prompts.get(name):
+            return str(prompts[name])
+    return ""
 
 
-def _longest(path: Path) -> int:
-    length = _json(path / "sentence_bert_config.json").get("max_seq_length")
-    return int(length or min(_json(path / "config.json").get("max_position_embeddings") or _LONGEST, _LONGEST))
+def _read_max_tokens(path: Path) -> int:
+    length = _read_json(path / "sentence_bert_config.json").get("max_seq_length")
+    if length:
+        return int(length)
+    positions = _read_json(path / "config.json").get("max_position_embeddings") or DEFAULT_MAX_TOKENS
+    return int(min(positions, DEFAULT_MAX_TOKENS))
 
 
-def session(path: Path) -> Any:
-    """The folder's ONNX model, ready to run."""
-    runtime = library("onnxruntime")
-    providers = [p for p in runtime.get_available_providers() if p.startswith(("CUDA", "CPU"))]
-    return runtime.InferenceSession(str(onnx_file(path)), providers=providers)
-
-
-def onnx_file(path: Path) -> Path | None:
-    return next((file for file in (path / "model.onnx", path / "onnx" / "model.onnx") if file.is_file()), None)
-
-
-def _static(path: Path) -> Path | None:
-    """The table of a static model; a transformer's weights have the same name, but no such configuration."""
+def _find_static_table(path: Path) -> Path | None:
+    """Return the table of a static model; the weights of a transformer have the same name, but other settings."""
     modules = path / "modules.json"
-    static = modules.is_file() and b"StaticEmbedding" in modules.read_bytes()
-    if static or _json(path / "config.json").get("model_type") == "model2vec":
+    is_static = modules.is_file() and b"StaticEmbedding" in modules.read_bytes()
+    if is_static or _read_json(path / "config.json").get("model_type") == "model2vec":
         for folder in (path / "0_StaticEmbedding", path):
             if (folder / "model.safetensors").is_file() and (folder / "tokenizer.json").is_file():
                 return folder / "model.safetensors"
     return None
 
 
-def _json(path: Path) -> dict[str, Any]:
-    """What a file says; an empty object where there is none, or something else."""
+def _read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; an empty one if the file is missing or holds something else."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return content if isinstance(content, dict) else {}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} can't be read ({error}): copy the model again") from None
-
-
-def library(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingExtraError(f"this model ({module})", "encoder") from None
+    return content if isinstance(content, dict) else {}

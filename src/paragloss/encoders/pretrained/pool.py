@@ -1,4 +1,4 @@
-"""Many texts through a slow encoder: processes side by side, one thread each, results in order as they come."""
+"""Encode many texts with a deferred encoder in several processes, one thread each; results come in order."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from paragloss.types import Floats
 
 #: Texts of one language, and that language.
 Job: TypeAlias = tuple[Sequence[str], str]
-_model: Pretrained | None = None
+
+_worker_model: Pretrained | None = None
 
 
 def encode(model: Pretrained, jobs: Iterable[Job], *, processes: int | None = None) -> Iterator[Floats]:
-    """The rows of each job, in order; a few jobs ahead are read. `processes` is by default one a processor."""
-    from paragloss.processes import in_order, processors  # which a query does not need
+    """Yield the rows of each job in order. A few jobs are read ahead; `processes` is by default one per processor."""
+    from paragloss.processes import in_order, processors  # not needed to encode a query
 
-    number = processes or processors()
-    if model.alone or number == 1:
+    process_count = processes or processors()
+    if model.multithreaded or process_count == 1:
         for texts, lang in jobs:
             yield model.passages.encode(texts, lang)
         return
-    died = ModelError(f"a process encoding with {model.settings.source} died: is there memory for {number}?")
-    yield from in_order(number, _open, model.settings, _encode, jobs, died)
+    died = ModelError(f"a process encoding with {model.settings.source} died: is there memory for {process_count}?")
+    yield from in_order(process_count, _open_in_worker, model.settings, _encode_in_worker, jobs, died)
 
 
-def _open(settings: Settings) -> None:
-    global _model
-    _model = build(settings)
+def _open_in_worker(settings: Settings) -> None:
+    global _worker_model
+    _worker_model = build(settings)
 
 
-def _encode(job: Job) -> Floats:
-    assert _model is not None
-    return _model.passages.encode(*job)
+def _encode_in_worker(job: Job) -> Floats:
+    assert _worker_model is not None
+    return _worker_model.passages.encode(*job)

@@ -55,7 +55,7 @@ def fit(
     common = {
         lang: commonest(aligned, lang, words) for lang in dict.fromkeys(lang for pair in directions for lang in pair)
     }
-    rows = {lang: encoder.rows(lang_words.surfaces, lang, query=True) for lang, lang_words in common.items()}
+    rows = {lang: encoder.encode_rows(lang_words.surfaces, lang, query=True) for lang, lang_words in common.items()}
     tables = {(a, b): near(rows[a], rows[b], nearest=nearest, temperature=temperature) for a, b in directions}
     return Table(common, tables, most=nearest, trust=TRUST)
 

