@@ -99,6 +99,7 @@ class Progress:
         self._task = self._bar.add_task(what, total=None)
         self._piped, self._printed = not console.is_terminal, time.monotonic()
         self.done = 0.0
+        self._encoding_start: tuple[float, int] | None = None  # when the first documents were encoded, and how many
 
     def __call__(self, done: float, total: float | None = None) -> None:
         self.done = done
@@ -119,9 +120,19 @@ class Progress:
                 self(number, total)
 
     def encoded(self, done: int, total: int) -> None:
-        """What a slow encoder says: how many of how many documents it has read."""
-        self._bar.update(self._task, description="encoding")
-        self(done, total)
+        """Show how many documents an encoder has read of how many, and about how long the others take."""
+        now = time.monotonic()
+        if self._encoding_start is None:
+            self._encoding_start = (now, done)
+            self._bar.reset(self._task, description="encoding; searching already works", total=total)
+        start_time, start_count = self._encoding_start
+        self.done = done
+        self._bar.update(self._task, completed=done, total=total)
+        line = f"encoding: {done:,} of {total:,} documents; searching already works"
+        if done > start_count:
+            seconds_left = (now - start_time) * (total - done) / (done - start_count)
+            line += f"; about {format_duration(seconds_left)} left"
+        self._piped_line(line)
 
     def scanned(self, path: Any, done: int, total: int) -> None:
         """What a scan's reader says: how many of how many pages it has read. The count of documents stays."""
@@ -144,6 +155,13 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as people say it: 40 s, 12 min, 3 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.0f} h"
 
 
 def tracked(items: Sequence[T], what: str) -> Iterator[T]:

@@ -95,6 +95,7 @@ def index(
         state.index.commit()
     for name, model in deferred_encoders(state.models).items() if options.encode else ():
         encode_all_missing(state.store, name, model, progress=options.encoding)
+        state.memory.clear()
     _build_graph(state, total)
     return done
 

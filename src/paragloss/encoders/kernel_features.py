@@ -1,4 +1,4 @@
-"""The eleven kernels of K-NRM and its features, in numpy: what scoring needs. Knows term vectors and counts only.
+"""Compute the features of K-NRM with its eleven kernels, in numpy.
 
 Xiong, Dai, Callan, Liu and Power, SIGIR 2017, eqs. 3 to 5.
 """
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 #: Exact match first, then soft matches from near to opposite.
 MEANS: tuple[float, ...] = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9)
 WIDTHS: tuple[float, ...] = (1e-3,) + (0.1,) * 10
-#: A kernel that nothing falls into counts as this much; its logarithm is scaled as in the authors' code.
+#: The least sum of a kernel; its logarithm is scaled as in the authors' code.
 FLOOR, SCALE = 1e-10, 0.01
 
 
 def responses(cosines: npt.ArrayLike) -> npt.NDArray[np.floating]:
-    """How strongly each kernel responds to each cosine: (..., kernels)."""
-    away = np.asarray(cosines)[..., None] - np.asarray(MEANS, np.asarray(cosines).dtype)
-    return np.asarray(np.exp(-(away**2) / (2 * np.asarray(WIDTHS, away.dtype) ** 2)))
+    """Return the response of each kernel to each cosine (..., kernels)."""
+    distances = np.asarray(cosines)[..., None] - np.asarray(MEANS, np.asarray(cosines).dtype)
+    return np.asarray(np.exp(-(distances**2) / (2 * np.asarray(WIDTHS, distances.dtype) ** 2)))
 
 
 def features(query: Floats, weights: Floats, terms: Floats, counts: sp.csr_matrix) -> Floats:
-    """Soft-TF features of one query for many documents: (documents, kernels).
+    """Return the soft-TF features of many documents for one query (documents, kernels).
 
-    `query` holds a unit row per query term, `weights` how often it is asked, `terms` a unit row per document term,
+    `query` holds a unit row per query term, `weights` how often the query has it, `terms` a unit row per document term,
     `counts` (documents x document terms) how often each document has it. A document without terms has features
     of zero: there is nothing to match, which is not the same as nothing matching.
     """
@@ -39,11 +39,11 @@ def features(query: Floats, weights: Floats, terms: Floats, counts: sp.csr_matri
     activations = responses((query @ terms.T).T.astype(np.float32))  # (terms, query terms, kernels)
     sums = np.asarray(counts @ activations.reshape(len(terms), len(query) * kernels))
     sums = sums.reshape(counts.shape[0], len(query), kernels)
-    found = np.einsum("dqk,q->dk", np.log(np.maximum(sums, FLOOR)), weights) * SCALE
-    found[np.diff(counts.indptr) == 0] = 0
-    return np.asarray(found, np.float32)
+    soft_tf = np.einsum("dqk,q->dk", np.log(np.maximum(sums, FLOOR)), weights) * SCALE
+    soft_tf[np.diff(counts.indptr) == 0] = 0
+    return np.asarray(soft_tf, np.float32)
 
 
 def unit(rows: Floats) -> Floats:
-    """Rows of length one; a row of zeros stays."""
+    """Scale rows to length 1; a row of zeros stays."""
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), np.float32)

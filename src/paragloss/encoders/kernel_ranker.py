@@ -18,7 +18,7 @@ from paragloss.types import Document, Floats, Query
 from paragloss.vocabulary import Vocabulary
 
 #: Texts whose words are remembered: cutting text takes longer than scoring it, and good documents are found again.
-_REMEMBERED = 20_000
+MAX_CACHED_TEXTS = 20_000
 #: How many of the best scores say by how much scores differ.
 _BEST = 30
 
@@ -66,128 +66,135 @@ class Knrm:
         #: which there may be no vector.
         self.alike = np.asarray(alike, np.float32)
         self.meta = dict(meta or {})
-        self._remembered: dict[tuple[str, bytes], Words] = {}
+        self._cached_words: dict[tuple[str, bytes], Words] = {}
 
     @property
     def langs(self) -> tuple[str, ...]:
         return tuple(self.vocabularies)
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
-        """What the paper puts through tanh: that changes no order, but would make equals of all sure documents.
+        """Return one score per document: the argument of the paper's tanh.
 
-        Kernels pass over words that the model does not know; without a known word they give the bias.
+        tanh changes no order, but would give the same score to all documents that are certain. Kernels skip words that
+        the model does not know; a document without a known word gets the bias.
         """
-        asked = self.ids(query.text, query.lang)
-        read = [self._again(document.whole, document.lang) for document in documents]
-        scores = self.score_ids(asked, [words.ids for words in read])
+        query_ids = self.ids(query.text, query.lang)
+        texts = [self._read_words(document.whole, document.lang) for document in documents]
+        scores = self.score_ids(query_ids, [words.ids for words in texts])
         if self.title.any() or self.alike.any():
-            # A document without a title is all there is to go by: to feel nothing would pass for a perfect match.
-            names = [self._again(document.title or document.text, document.lang) for document in documents]
-            scores += self.features_ids(asked, [words.ids for words in names]) @ self.title
-            scores += self.shared(query.text, query.lang, [read, names]) @ self.alike
+            # Without a title, the text is used: features of zero would look like a perfect match.
+            titles = [self._read_words(document.title or document.text, document.lang) for document in documents]
+            scores += self.features_ids(query_ids, [words.ids for words in titles]) @ self.title
+            scores += self.shared(query.text, query.lang, [texts, titles]) @ self.alike
         return scores
 
     def shared(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
-        """Which share of a query's words, the rarer counting for more, stands in each of some texts as it is asked:
-        (texts, parts)."""
+        """Return the share of a query's words, weighted by rarity, that each text has verbatim (texts, parts)."""
         weights = self._rarity(text, lang)
-        found = [[sum(w for term, w in weights.items() if words.has(term)) for words in part] for part in parts]
-        return np.asarray(found, np.float32).reshape(len(parts), -1).T
+        shares = [[sum(w for term, w in weights.items() if words.has(term)) for words in part] for part in parts]
+        return np.asarray(shares, np.float32).reshape(len(parts), -1).T
 
     def _rarity(self, text: str, lang: str) -> dict[str, float]:
-        """The words of a query and how rare they are, as shares of one."""
+        """Return the words of a query with their idf, scaled to a sum of 1."""
         vocabulary = self.vocabularies[lang]
-        ids, others = vocabulary.split(text)
-        rarest = np.log(max(vocabulary.documents, 1)) + 1  # what has not been met is as rare as can be
-        weights = {vocabulary.terms[i]: float(vocabulary.idf[i]) for i in set(ids)} | dict.fromkeys(others, rarest)
+        ids, unknown_terms = vocabulary.split(text)
+        largest_idf = np.log(max(vocabulary.documents, 1)) + 1
+        weights = {vocabulary.terms[i]: float(vocabulary.idf[i]) for i in set(ids)}
+        weights |= dict.fromkeys(unknown_terms, largest_idf)
         total = sum(weights.values()) or 1.0
         return {term: weight / total for term, weight in weights.items()}
 
     def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
-        """`score`, and as much of what the search before said as it has proved to be worth."""
+        """Return `score` plus the learned weight of the scores of the first search."""
         return np.asarray(self.score(query, documents) + standing(scores) @ self.trust, np.float32)
 
     def ids(self, text: str, lang: str) -> npt.NDArray[np.int64]:
-        """The rows of the table that a text's words have, in reading order."""
+        """Return the rows of the table for the known words of a text, in reading order."""
         return self.words(text, lang).ids.astype(np.int64)
 
     def words(self, text: str, lang: str) -> Words:
-        """The rows of a text's words, and those that have none."""
+        """Return the rows of the words of a text, and the words that have none."""
         if lang not in self.vocabularies:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.vocabularies)}")
         vocabulary = self.vocabularies[lang]
-        ids, others = vocabulary.split(text)
-        return Words(self.rows[lang][ids].astype(np.int32), vocabulary, frozenset(ids), frozenset(others))
+        ids, unknown_terms = vocabulary.split(text)
+        return Words(self.rows[lang][ids].astype(np.int32), vocabulary, frozenset(ids), frozenset(unknown_terms))
 
-    def _again(self, text: str, lang: str) -> Words:
-        """`words`, remembered for texts met before."""
+    def _read_words(self, text: str, lang: str) -> Words:
+        """Return `words` of a text, cached for the latest texts."""
         key = (lang, hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest())
-        if key not in self._remembered:
-            if len(self._remembered) >= _REMEMBERED:
-                del self._remembered[next(iter(self._remembered))]
-            self._remembered[key] = self.words(text, lang)
-        return self._remembered[key]
+        if key not in self._cached_words:
+            if len(self._cached_words) >= MAX_CACHED_TEXTS:
+                del self._cached_words[next(iter(self._cached_words))]
+            self._cached_words[key] = self.words(text, lang)
+        return self._cached_words[key]
 
     def score_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
-        """Scores of documents given as rows of the table."""
+        """Return the scores of documents that are given as rows of the table."""
         return np.asarray(self.features_ids(query, documents) @ self.weight + self.bias, np.float32)
 
     def features_ids(self, query: npt.ArrayLike, documents: Sequence[npt.ArrayLike]) -> Floats:
-        """What the kernels feel, for documents given as rows of the table: (documents, kernels)."""
+        """Return the kernel features of documents that are given as rows of the table (documents, kernels)."""
         import scipy.sparse as sp
 
-        asked, times = np.unique(np.asarray(query, np.int64), return_counts=True)
+        query_rows, query_counts = np.unique(np.asarray(query, np.int64), return_counts=True)
         lengths = [len(np.asarray(document)) for document in documents]
         flat = np.concatenate([np.zeros(0, np.int64), *(np.asarray(document, np.int64) for document in documents)])
-        seen = np.zeros(len(self.table), bool)  # cheaper than sorting the words of a thousand documents
-        seen[flat] = True
-        terms = np.flatnonzero(seen)
-        place = np.cumsum(seen) - 1
+        is_used = np.zeros(len(self.table), bool)  # cheaper than sorting the words of a thousand documents
+        is_used[flat] = True
+        terms = np.flatnonzero(is_used)
+        columns = np.cumsum(is_used)[flat] - 1
         counts = sp.csr_matrix(
-            (np.ones(len(flat), np.float32), place[flat], np.cumsum([0, *lengths])), shape=(len(documents), len(terms))
+            (np.ones(len(flat), np.float32), columns, np.cumsum([0, *lengths])), shape=(len(documents), len(terms))
         )
-        return kernel_features.features(self.table[asked], times.astype(np.float32), self.table[terms], counts)
+        query_weights = query_counts.astype(np.float32)
+        return kernel_features.features(self.table[query_rows], query_weights, self.table[terms], counts)
 
     def by_kernel(self, query: Query, document: Document) -> list[tuple[str, str, str, float]]:
-        """What `score` is the sum of: for each word of the query and each kernel what the kernel felt, with the word of
-        the document it felt most and the kernel's name; each word that stands there as it is asked; and the bias, for
-        no word."""
-        found = [("", "", "bias", float(self.bias))]
-        rarity = self._rarity(query.text, query.lang)
-        for weight, alike, text, of in (
-            (self.weight, float(self.alike[0]), document.whole, ""),
-            (self.title, float(self.alike[1]), document.title or document.text, " of titles"),
-        ):
-            words = self.words(text, document.lang)
-            found += [
-                (term, term, f"as it stands{of}", alike * share)
-                for term, share in rarity.items()
-                if alike and words.has(term)
-            ]
-            asked, there = self.ids(query.text, query.lang), words.ids
-            if not weight.any() or not len(there):
-                continue
-            activations = kernel_features.responses((self.table[asked] @ self.table[there].T).astype(np.float32))
-            given = (
-                np.log(np.maximum(activations.sum(axis=1), kernel_features.FLOOR)) * kernel_features.SCALE * weight
-            )  # (asked, kernels)
-            nearest = activations.argmax(axis=1)  # (asked, kernels)
-            ours, theirs = self._terms(query.text, query.lang), self._terms(text, document.lang)
-            found += [
-                (ours[i], theirs[nearest[i, kernel]], f"kernel {mean:+.1f}{of}", float(given[i, kernel]))
-                for i in range(len(asked))
-                for kernel, mean in enumerate(kernel_features.MEANS)
-                if weight[kernel]
-            ]
-        return found
+        """Return the summands of `score` as (query word, document word, name of the summand, value).
+
+        There is one for each query word and kernel, with the document word of the strongest response; one for each
+        query word that the document has verbatim; and the bias, without words.
+        """
+        summands = [("", "", "bias", float(self.bias))]
+        title = document.title or document.text
+        summands += self._split_score(query, document.whole, document.lang, self.weight, float(self.alike[0]), "")
+        summands += self._split_score(query, title, document.lang, self.title, float(self.alike[1]), " of titles")
+        return summands
+
+    def _split_score(
+        self, query: Query, text: str, lang: str, weight: Floats, verbatim_weight: float, suffix: str
+    ) -> list[tuple[str, str, str, float]]:
+        """Return the summands of one text of a document; `suffix` ends their names."""
+        words = self.words(text, lang)
+        summands = []
+        if verbatim_weight:
+            for term, share in self._rarity(query.text, query.lang).items():
+                if words.has(term):
+                    summands.append((term, term, f"as it stands{suffix}", verbatim_weight * share))
+        query_ids = self.ids(query.text, query.lang)
+        if not weight.any() or not len(words.ids):
+            return summands
+        cosines = (self.table[query_ids] @ self.table[words.ids].T).astype(np.float32)
+        activations = kernel_features.responses(cosines)  # (query words, document words, kernels)
+        logarithms = np.log(np.maximum(activations.sum(axis=1), kernel_features.FLOOR))
+        values = logarithms * kernel_features.SCALE * weight  # (query words, kernels)
+        nearest = activations.argmax(axis=1)  # (query words, kernels)
+        query_terms, terms = self._terms(query.text, query.lang), self._terms(text, lang)
+        for i in range(len(query_ids)):
+            for kernel, mean in enumerate(kernel_features.MEANS):
+                if weight[kernel]:
+                    name = f"kernel {mean:+.1f}{suffix}"
+                    summands.append((query_terms[i], terms[nearest[i, kernel]], name, float(values[i, kernel])))
+        return summands
 
     def _terms(self, text: str, lang: str) -> list[str]:
-        """The terms that `ids` gives rows of."""
+        """Return the terms whose rows `ids` returns."""
         vocabulary = self.vocabularies[lang]
         return [vocabulary.terms[i] for i in vocabulary.ids(text)]
 
     def encoder(self) -> BagEncoder:
-        """The word vectors as an encoder: the mean of a text's unit word vectors."""
+        """Return the word vectors as an encoder: the mean of the unit vectors of the words of a text."""
         towers = {
             lang: Tower(vocabulary, self.table[self.rows[lang]]) for lang, vocabulary in self.vocabularies.items()
         }
@@ -226,24 +233,24 @@ class Knrm:
 
 
 def standing(scores: npt.ArrayLike) -> Floats:
-    """How documents stood in a search, whatever the scale of its scores: (documents, 3).
+    """Describe the scores of a first search independently of their scale (documents, 3).
 
-    How far each is below the best, in units of how much the scores of the best thirty differ, so that it does not
-    depend on how many more were found; minus the logarithm of its place; and for the best one its lead over the
-    next, by which a sure search is known from an unsure one.
+    The columns are: the distance below the best score, in standard deviations of the thirty best scores, so that it
+    does not depend on how many documents were found; minus the logarithm of the rank; and, for the best document only,
+    its lead over the second.
     """
     values = np.asarray(scores, np.float64)
     if not len(values):
         return np.zeros((0, 3), np.float32)
     spread = np.sort(values)[-_BEST:].std()
     below = (values - values.max()) / spread if spread > 0 else np.zeros(len(values))
-    place = np.empty(len(values))
+    ranks = np.empty(len(values))
     order = np.argsort(-values, kind="stable")
-    place[order] = np.arange(1, len(values) + 1)
+    ranks[order] = np.arange(1, len(values) + 1)
     lead = np.zeros(len(values))
     if len(values) > 1:
         lead[order[0]] = -below[order[1]]
-    return np.stack([below, -np.log(place), lead], axis=1).astype(np.float32)
+    return np.stack([below, -np.log(ranks), lead], axis=1).astype(np.float32)
 
 
 def load(path: str | Path) -> Knrm:

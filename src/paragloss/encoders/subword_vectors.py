@@ -1,4 +1,4 @@
-"""A bag encoder that also reads words outside its vocabulary, by the characters they are made of. Numpy only."""
+"""Encode words outside the vocabulary of a bag encoder by the character n-grams they are made of. Numpy only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.types import Floats
 from paragloss.vocabulary import count_rows
 
+#: Lengths of the n-grams.
 SHORTEST, LONGEST = 3, 5
 
 
@@ -24,37 +25,36 @@ class Grams(NamedTuple):
     table: Floats  # (grams, dim)
 
     def vectors(self, terms: Sequence[str]) -> Floats:
-        """One row per term: its n-grams' vectors, summed over unit-length counts. Zero where none is known."""
+        """Return one row per term: its n-gram counts, scaled to length 1, times the vectors of the n-grams."""
         return np.asarray(bags(terms, self.places) @ self.table, np.float32)
 
 
 class SubwordEncoder:
-    """A BagEncoder that also reads words outside its vocabulary. Texts of known words get the same rows as before."""
+    """A BagEncoder that also encodes words outside its vocabulary; texts of known words get the same rows."""
 
     def __init__(self, bag: BagEncoder, grams: dict[str, Grams]) -> None:
         self.bag, self.grams = bag, grams
         self.dim, self.langs, self.meta = bag.dim, bag.langs, bag.meta
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
+        """Return one row of length 1 per text (texts, dim); 0 for a text without a word that can be encoded."""
         tower = self.bag.tower(lang)
-        known, others = [], []
-        for text in texts:
-            ids, unknown = tower.vocabulary.split(text)
-            known.append(ids)
-            others.append(unknown)
-        counts = tower.vocabulary.count_ids(known)
+        splits = [tower.vocabulary.split(text) for text in texts]
+        counts = tower.vocabulary.count_ids([ids for ids, _ in splits])
         rows: Floats = np.asarray(counts.multiply(tower.vocabulary.idf).tocsr() @ tower.table, np.float32)
-        strangers = sorted({term for terms in others for term in terms})
-        if strangers and lang in self.grams:
-            place = {term: i for i, term in enumerate(strangers)}
-            unknowns = count_rows([[place[term] for term in terms] for terms in others], len(strangers))
-            # Nobody knows how rare a word is that was never seen: as rare as a word seen once.
-            rows += unknowns @ self.grams[lang].vectors(strangers) * (np.log(max(tower.vocabulary.documents, 1)) + 1)
+        unknown_terms = sorted({term for _, terms in splits for term in terms})
+        if unknown_terms and lang in self.grams:
+            columns = {term: i for i, term in enumerate(unknown_terms)}
+            unknown_counts = count_rows([[columns[term] for term in terms] for _, terms in splits], len(columns))
+            # A word that was never seen is taken to be as rare as a word seen once.
+            idf = np.log(max(tower.vocabulary.documents, 1)) + 1
+            rows += unknown_counts @ self.grams[lang].vectors(unknown_terms) * idf
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         np.divide(rows, norms + self.bag.epsilon, out=rows, where=norms > 0)
         return rows
 
     def save(self, path: str | Path) -> None:
+        """Write the encoder to a folder."""
         packed = self.bag.packed()
         for lang, grams in self.grams.items():
             packed["words"][f"{lang}.grams"] = list(grams.places)
@@ -74,6 +74,7 @@ class SubwordEncoder:
 
 
 def grams_of(term: str) -> Iterator[str]:
+    """Yield the n-grams of a term between marks for its ends."""
     marked = f"<{term}>"
     for size in range(SHORTEST, LONGEST + 1):
         for start in range(len(marked) - size + 1):
@@ -81,9 +82,10 @@ def grams_of(term: str) -> Iterator[str]:
 
 
 def bags(terms: Iterable[str], index: dict[str, int]) -> sp.csr_matrix:
-    bags = count_rows([[index[gram] for gram in grams_of(term) if gram in index] for term in terms], len(index))
-    norms = np.sqrt(np.asarray(bags.multiply(bags).sum(axis=1))).ravel()
-    return (sp.diags(1 / np.maximum(norms, 1)) @ bags).tocsr().astype(np.float32)
+    """Return the n-gram counts of each term, scaled to length 1 (terms, grams)."""
+    counts = count_rows([[index[gram] for gram in grams_of(term) if gram in index] for term in terms], len(index))
+    norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1))).ravel()
+    return (sp.diags(1 / np.maximum(norms, 1)) @ counts).tocsr().astype(np.float32)
 
 
 load = SubwordEncoder.load

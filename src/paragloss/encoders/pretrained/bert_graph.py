@@ -54,8 +54,8 @@ class BertWeights(NamedTuple):
 def write_model(weights: BertWeights, path: Path, *, quantize: bool = True) -> None:
     """Write an encoder as an ONNX file; with `quantize` the matrices of its layers in int8, one scale per output.
 
-    The products "down" stay in float32: their inputs have outliers, and in int8 they cost .007 of the reciprocal rank
-    of titles (docs/understand/log-models.md).
+    The products "down" stay in float32: their inputs have outliers, and in int8 they cost .008 of the reciprocal rank
+    of titles (docs/understand/encoder-figures.md).
     """
     onnx = import_module("onnx")
     model = build_model(weights)
