@@ -126,7 +126,7 @@ def test_a_query_is_translated_and_encoded_once_however_much_is_shown_of_it(engi
 
         monkeypatch.setattr(kind, method, call)
 
-    counted(DefaultModel, "pieces", translated)
+    counted(DefaultModel, "split_query", translated)
     counted(Table, "translate", translated)
     counted(BagEncoder, "encode", encoded)
     answer = engine.search("how do bees make honey", lang="en", k=5)

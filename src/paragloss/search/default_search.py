@@ -275,15 +275,16 @@ class DefaultSearcher:
 
     def _explain_words(self, evidence: QueryEvidence, document: Document, language: str, log_odds: float) -> Account:
         """Share the log-odds of the words among the pairs of words that matched."""
-        if evidence.table is None or not log_odds:
-            return Account(log_odds)
+        unmatched = Account(log_odds, (Share("", "", WORDS_PART, log_odds),))
+        if evidence.table is None:
+            return unmatched
         _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
         matches = evidence.table.attribute(language, rows)
         origins: dict[tuple[str, str], dict[str, float]] = {}
         for form in evidence.forms.queries:
             origins.update(list_origins(form))
         total = sum(match.score for match in matches)
-        return explain_matches(matches, origins, total).scaled(log_odds) if total else Account(log_odds)
+        return explain_matches(matches, origins, total).scaled(log_odds) if total else unmatched
 
 
 def build_features(
