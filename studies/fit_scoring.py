@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from scipy.stats import ttest_rel
 
 from paragloss.collection import SearchOptions, retrieval
-from paragloss.search.scoring import FEATURE_NAMES, VECTOR_FEATURES, Coefficients, ScoringModel
+from paragloss.search.scoring import FEATURE_NAMES, QUERY_FEATURES, VECTOR_FEATURES, Coefficients, ScoringModel
 
 Doubles = npt.NDArray[np.float64]
 RIDGE = 1e-3  # per query; keeps correlated features from growing against each other
@@ -183,7 +183,7 @@ def fit_order(tables: Sequence[Judged]) -> Doubles:
 
 def calibrate(tables: Sequence[Judged], weights: Doubles, columns: Sequence[int]) -> Coefficients:
     """Turn scores into log-odds: scale, intercept and the features that are the same for all candidates of a query."""
-    constant = [column for column in columns if FEATURE_NAMES[column] in ("log_query_terms", "translated_share")]
+    constant = [column for column in columns if FEATURE_NAMES[column] in QUERY_FEATURES]
     features = np.concatenate([table.features for table in tables])
     labels = np.concatenate([table.is_right for table in tables]).astype(np.float64)
     row_weights = np.concatenate([np.repeat(query_weights(table), np.diff(table.starts)) for table in tables])

@@ -105,8 +105,6 @@ def test_a_share_of_the_query_is_bm25_with_title_and_text_added_before_they_satu
     # All texts and all titles are of average length: an occurrence counts 1, one in the title twice as much.
     assert evidence.combined_share == pytest.approx([3 / (3 + 1.2), 1 / (1 + 1.2), 0.0])
     assert evidence.title_share == pytest.approx([1 / (1 + 1.2), 0.0, 0.0])
-    assert evidence.coverage == pytest.approx([1.0, 1.0, 0.0])
-    assert evidence.title_focus == pytest.approx([1.0, 0.0, 0.0])
     # Two of three documents match; smoothed by twenty documents of the overall rate (2 + 1) / (3 + 2).
     rate = (2 + 20 * 0.6) / (3 + 20)
     assert evidence.match_rarity == pytest.approx([-math.log(rate) - math.log(3)] * 2 + [-math.log(3)])

@@ -44,8 +44,6 @@ class LexicalEvidence:
     body_tf: Doubles  # (n_docs, n_clauses) the same for text, headings, strong words and address
     combined_share: Doubles  # (n_docs,) share of the query's weight matched in title and body together
     title_share: Doubles  # (n_docs,) share matched in the title, by how rare terms are in titles
-    coverage: Doubles  # (n_docs,) share of the query's weight whose clauses occur at all
-    title_focus: Doubles  # (n_docs,) matched clauses per term of the title, at most 1
     match_rarity: Doubles  # (n_docs,) -log of how many documents would match as many clauses by chance
     findable_share: Doubles  # (n_docs,) share of the query's weight that some document of the language has
     text_length: Doubles  # (n_docs,) terms of the text
@@ -157,14 +155,11 @@ class ClauseTable:
         body_weights = self.shares_of_query(self.body_weights)[language_rows]  # (n_docs, n_clauses)
         title_weights = self.shares_of_query(self.title_weights)[language_rows]
         combined_tf = TITLE_BOOST * title_tf + body_tf
-        title_length = _length_of_field(bags, self.statistics, "title")
         return LexicalEvidence(
             title_tf=title_tf,
             body_tf=body_tf,
             combined_share=(body_weights * (combined_tf / (combined_tf + k1))).sum(axis=1),
             title_share=(title_weights * (title_tf / (title_tf + k1))).sum(axis=1),
-            coverage=(body_weights * (combined_tf > 0)).sum(axis=1),
-            title_focus=np.minimum((title_tf > 0).sum(axis=1) / np.maximum(title_length, 1), 1.0),
             match_rarity=self._compute_rarity(language_rows, combined_tf > 0),
             findable_share=np.append(self.findable_shares, 0.0)[language_rows],
             text_length=_length_of_field(bags, self.statistics, "text"),

@@ -63,16 +63,9 @@ _NO_SIZES, _NO_IDS, _NO_VALUES = np.zeros(0, np.int64), np.zeros(0, np.uint32), 
 #: The parts of an explanation, each with the features whose contributions it adds up.
 WORDS_PART = "words"
 PARTS_OF_EXPLANATION: Mapping[str, tuple[str, ...]] = {
-    WORDS_PART: (
-        "words",
-        "title_words",
-        "coverage",
-        "title_focus",
-        "short_title_words",
-        "match_rarity",
-    ),
-    "title meaning": ("title_similarity", "short_title_similarity"),
-    "passage meaning": ("passage_similarity",),
+    WORDS_PART: ("words", "title_words", "match_rarity"),
+    "title meaning": ("title_similarity", "short_title_similarity", "title_agreement"),
+    "passage meaning": ("passage_similarity", "text_agreement"),
     "language": ("same_language",),
     "before reading": ("intercept", "log_query_terms"),
 }
@@ -302,12 +295,11 @@ def build_features(
     return {
         "words": lexical.combined_share,
         "title_words": lexical.title_share,
-        "coverage": lexical.coverage / np.maximum(lexical.findable_share, 1e-9),
-        "title_focus": lexical.title_focus,
-        "short_title_words": shortness * lexical.title_share,
         "title_similarity": title_similarity,
         "passage_similarity": passage_similarity,
         "short_title_similarity": shortness * title_similarity,
+        "title_agreement": lexical.title_share * np.maximum(title_similarity, 0.0),
+        "text_agreement": lexical.combined_share * np.maximum(passage_similarity, 0.0),
         "match_rarity": lexical.match_rarity,
         "log_query_terms": np.full(n_docs, np.log(n_terms)),
         "same_language": np.array([lang == query.lang for lang in languages], np.float64),

@@ -34,19 +34,24 @@ from paragloss.types import Floats
 FEATURES: dict[str, str] = {
     "words": "share of the query's weight that title and text match, 0 to 1 (BM25F)",
     "title_words": "the same in the title, with terms weighed by how rare they are in titles",
-    "coverage": "share of the query's weight that occurs in the document, of what some document of the language has",
-    "title_focus": "matched terms of the query for each term of the title, at most 1",
-    "short_title_words": "title_words for short queries: divided by the square root of the number of query terms",
     "title_similarity": "cosine of query and title, in standard deviations above unrelated titles of the language",
     "passage_similarity": "cosine of query and best passage, likewise, corrected for the number of passages",
     "short_title_similarity": "title_similarity divided by the square root of the number of query terms",
+    "title_agreement": "title_words times title_similarity if positive: words and meaning agree on the title",
+    "text_agreement": "words times passage_similarity where that is positive",
     "match_rarity": "-log of the number of documents expected to match the same query terms by chance",
     "log_query_terms": "logarithm of the number of query terms",
     "same_language": "1 where the document is in the query's language",
 }
 FEATURE_NAMES = tuple(FEATURES)
 #: The features that need vectors; the model without vectors leaves them out.
-VECTOR_FEATURES = ("title_similarity", "passage_similarity", "short_title_similarity")
+VECTOR_FEATURES = (
+    "title_similarity",
+    "passage_similarity",
+    "short_title_similarity",
+    "title_agreement",
+    "text_agreement",
+)
 #: The features that are equal for all candidates of a query.
 QUERY_FEATURES = ("log_query_terms",)
 MODEL_FILE = Path(__file__).parent / "scoring_model.json"
