@@ -32,6 +32,8 @@ def make_weights(pool_after):
 def encode_in_numpy(weights, ids):
     """Encode one text with float64 arithmetic."""
     tensors = {name: array.astype(np.float64) for name, array in weights.tensors.items()}
+    for i in range(LAYERS):  # stored in float16
+        tensors[f"{i}.down.weight"] = weights.tensors[f"{i}.down.weight"].astype(np.float16).astype(np.float64)
 
     def normalize(rows, name):
         rows = (rows - rows.mean(1, keepdims=True)) / np.sqrt(rows.var(1, keepdims=True) + weights.epsilon)
