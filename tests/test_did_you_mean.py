@@ -5,10 +5,11 @@ import pytest
 from paragloss import demo
 from paragloss.analysis import analyzer
 from paragloss.bm25 import Layout
-from paragloss.collection import Collection, spelling
+from paragloss.collection import Collection, Deadline, spelling
+from paragloss.errors import DeadlineError
 from paragloss.statistics import Statistics
 from paragloss.translation import default
-from paragloss.types import Document
+from paragloss.types import Document, Query
 
 PAGES = [
     Document("de", "Der Drucker nimmt kein Papier an.", "de", "Drucker"),
@@ -86,3 +87,26 @@ def test_two_slips_are_what_looking_up_all_of_them_would_find(lang, slip):
             twice[two] = min(twice.get(two, spelling.MOST), cost + more)
     known = {w: cost for w, cost in twice.items() if len(found := cut(w)) == 1 and model.has_term(found[0], lang)}
     assert spelling.nearest(slip, lang, nothing, model) == spelling._best(known, lang, nothing, model)
+
+
+@pytest.mark.parametrize(("length", "suggested"), [(40, True), (41, False)])
+def test_words_of_more_than_forty_letters_get_no_suggestion(tmp_path, length, suggested):
+    word = ("kerosin" * 6)[:length]
+    misspelled = word[:20] + word[21] + word[20] + word[22:]
+    with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
+        collection.add([Document("long", f"das {word} brennt", "de")])
+        assert collection.search(misspelled, lang="de").suggestion == (word if suggested else "")
+
+
+def test_a_query_of_many_unknown_words_gets_no_suggestion(engine):
+    misspelled = ["huricane"] * spelling.MAX_UNKNOWN_WORDS
+    assert engine.search(" ".join(misspelled), lang="en").suggestion
+    assert not engine.search(" ".join([*misspelled, "huricane"]), lang="en").suggestion
+
+
+def test_suggestions_end_at_the_deadline():
+    statistics, deadline = Statistics(Layout(("title", "text"))), Deadline(60)
+    spelling.suggestion(Query("", "huricane", "en"), ["en"], statistics, default.open(), deadline)
+    deadline.cancel()
+    with pytest.raises(DeadlineError):
+        spelling.suggestion(Query("", "huricane", "en"), ["en"], statistics, default.open(), deadline)

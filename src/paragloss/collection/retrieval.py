@@ -118,7 +118,7 @@ def search(state: State, text: str, options: SearchOptions) -> Answer:
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
     ranked = rank_queries(state, [reading], ranking_options)[0]
     words = coverage.understood(query, ranked.ranking.forms, state.index.statistics, targets)
-    corrected = suggested(state, query, certain=bool(options.lang))
+    corrected = suggested(state, query, certain=bool(options.lang), deadline=options.deadline)
     shown_query = query
     if corrected and not _fits_query(state, ranked, words, options, query):
         shown_query = corrected
@@ -220,7 +220,7 @@ def matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher
     return Matcher(reading.query, ranked.ranking.forms, state, [id])
 
 
-def suggested(state: State, query: Query, *, certain: bool) -> Query | None:
+def suggested(state: State, query: Query, *, certain: bool, deadline: Deadline | None = None) -> Query | None:
     """Return the query with its spelling corrected; None if all its words are known.
 
     Words are compared with those of the query's language if that is `certain`, else with those of a few likely ones.
@@ -228,7 +228,7 @@ def suggested(state: State, query: Query, *, certain: bool) -> Query | None:
     statistics, model = state.index.statistics, state.default
     own = [query.lang] if query.lang in state.langs else []
     likely_languages = list(dict.fromkeys([*own, FALLBACK, *state.langs]))[:MAX_SPELLING_LANGUAGES]
-    return suggestion(query, [query.lang] if certain else likely_languages, statistics, model)
+    return suggestion(query, [query.lang] if certain else likely_languages, statistics, model, deadline)
 
 
 def rank(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.languages import scripts_of
+from paragloss.search.deadline import Deadline
 from paragloss.statistics import Statistics
 from paragloss.translation.default import DefaultModel
 from paragloss.types import Query
@@ -28,6 +29,10 @@ MARK, DOUBLE, SWAP, NEAR, MISSING, EXTRA, OTHER, FIRST, FORM = 0.3, 0.6, 0.7, 0.
 COMMON, MOST = 0.15, 1.8
 #: Shorter words have too many neighbours; words this long may have two slips, one of them a likely one.
 SHORTEST, LONG = 4, 7
+#: Longer words and queries with more unknown words get no suggestion: the number of variants grows with the square of
+#: the length of a word, and a request must not cost more than a search.
+MAX_LETTERS = 40
+MAX_UNKNOWN_WORDS = 8
 #: Letters of a run by which what can't be a word is told, and how large the table of those seen is.
 PIECE, _BITS = 4, 22
 #: Words of a language looked at for its letters; at most so many, with marks if these are more than rare.
@@ -41,9 +46,15 @@ qwertyuiop asdfghjkl zxcvbnm
 """
 
 
-def suggestion(query: Query, langs: Sequence[str], statistics: Statistics, model: DefaultModel | None) -> Query | None:
+def suggestion(
+    query: Query,
+    langs: Sequence[str],
+    statistics: Statistics,
+    model: DefaultModel | None,
+    deadline: Deadline | None = None,
+) -> Query | None:
     """The query spelled as its words may have been meant, in the one of some languages where that takes least; None
-    where all are known in one, or one word is like none that is."""
+    where all are known in one, or one word is like none that is. DeadlineError where the deadline passes first."""
     best: tuple[float, Query] | None = None
     for lang in langs:
         spans = analyzer(lang).spans(query.text)
@@ -52,8 +63,12 @@ def suggestion(query: Query, langs: Sequence[str], statistics: Statistics, model
         strange = [(span, word) for span, word, n in zip(spans, words, known_of, strict=True) if not n]
         if not strange:
             return None
+        if len(strange) > MAX_UNKNOWN_WORDS:
+            continue
         text, total = query.text, 0.0
         for span, word in reversed(strange):
+            if deadline is not None:
+                deadline.check()
             known = None if word[0].isupper() else model  # a noun, if documents have it; else it may be a name
             if not _correctable(word, lang) or (found := nearest(word.lower(), lang, statistics, known)) is None:
                 break
@@ -66,8 +81,10 @@ def suggestion(query: Query, langs: Sequence[str], statistics: Statistics, model
 
 
 def _correctable(word: str, lang: str) -> bool:
-    """Names and codes are nobody's slips; German writes more than names large."""
-    return len(word) >= SHORTEST and all(map(_is_letter, word)) and (lang == "de" or not word[0].isupper())
+    """Tell whether a word may be a misspelling: names and codes are not. German capitalizes more than names."""
+    return (
+        SHORTEST <= len(word) <= MAX_LETTERS and all(map(_is_letter, word)) and (lang == "de" or not word[0].isupper())
+    )
 
 
 def _is_letter(sign: str) -> bool:
