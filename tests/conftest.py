@@ -3,8 +3,11 @@ encoder unless a test asks for one: most are not about meaning, and encoding tak
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "formats"), str(HERE / "lab")]
 os.environ["PARAGLOSS_MEANING"] = "0"
+#: What the person who runs the tests has allowed must not matter, and tests must not allow anything in their name.
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="paragloss-test-config-")

@@ -65,6 +65,14 @@ class DeadlineError(ParaglossError):
     """It took longer than it may."""
 
 
+class ConsentError(ParaglossError):
+    """Something would contact a `host` that the user has not allowed."""
+
+    def __init__(self, message: str, *, host: str) -> None:
+        super().__init__(message)
+        self.host = host
+
+
 class MissingExtraError(ParaglossError):
     """An optional part is not installed."""
 

@@ -256,7 +256,7 @@ def server(monkeypatch):
 
 
 def test_an_endpoint_is_asked_in_batches_and_answers_in_order(server, monkeypatch):
-    monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "secret")
+    monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "127.0.0.1=secret")
     model = pretrained.build(settings_for(f"{server}/v1#letters", query="c"))
     rows = model.passages.encode(["a", "bb"] * 40, "en")
     np.testing.assert_allclose(rows, np.tile([[1, 0, 0], [0, 1, 0]], (40, 1)))
@@ -283,7 +283,7 @@ def test_nobody_there_is_said():
 
 
 def test_a_key_is_not_sent_in_the_clear(monkeypatch):
-    monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "secret")
+    monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "example.org=secret")
     with pytest.raises(InputError, match="not https: a key is never sent in the clear"):
         pretrained.build(settings_for("http://example.org/v1"))
 

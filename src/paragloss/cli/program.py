@@ -11,10 +11,10 @@ from typing import Annotated
 
 import typer
 
-from paragloss import __version__
+from paragloss import __version__, hosts
 from paragloss.cli.help_layout import GroupedCommands, Program
 from paragloss.cli.terminal_text import plain, plain_lines
-from paragloss.errors import MissingExtraError, ParaglossError, PlacedError
+from paragloss.errors import InputError, MissingExtraError, ParaglossError, PlacedError
 
 #: What is installed with which extra; what else is missing is a fault of ours.
 _EXTRAS = {"matplotlib": "lab", "torch": "train"}
@@ -45,6 +45,7 @@ def main() -> None:
     warnings.showwarning = _warn
     _prepare_streams()
     try:
+        _allow_named_hosts()
         app()
     except ParaglossError as error:
         if debug:
@@ -98,6 +99,18 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _allow_named_hosts() -> None:
+    """Take every `--allow-host HOST` out of the arguments and allow these hosts, now and later."""
+    arguments = sys.argv
+    while "--allow-host" in arguments:
+        position = arguments.index("--allow-host")
+        if position + 1 == len(arguments):
+            raise InputError("--allow-host needs a host, such as `--allow-host api.example.org`")
+        hosts.allow_host(arguments[position + 1])
+        arguments = arguments[:position] + arguments[position + 2 :]
+    sys.argv = arguments
+
+
 def _kept(ended: BaseException) -> str:
     """What was said of the work when it was stopped."""
     cause: BaseException | None = ended
@@ -128,4 +141,5 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Search documents in languages you don't read, and see why each one matched. --debug shows tracebacks."""
+    """Search documents in languages you don't read, and see why each one matched. --debug shows tracebacks;
+    --allow-host HOST lets models and translation engines of collections contact a host."""

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from paragloss import artefacts, methods
+from paragloss import artefacts, hosts, methods
 from paragloss.encoders import cross_encoder, hubness, pretrained, published
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError, ParaglossError
@@ -79,7 +79,12 @@ def load(path: str | Path) -> Any:
 
 
 def given(path: str | Path) -> Any:
-    """Load a model that is about to be added to a collection, and check once that all its numbers are finite."""
+    """Load a model that is about to be added to a collection, and check once that all its numbers are finite.
+
+    The host of an address is allowed from now on.
+    """
+    if hosts.is_address(str(path)):
+        hosts.allow_host(hosts.host_of(str(path)))
     model = load(path)
     if not foreign(path) and not published.files(path):
         artefacts.check_finite(path)
@@ -107,6 +112,8 @@ def translator(what: str, source: str, target: str) -> Translator:
     from paragloss.translation.embedding import EmbeddingTranslator
     from paragloss.translation.machine import MachineTranslator
 
+    if hosts.is_address(what):
+        hosts.allow_host(hosts.host_of(what), remember=False)
     if Path(what).is_file():
         from paragloss.formats.dictionaries import read_entries
 

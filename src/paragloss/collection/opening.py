@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from paragloss import hosts
 from paragloss.collection import document_translation, model_records
 from paragloss.collection.arguments import CollectionOptions
 from paragloss.collection.backfill import deferred_encoders
@@ -27,6 +28,7 @@ CREATION_PATIENCE, CREATION_PAUSE = 20.0, 0.1
 
 def create(location: str, options: CollectionOptions) -> State:
     """Start a collection; models are copied into it."""
+    _allow_engine_host(options.machine)
     translator = document_translation.checked(options.machine, options.translate_to)
     models = list(options.models)
     loaded = {name_of(path): given(path) for path in models}
@@ -140,6 +142,7 @@ def use_machine(state: State, machine: str, translate_to: str) -> None:
     if not machine and not translate_to:
         return
     now = state.machine
+    _allow_engine_host(machine)
     wanted = document_translation.checked(machine or now.engine, translate_to or now.to)
     if wanted.to != now.to:
         have = f"translates into {now.to!r}" if now.to else "does not translate its documents"
@@ -147,3 +150,9 @@ def use_machine(state: State, machine: str, translate_to: str) -> None:
     if wanted != now:
         document_translation.write(state.store, wanted)
         state.machine = wanted
+
+
+def _allow_engine_host(machine: str) -> None:
+    """Allow the host of a translation engine that the user names by its address."""
+    if hosts.is_address(machine):
+        hosts.allow_host(hosts.host_of(machine))

@@ -3,6 +3,7 @@ else here takes one of these; it decides nothing itself."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -11,7 +12,7 @@ from paragloss.collection import document_translation, model_records
 from paragloss.collection.models import load
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained
-from paragloss.errors import StoreError
+from paragloss.errors import ConsentError, StoreError
 from paragloss.search import pipeline as pipelines
 from paragloss.search.deadline import Deadline, timed
 from paragloss.search.terms import TermIndex
@@ -33,13 +34,10 @@ class State:
         self.location = location
         self.store = store
         self.index = index
-        ready = {
-            name: load(model_files.kept(store, name))
-            for name, k in model_records.read_model_records(store).items()
-            if k.ready
-        }
-        # A kill inside the engine may cost a model its vectors: it is searched without until it is given again.
-        self.models = {name: m for name, m in ready.items() if name in store.dense or not isinstance(m, Encoder)}
+        self.models: dict[str, Any] = {}
+        #: Hosts that models of the collection need and the user has not allowed; it is searched without these models.
+        self.hosts_awaiting_consent: tuple[str, ...] = ()
+        self.load_models()
         self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
         self.glossary = UserGlossary.from_text((store.read_blob(_GLOSSARY) or b"").decode())
         self.machine = document_translation.read(store)
@@ -48,6 +46,23 @@ class State:
         self._nearest: dict[
             str, tuple[BagEncoder, EmbeddingTranslator]
         ] = {}  # encoders as translators, made when needed
+
+    def load_models(self) -> None:
+        """Load the models of the collection that are not loaded yet and may be used on this machine."""
+        hosts_awaiting_consent: dict[str, None] = {}
+        for name, record in model_records.read_model_records(self.store).items():
+            if not record.ready or name in self.models:
+                continue
+            try:
+                model = load(model_files.kept(self.store, name))
+            except ConsentError as error:
+                hosts_awaiting_consent[error.host] = None
+                warnings.warn(f"searching without the model {name!r}: {error}", stacklevel=2)
+                continue
+            # A kill inside the engine may cost a model its vectors: it is searched without until it is given again.
+            if name in self.store.dense or not isinstance(model, Encoder):
+                self.models[name] = model
+        self.hosts_awaiting_consent = tuple(hosts_awaiting_consent)
 
     def close(self) -> None:
         """Write down what is known and let go of the collection."""

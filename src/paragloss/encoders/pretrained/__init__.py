@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from paragloss import artefacts
+from paragloss import artefacts, hosts
 from paragloss.encoders.pretrained import model_folder, packages
 from paragloss.encoders.pretrained.packages import MEANING as MEANING
 from paragloss.errors import LanguageError, ModelError, ParaglossError
@@ -139,9 +139,15 @@ class PassageEncoder:
 
 
 def load(path: str | Path) -> Pretrained:
-    """Open the encoder whose settings were saved in a folder."""
+    """Open the source that a saved model names.
+
+    Raises ConsentError where the source is an address whose host the user has not allowed.
+    """
     meta = artefacts.load(path, kind=KIND).meta
-    return build(Settings(**{**meta, "langs": tuple(meta.get("langs", ()))}))
+    settings = Settings(**{**meta, "langs": tuple(meta.get("langs", ()))})
+    if hosts.is_address(settings.source):
+        hosts.require_consent(settings.source, f"the encoder {Path(path).name!r}")
+    return build(settings)
 
 
 def build(settings: Settings) -> Pretrained:
@@ -153,12 +159,12 @@ def build(settings: Settings) -> Pretrained:
 
 def can_open(source: str) -> bool:
     """Tell whether a text names a source: a short name, an address or the folder of a model."""
-    return source in packages.NAMES or _is_address(source) or model_folder.is_model_folder(source)
+    return source in packages.NAMES or hosts.is_address(source) or model_folder.is_model_folder(source)
 
 
 def short_name(source: str) -> str:
     """Return the name of a source in a collection."""
-    if _is_address(source):
+    if hosts.is_address(source):
         parts = urlsplit(source)
         name = parts.fragment or parts.hostname or ""
     else:
@@ -168,7 +174,7 @@ def short_name(source: str) -> str:
 
 def settings_for(source: str, **options: Any) -> Settings:
     """Return settings for a source named on the command line; a folder is stored by its absolute path."""
-    is_folder = source not in packages.NAMES and not _is_address(source)
+    is_folder = source not in packages.NAMES and not hosts.is_address(source)
     return Settings(str(Path(source).resolve()) if is_folder else source, **options)
 
 
@@ -177,7 +183,7 @@ def _open_source(settings: Settings) -> tuple[VectorSource, Sequence[str]]:
     source = settings.source
     if source in packages.NAMES:
         return packages.open_named_encoder(source), packages.LANGS.get(source, ())
-    if _is_address(source):
+    if hosts.is_address(source):
         from paragloss.encoders.pretrained.endpoint import Endpoint
 
         return Endpoint(source, query=settings.query or "", passage=settings.passage or ""), ()
@@ -186,5 +192,3 @@ def _open_source(settings: Settings) -> tuple[VectorSource, Sequence[str]]:
     return encoder, model_folder.read_card_languages(folder)
 
 
-def _is_address(source: str) -> bool:
-    return source.startswith(("http://", "https://"))

@@ -1,14 +1,13 @@
 """Encode texts with a server that speaks OpenAI's `/v1/embeddings`.
 
 The address is given once, by a person (`--model https://host/v1/embeddings#MODEL`). No other address is ever asked:
-proxies and redirects are not followed. A key is read from PARAGLOSS_EMBEDDINGS_KEY and sent over https, or to this
-machine, only.
+proxies and redirects are not followed. A key is read from PARAGLOSS_EMBEDDINGS_KEY (`HOST=KEY`) and sent to its
+host, over https or to this machine, only.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import time
 import urllib.error
 import urllib.request
@@ -19,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 import numpy as np
 
 from paragloss.errors import InputError, ModelError
+from paragloss.hosts import key_for_host
 from paragloss.types import Floats
 
 TEXTS_PER_REQUEST = 32
@@ -55,7 +55,7 @@ class Endpoint:
 
     def _make_authorization(self, parts: SplitResult) -> dict[str, str]:
         """Return the header with the key, if there is one; refuse to send it in the clear."""
-        key = os.environ.get(KEY_VARIABLE)
+        key = key_for_host(self.url, KEY_VARIABLE)
         if not key:
             return {}
         if parts.scheme != "https" and parts.hostname not in LOOPBACK_HOSTS:
